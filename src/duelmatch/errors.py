@@ -1,0 +1,37 @@
+"""The errors duelmatch raises on purpose; each message says what was wrong and what to do."""
+
+from collections.abc import Iterable
+
+
+class DuelmatchError(Exception):
+    """Anything duelmatch refuses to do."""
+
+
+class ProblemError(DuelmatchError, ValueError):
+    """A problem, matching or set of preferences that contradicts itself or names what is not there."""
+
+
+class NoMatchingError(ProblemError):
+    """No assignment can fill every position."""
+
+
+class FileError(DuelmatchError, ValueError):
+    """A file that cannot be read, written or understood."""
+
+
+class TooLargeError(DuelmatchError):
+    """An exact computation that would not fit in the stated limit; the message estimates its cost."""
+
+
+class MissingExtraError(DuelmatchError, ImportError):
+    """An optional dependency that this call needs is not installed."""
+
+
+def listed(names: Iterable[str], limit: int = 6) -> str:
+    """Quote a few names for a message: ``'a', 'b' and 'c'``, or ``'a', 'b', … and 7 more``."""
+    quoted = [f"'{name}'" for name in names]
+    if len(quoted) > limit:
+        return f"{', '.join(quoted[:limit])}, … and {len(quoted) - limit} more"
+    if len(quoted) < 2:
+        return "".join(quoted)
+    return f"{', '.join(quoted[:-1])} and {quoted[-1]}"

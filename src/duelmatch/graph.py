@@ -1,0 +1,116 @@
+"""The bipartite graph G(C, S, E) in integers: candidates 0..n-1, positions 0..l-1, edges 0..m-1.
+
+Edges are kept in the paper's order, by position and then by candidate, so the edges of position j are
+the contiguous range ``start[j]:start[j + 1]`` (E_j in the paper).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import maximum_bipartite_matching
+
+Indices = NDArray[np.intp]
+Mask = NDArray[np.bool_]
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """A bipartite graph; build it with :meth:`from_edges` unless the edges are already in order."""
+
+    candidates: int
+    positions: int
+    edge_candidate: Indices
+    edge_position: Indices
+    start: Indices = field(init=False, repr=False)
+    edge_at: NDArray[np.int64] = field(init=False, repr=False)
+    """l x n table of edge numbers, -1 where there is no edge."""
+
+    def __post_init__(self) -> None:
+        start = np.searchsorted(self.edge_position, np.arange(self.positions + 1))
+        edge_at = np.full((self.positions, self.candidates), -1, dtype=np.int64)
+        edge_at[self.edge_position, self.edge_candidate] = np.arange(self.edges)
+        object.__setattr__(self, "start", start)
+        object.__setattr__(self, "edge_at", edge_at)
+        for array in (self.edge_candidate, self.edge_position, start, edge_at):
+            array.setflags(write=False)
+
+    @classmethod
+    def from_edges(
+        cls, candidates: int, positions: int, edge_candidate: Indices, edge_position: Indices
+    ) -> Graph:
+        """Put the edges into the paper's order."""
+        order = np.lexsort((edge_candidate, edge_position))
+        return cls(
+            candidates,
+            positions,
+            np.asarray(edge_candidate, dtype=np.intp)[order],
+            np.asarray(edge_position, dtype=np.intp)[order],
+        )
+
+    @property
+    def edges(self) -> int:
+        """How many edges there are (m in the paper)."""
+        return len(self.edge_candidate)
+
+    @property
+    def degrees(self) -> Indices:
+        """How many candidates each position has (|E_j|)."""
+        return np.diff(self.start)
+
+    @property
+    def pairs(self) -> int:
+        """How many different duels there are (K in the paper)."""
+        degrees = self.degrees
+        return int((degrees * (degrees - 1) // 2).sum())
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every candidate fits every position."""
+        return self.edges == self.candidates * self.positions
+
+    def at(self, position: int) -> slice:
+        """Return the edges of one position."""
+        return slice(int(self.start[position]), int(self.start[position + 1]))
+
+    def some_matching(self, allowed: Mask | None = None) -> Indices | None:
+        """Return a matching that fills every position, as an edge per position; None if there is none."""
+        candidate_of = self._maximum_matching(allowed)
+        if (candidate_of < 0).any():
+            return None
+        return self.edge_at[np.arange(self.positions), candidate_of].astype(np.intp)
+
+    def hall_violator(self) -> tuple[list[int], list[int]] | None:
+        """Return positions with too few candidates between them, and those candidates; None if none.
+
+        From a position left empty by a maximum matching, the positions on its alternating paths have
+        one candidate less than they are (König, Hall); the smallest such set found is returned.
+        """
+        candidate_of = self._maximum_matching()
+        position_of = {int(c): j for j, c in enumerate(candidate_of) if c >= 0}
+        violators = []
+        for empty in np.flatnonzero(candidate_of < 0):
+            reached, queue, rivals = {int(empty)}, [int(empty)], set[int]()
+            for position in queue:
+                for candidate in self.edge_candidate[self.at(position)]:
+                    rivals.add(int(candidate))
+                    if position_of[int(candidate)] not in reached:
+                        reached.add(position_of[int(candidate)])
+                        queue.append(position_of[int(candidate)])
+            violators.append((sorted(reached), sorted(rivals)))
+        return min(violators, key=lambda pair: len(pair[0]), default=None)
+
+    def _maximum_matching(self, allowed: Mask | None = None) -> Indices:
+        """Return the candidate of each position in a maximum matching, -1 for an empty position."""
+        keep = slice(None) if allowed is None else allowed
+        candidate, position = self.edge_candidate[keep], self.edge_position[keep]
+        biadjacency = csr_array(
+            (np.ones(len(candidate), dtype=np.int8), (position, candidate)),
+            shape=(self.positions, self.candidates),
+        )
+        matched: Indices = maximum_bipartite_matching(biadjacency, perm_type="column")
+        return matched
