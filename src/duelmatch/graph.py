@@ -27,12 +27,12 @@ class Graph:
     edge_candidate: Indices
     edge_position: Indices
     start: Indices = field(init=False, repr=False)
-    edge_at: NDArray[np.int64] = field(init=False, repr=False)
+    edge_at: Indices = field(init=False, repr=False)
     """l x n table of edge numbers, -1 where there is no edge."""
 
     def __post_init__(self) -> None:
         start = np.searchsorted(self.edge_position, np.arange(self.positions + 1))
-        edge_at = np.full((self.positions, self.candidates), -1, dtype=np.int64)
+        edge_at = np.full((self.positions, self.candidates), -1, dtype=np.intp)
         edge_at[self.edge_position, self.edge_candidate] = np.arange(self.edges)
         object.__setattr__(self, "start", start)
         object.__setattr__(self, "edge_at", edge_at)
@@ -82,7 +82,8 @@ class Graph:
         candidate_of = self._maximum_matching(allowed)
         if (candidate_of < 0).any():
             return None
-        return self.edge_at[np.arange(self.positions), candidate_of].astype(np.intp)
+        matching: Indices = self.edge_at[np.arange(self.positions), candidate_of]
+        return matching
 
     def hall_violator(self) -> tuple[list[int], list[int]] | None:
         """Return positions with too few candidates between them, and those candidates; None if none.
@@ -92,15 +93,14 @@ class Graph:
         """
         candidate_of = self._maximum_matching()
         position_of = {int(c): j for j, c in enumerate(candidate_of) if c >= 0}
+        rivals_of = [set(self.edge_candidate[self.at(j)].tolist()) for j in range(self.positions)]
         violators = []
-        for empty in np.flatnonzero(candidate_of < 0):
-            reached, queue, rivals = {int(empty)}, [int(empty)], set[int]()
-            for position in queue:
-                for candidate in self.edge_candidate[self.at(position)]:
-                    rivals.add(int(candidate))
-                    if position_of[int(candidate)] not in reached:
-                        reached.add(position_of[int(candidate)])
-                        queue.append(position_of[int(candidate)])
+        for empty in np.flatnonzero(candidate_of < 0).tolist():
+            reached, rivals = [empty], set[int]()
+            for position in reached:
+                new = rivals_of[position] - rivals
+                rivals |= new
+                reached += [position_of[candidate] for candidate in new]
             violators.append((sorted(reached), sorted(rivals)))
         return min(violators, key=lambda pair: len(pair[0]), default=None)
 

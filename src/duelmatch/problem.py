@@ -31,7 +31,7 @@ class Details:
 
 @dataclass(frozen=True, slots=True)
 class Duel:
-    """One question: at ``position``, is ``first`` or ``second`` better?"""
+    """One question: which of ``first`` and ``second`` is better at ``position``."""
 
     position: str
     first: str

@@ -1,0 +1,28 @@
+"""The examples that come with the package: small problems a newcomer understands at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from duelmatch.errors import ProblemError, listed
+from duelmatch.files import load_preferences
+from duelmatch.preferences import Preferences
+
+_FOLDER = Path(__file__).with_name("examples")
+
+
+def example_names() -> tuple[str, ...]:
+    """Return the names of the bundled examples."""
+    return tuple(sorted(path.stem for path in _FOLDER.glob("*.yaml")))
+
+
+def example_path(name: str) -> Path:
+    """Return the file of a bundled example."""
+    if name not in example_names():
+        raise ProblemError(f"There is no example '{name}'; the examples are {listed(example_names())}.")
+    return _FOLDER / f"{name}.yaml"
+
+
+def example(name: str) -> Preferences:
+    """Load a bundled example."""
+    return load_preferences(example_path(name))

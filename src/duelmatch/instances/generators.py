@@ -1,0 +1,157 @@
+"""Seeded generators of problems with known preferences. The same arguments give the same instance."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duelmatch.errors import ProblemError
+from duelmatch.graph import Graph
+from duelmatch.matchings.assignment import best_matching
+from duelmatch.preferences import Preferences
+from duelmatch.problem import Problem
+
+
+def random_problem(candidates: int, positions: int, density: float = 1.0, seed: int = 0) -> Problem:
+    """Return a problem with each edge present with probability ``density``, and a matching for certain.
+
+    Candidates are called c1, c2, ... and positions s1, s2, .... A random matching is put in first, so that
+    every position can be filled whatever the density.
+    """
+    if not 1 <= positions <= candidates:
+        raise ProblemError(
+            f"There must be at least one position and as many candidates as positions, "
+            f"not {candidates} candidates for {positions} positions."
+        )
+    if not 0 <= density <= 1:
+        raise ProblemError(f"The density must lie between 0 and 1, not {density!r}.")
+    rng = np.random.default_rng(seed)
+    present = rng.random((positions, candidates)) < density
+    present[np.arange(positions), rng.permutation(candidates)[:positions]] = True
+    candidate_names = [f"c{i + 1}" for i in range(candidates)]
+    position_names = [f"s{j + 1}" for j in range(positions)]
+    edges = [(candidate_names[i], position_names[j]) for j, i in np.argwhere(present)]
+    return Problem.from_edges(edges, candidate_names, position_names)
+
+
+def uniform(
+    candidates: int,
+    positions: int,
+    density: float = 1.0,
+    low: float = 0.3,
+    high: float = 0.7,
+    seed: int = 0,
+) -> Preferences:
+    """Return independent probabilities, uniform between ``low`` and ``high``: often no Condorcet winner."""
+    _check_range(low, high)
+    problem = random_problem(candidates, positions, density, seed)
+    rng = np.random.default_rng([seed, 1])
+    return _from_upper(problem, rng.uniform(low, high, (problem.graph.edges,) * 2))
+
+
+def bradley_terry(
+    candidates: int, positions: int, density: float = 1.0, spread: float = 0.5, seed: int = 0
+) -> Preferences:
+    """Return p(a, b) = 1 / (1 + exp(s_b - s_a)), a strength s per edge, normal with deviation ``spread``."""
+    if not spread >= 0:
+        raise ProblemError(f"The spread must be at least 0, not {spread!r}.")
+    problem = random_problem(candidates, positions, density, seed)
+    strength = np.random.default_rng([seed, 1]).normal(0.0, spread, problem.graph.edges)
+    return _from_upper(problem, 1.0 / (1.0 + np.exp(strength[None, :] - strength[:, None])))
+
+
+def planted(
+    candidates: int,
+    positions: int,
+    gap: float = 0.1,
+    density: float = 1.0,
+    noise: float = 0.2,
+    seed: int = 0,
+) -> Preferences:
+    """Return an instance with a planted Condorcet winner whose every edge wins its duels with 1/2 + ``gap``.
+
+    All other duels are uniform within ``noise`` of 1/2. A rival that differs in d positions loses with
+    1/2 - gap d / l.
+    """
+    if not 0 < gap <= 0.5:
+        raise ProblemError(f"The gap must lie above 0 and be at most 0.5, not {gap!r}.")
+    if not 0 <= noise <= 0.5:
+        raise ProblemError(f"The noise must lie between 0 and 0.5, not {noise!r}.")
+    problem = random_problem(candidates, positions, density, seed)
+    graph = problem.graph
+    rng = np.random.default_rng([seed, 1])
+    matrix = rng.uniform(0.5 - noise, 0.5 + noise, (graph.edges,) * 2)
+    winner = _some_random_matching(graph, rng)
+    matrix[winner, :] = 0.5 + gap
+    matrix[:, winner] = 0.5 - gap
+    return _from_upper(problem, matrix)
+
+
+def cyclic(candidates: int, positions: int, strength: float = 0.1) -> Preferences:
+    """Return a complete instance without a Condorcet winner: at each position, everyone beats the next ones.
+
+    Candidate i beats the following (n - 1) // 2 candidates around the circle with 1/2 + ``strength``, and
+    ties with the one opposite if n is even. Every matching loses to itself moved back by one candidate.
+    """
+    if not candidates >= 3:
+        raise ProblemError(f"A cycle needs at least 3 candidates, not {candidates}.")
+    if not 0 < strength <= 0.5:
+        raise ProblemError(f"The strength must lie above 0 and be at most 0.5, not {strength!r}.")
+    problem = random_problem(candidates, positions)
+    candidate = problem.graph.edge_candidate
+    ahead = (candidate[None, :] - candidate[:, None]) % candidates
+    wins = (ahead >= 1) & (ahead <= (candidates - 1) // 2)
+    return _from_upper(problem, 0.5 + strength * (wins.astype(float) - wins.T))
+
+
+def equal_gaps(positions: int, gap: float = 0.1) -> Preferences:
+    """Return the complete l x l instance in which every edge is equally hard to decide.
+
+    The winner gives position j its j-th candidate, who beats all others there with 1/2 + ``gap``; all
+    other duels are even. Every Condorcet gap is 2 gap / l and every Borda gap 2 gap.
+    """
+    if not positions >= 2:
+        raise ProblemError(f"Equal gaps need at least 2 positions, not {positions}.")
+    if not 0 < gap <= 0.5:
+        raise ProblemError(f"The gap must lie above 0 and be at most 0.5, not {gap!r}.")
+    problem = random_problem(positions, positions)
+    graph = problem.graph
+    wins = (graph.edge_candidate == graph.edge_position).astype(float)
+    return _from_upper(problem, 0.5 + gap * (wins[:, None] - wins[None, :]))
+
+
+def paper_example() -> Preferences:
+    """Return the worked example of the paper's Figures 1 to 4."""
+    problem = Problem.from_edges(
+        [("c1", "s1"), ("c2", "s1"), ("c3", "s1"), ("c3", "s2"), ("c4", "s2")],
+        candidates=["c1", "c2", "c3", "c4"],
+    )
+    return Preferences(
+        problem,
+        {
+            ("s1", "c1", "c2"): 0.45,
+            ("s1", "c1", "c3"): 1.0,
+            ("s1", "c2", "c3"): 0.55,
+            ("s2", "c3", "c4"): 0.0,
+        },
+    )
+
+
+def _from_upper(problem: Problem, matrix: NDArray[np.float64]) -> Preferences:
+    """Keep the upper triangle of a matrix, mirror it, and put 1/2 on the diagonal."""
+    upper = np.triu(matrix, 1)
+    return Preferences.from_matrix(
+        problem, upper + np.tril(1.0 - upper.T, -1) + 0.5 * np.eye(problem.graph.edges)
+    )
+
+
+def _some_random_matching(graph: Graph, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Return a matching that is random enough to plant: the best under random weights."""
+    matching = best_matching(graph, rng.random(graph.edges))
+    assert matching is not None, "a Problem has a matching"
+    return matching
+
+
+def _check_range(low: float, high: float) -> None:
+    if not 0 <= low <= high <= 1:
+        raise ProblemError(f"The probabilities must satisfy 0 <= low <= high <= 1, not {low!r} and {high!r}.")

@@ -1,0 +1,237 @@
+"""How a problem is laid out in YAML and JSON: a document into a problem, and back.
+
+The layout is described in :mod:`duelmatch.files`; here it is taken apart, and every sentence about
+what is wrong with it is written.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import asdict, fields
+from itertools import product
+
+from duelmatch.documents import Bare, Tree, name, number, shown
+from duelmatch.errors import FileError
+from duelmatch.preferences import Pair, Preferences
+from duelmatch.problem import Details, Problem
+
+MOST_CELLS = 1_000_000
+"""Candidates times positions: what the table of edges takes."""
+
+KEYS = ("candidates", "positions", "edges", "preferences")
+DETAIL_KEYS = ("name", *(field.name for field in fields(Details)))
+PREFERENCE_COLUMNS = ("position", "first", "second", "probability")
+
+
+def check_size(candidates: Collection[str], positions: Collection[str]) -> None:
+    """Refuse what would fill the memory before it does."""
+    cells = len(candidates) * len(positions)
+    if cells > MOST_CELLS:
+        raise FileError(
+            f"The problem is too large: candidates times positions are {cells:,}, "
+            f"where {MOST_CELLS:,} are allowed."
+        )
+
+
+def sections_of(tree: Tree) -> dict[str, Tree]:
+    """Return the known keys of a document and what they hold."""
+    if not isinstance(tree, dict):
+        raise FileError(f"The file must be a mapping with the keys {_listed(KEYS)}, not {shown(tree)}.")
+    _check_keys(tree, KEYS, "The file")
+    return tree
+
+
+def _check_keys(mapping: Mapping[str, Tree], known: tuple[str, ...], what: str) -> None:
+    for key in mapping:
+        if key not in known:
+            close = difflib.get_close_matches(key[:50], known, n=1)
+            hint = f" Did you mean '{close[0]}'?" if close else ""
+            raise FileError(
+                f"{what} has an unknown key '{key:.50}'; the known ones are {_listed(known)}.{hint}"
+            )
+
+
+def _listed(keys: tuple[str, ...]) -> str:
+    return f"{', '.join(keys[:-1])} and {keys[-1]}"
+
+
+def problem_of(sections: Mapping[str, Tree]) -> Problem:
+    """Return the problem that a document describes."""
+    candidates, candidate_details = _named_things(sections, "candidates")
+    positions, position_details = _named_things(sections, "positions")
+    if "edges" in sections:
+        edges = _edges(sections["edges"])
+        if candidates is None:
+            candidates = list(dict.fromkeys(candidate for candidate, _ in edges))
+        if positions is None:
+            listed = sections["edges"] if isinstance(sections["edges"], dict) else None
+            positions = list(listed or dict.fromkeys(position for _, position in edges))
+        check_size(candidates, positions)
+    elif candidates is None or positions is None:
+        missing = "candidates" if candidates is None else "positions"
+        raise FileError(f"The key '{missing}' is missing; give it, or give 'edges'.")
+    else:
+        check_size(candidates, positions)
+        edges = list(product(candidates, positions))
+    return Problem(tuple(candidates), tuple(positions), tuple(edges), candidate_details, position_details)
+
+
+def _named_things(sections: Mapping[str, Tree], key: str) -> tuple[list[str] | None, dict[str, Details]]:
+    """Return the names under a key (None if it is absent), and the details some of them have."""
+    if key not in sections:
+        return None, {}
+    kind = f"A {key.removesuffix('s')}"
+    names: list[str] = []
+    details: dict[str, Details] = {}
+    for entry in _entries_of(sections[key], key):
+        if not isinstance(entry, dict):
+            names.append(name(entry, kind))
+            continue
+        _check_keys(entry, DETAIL_KEYS, kind)
+        if "name" not in entry:
+            raise FileError(f"{kind} has no 'name'.")
+        names.append(name(entry["name"], kind))
+        details[names[-1]] = _details(entry, names[-1])
+    return names, details
+
+
+def _entries_of(tree: Tree, key: str) -> list[Tree]:
+    match tree:
+        case list():
+            return tree
+        case dict():
+            return [_entry(entry, about) for entry, about in tree.items()]
+    raise FileError(f"The key '{key}' must hold a list of names, not {shown(tree)}.")
+
+
+def _entry(entry: str, about: Tree) -> Tree:
+    """Return an item of the mapping from names to details as an item of the list."""
+    if _is_nothing(about):
+        return entry
+    known = DETAIL_KEYS[1:]
+    if not isinstance(about, dict):
+        raise FileError(
+            f"The details of '{entry:.50}' must be a mapping with the keys {_listed(known)}, "
+            f"not {shown(about)}."
+        )
+    _check_keys(about, known, f"'{entry:.50}'")
+    return {"name": entry, **about}
+
+
+def _details(entry: Mapping[str, Tree], owner: str) -> Details:
+    return Details(
+        **{
+            key: name(value, f"The {key} of '{owner:.50}'")
+            for key, value in entry.items()
+            if key != "name" and not _is_nothing(value)
+        }
+    )
+
+
+def _is_nothing(value: Tree) -> bool:
+    return value is None or (isinstance(value, Bare) and value.meaning == "nothing")
+
+
+def _edges(tree: Tree) -> list[tuple[str, str]]:
+    match tree:
+        case list():
+            pairs = [_row(pair, "An edge", ("candidate", "position")) for pair in tree]
+            return [(name(pair[0], "A candidate"), name(pair[1], "A position")) for pair in pairs]
+        case dict():
+            return [
+                (name(candidate, "A candidate"), position)
+                for position, candidates in tree.items()
+                for candidate in _list(candidates, f"The edges of '{position:.50}'", "candidates")
+            ]
+    raise FileError(
+        "The key 'edges' must hold a list of candidates for each position, or a list of "
+        f"[candidate, position], not {shown(tree)}."
+    )
+
+
+def win_of(sections: Mapping[str, Tree]) -> dict[Pair, float]:
+    """Return the win probabilities that a document gives."""
+    if "preferences" not in sections:
+        raise FileError("The file has no preferences; add them under the key 'preferences'.")
+    win: dict[Pair, float] = {}
+    for position, first, second, probability in _preference_rows(sections["preferences"]):
+        pair = name(position, "A position"), name(first, "A candidate"), name(second, "A candidate")
+        add_pair(win, pair, number(probability, f"The probability of {_shown_pair(pair)}"))
+    return win
+
+
+def _preference_rows(tree: Tree) -> Iterator[list[Tree]]:
+    match tree:
+        case list():
+            for row in tree:
+                yield _row(row, "A preference", PREFERENCE_COLUMNS)
+        case dict():
+            for position, rows in tree.items():
+                at = f"at '{position:.50}'"
+                for row in _list(rows, f"The preferences {at}", "rows"):
+                    yield [position, *_row(row, f"A preference {at}", PREFERENCE_COLUMNS[1:])]
+        case _:
+            raise FileError(
+                "The key 'preferences' must hold a list of [first, second, probability] for each "
+                f"position, not {shown(tree)}."
+            )
+
+
+def _list(tree: Tree, what: str, of: str) -> list[Tree]:
+    if not isinstance(tree, list):
+        raise FileError(f"{what} must be a list of {of}, not {shown(tree)}.")
+    return tree
+
+
+def _row(tree: Tree, what: str, columns: tuple[str, ...]) -> list[Tree]:
+    row = _list(tree, what, f"{len(columns)}: [{', '.join(columns)}]")
+    if len(row) != len(columns):
+        raise FileError(
+            f"{what} must be a list of {len(columns)}: [{', '.join(columns)}], not of {len(row)}."
+        )
+    return row
+
+
+def add_pair(win: dict[Pair, float], pair: Pair, probability: float) -> None:
+    """Add one win probability, which must not be there yet."""
+    if pair in win:
+        raise FileError(f"The probability of {_shown_pair(pair)} is given twice.")
+    win[pair] = probability
+
+
+def _shown_pair(pair: Pair) -> str:
+    return f"'{pair[1]:.50}' against '{pair[2]:.50}' at '{pair[0]:.50}'"
+
+
+def tree_of(problem: Problem, preferences: Preferences | None) -> dict[str, object]:
+    """Return the document that describes a problem; ``edges`` is left out if all are there."""
+    tree: dict[str, object] = {
+        "candidates": _entries(problem.candidates, problem.candidate_details),
+        "positions": _entries(problem.positions, problem.position_details),
+    }
+    if not problem.graph.is_complete:
+        edges: dict[str, list[str]] = {position: [] for position in problem.positions}
+        for candidate, position in problem.edges:
+            edges[position].append(candidate)
+        tree["edges"] = edges
+    if preferences is not None:
+        win: dict[str, list[list[object]]] = {}
+        for (position, first, second), probability in preferences.items():
+            reverse = preferences.probability(position, second, first)
+            # Of p and 1 - p in floating point, only one may give the other back exactly.
+            if 1.0 - probability == reverse:
+                win.setdefault(position, []).append([first, second, probability])
+            else:
+                win.setdefault(position, []).append([second, first, reverse])
+        tree["preferences"] = win
+    return tree
+
+
+def _entries(names: Iterable[str], details: Mapping[str, Details]) -> list[object]:
+    return [
+        {"name": entry} | {k: v for k, v in asdict(details[entry]).items() if v is not None}
+        if entry in details
+        else entry
+        for entry in names
+    ]

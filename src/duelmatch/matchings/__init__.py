@@ -1,0 +1,186 @@
+"""The set of maximum matchings of a problem, by name; knows nothing of duels or statistics.
+
+The functions here translate names; the modules beside this one do the work on edge numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import csc_array
+
+from duelmatch.errors import ProblemError, listed
+from duelmatch.matchings.assignment import (
+    allowed_edges,
+    best_matching,
+    best_other_matching,
+    certain_edges,
+    usable_edges,
+)
+from duelmatch.matchings.counting import MEMORY, count_matchings, edge_marginals
+from duelmatch.matchings.game import Game, Solution
+from duelmatch.matchings.sampling import DEFAULT_ETA, Method, sampler
+from duelmatch.matchings.subgradient import solve_by_subgradients
+from duelmatch.problem import Matching, Problem
+
+__all__ = [
+    "Edge",
+    "Samples",
+    "Solution",
+    "best",
+    "best_other",
+    "count",
+    "edges_in_every",
+    "edges_in_some",
+    "game_value",
+    "marginals",
+    "sample",
+    "solve_game",
+]
+
+Edge = tuple[str, str]
+"""(candidate, position)"""
+
+
+def count(problem: Problem, memory: int = MEMORY) -> int:
+    """Return how many maximum matchings there are, exactly.
+
+    :raises TooLargeError: if that would take more than ``memory`` bytes.
+    """
+    return count_matchings(problem.graph, memory)
+
+
+def marginals(problem: Problem, memory: int = MEMORY) -> dict[Edge, float]:
+    """Return the probability that a uniformly random maximum matching uses each edge.
+
+    :raises TooLargeError: if that would take more than ``memory`` bytes.
+    """
+    probabilities = edge_marginals(problem.graph, memory)
+    return dict(zip(problem.edges, probabilities.tolist(), strict=True))
+
+
+class Samples(list[Matching]):
+    """Sampled matchings, with the ``method`` that drew them and the ``eta`` it was asked to keep.
+
+    ``eta`` bounds the total variation of each matching's distribution from the uniform one; 0 for the
+    exact method.
+    """
+
+    def __init__(self, matchings: Iterable[Matching], method: str, eta: float) -> None:
+        super().__init__(matchings)
+        self.method = method
+        self.eta = eta
+
+
+def sample(
+    problem: Problem,
+    size: int,
+    seed: int = 0,
+    method: Method = "auto",
+    eta: float = DEFAULT_ETA,
+    memory: int = MEMORY,
+) -> Samples:
+    """Return ``size`` random maximum matchings: uniform by ``exact``, almost uniform by ``chain``."""
+    drawer = sampler(problem.graph, method, eta, seed, memory)
+    drawn = map(problem.matching, drawer.draw(size).tolist())
+    return Samples(drawn, "exact" if drawer.eta == 0 else "chain", drawer.eta)
+
+
+def best(
+    problem: Problem,
+    weights: Mapping[Edge, float],
+    required: Iterable[Edge] = (),
+    forbidden: Iterable[Edge] = (),
+) -> Matching | None:
+    """Return a maximum matching of largest weight with these edges required and those forbidden.
+
+    None if no maximum matching contains all of ``required`` and none of ``forbidden``.
+    """
+    allowed = allowed_edges(problem.graph, _numbers(problem, required), _numbers(problem, forbidden))
+    edges = best_matching(problem.graph, _weights(problem, weights), allowed)
+    return None if edges is None else problem.matching(edges)
+
+
+def best_other(
+    problem: Problem, weights: Mapping[Edge, float], matching: Mapping[str, str]
+) -> Matching | None:
+    """Return a best maximum matching that differs from ``matching``; None if there is no other."""
+    edges = best_other_matching(problem.graph, _weights(problem, weights), problem.edge_numbers(matching))
+    return None if edges is None else problem.matching(edges)
+
+
+def edges_in_some(problem: Problem) -> frozenset[Edge]:
+    """Return the edges that lie in some maximum matching; the others can never matter."""
+    return frozenset(problem.edges[e] for e in np.flatnonzero(usable_edges(problem.graph)))
+
+
+def edges_in_every(problem: Problem) -> frozenset[Edge]:
+    """Return the edges that lie in every maximum matching: decided before any duel."""
+    return frozenset(problem.edges[e] for e in np.flatnonzero(certain_edges(problem.graph)))
+
+
+def solve_game(
+    problem: Problem,
+    Q: ArrayLike,
+    required_x: Iterable[Edge] = (),
+    forbidden_x: Iterable[Edge] = (),
+    required_y: Iterable[Edge] = (),
+    forbidden_y: Iterable[Edge] = (),
+    method: Literal["lp", "subgradient"] = "lp",
+    epsilon: float = 1e-9,
+) -> Solution:
+    """Solve max over x, min over y of x^T Q y / l over matchings; see :mod:`duelmatch.matchings.game`.
+
+    ``Q`` is m x m in the order of ``problem.edges``. ``lp`` is exact up to rounding; ``subgradient`` is
+    the paper's method, run until its gap is proven to be at most ``epsilon`` (0.01 is practical).
+    """
+    graph = problem.graph
+    matrix = np.asarray(Q, dtype=np.float64)
+    if matrix.shape != (graph.edges, graph.edges):
+        raise ProblemError(
+            f"Q must be {graph.edges} x {graph.edges}, a row and a column per edge, "
+            f"not {' x '.join(map(str, matrix.shape)) or 'a number'}."
+        )
+    if not np.isfinite(matrix).all():
+        raise ProblemError("Every entry of Q must be a finite number.")
+    if not epsilon > 0:
+        raise ProblemError(f"epsilon must be above 0, not {epsilon!r}.")
+    sides = [_numbers(problem, edges) for edges in (required_x, forbidden_x, required_y, forbidden_y)]
+    if method == "lp":
+        return Game(graph, matrix).solve(*sides)
+    if method == "subgradient":
+        x_allowed, y_allowed = allowed_edges(graph, *sides[:2]), allowed_edges(graph, *sides[2:])
+        return solve_by_subgradients(graph, csc_array(matrix), x_allowed, y_allowed, epsilon)
+    raise ProblemError(f"The method must be 'lp' or 'subgradient', not {method!r}.")
+
+
+def game_value(
+    problem: Problem,
+    Q: ArrayLike,
+    required_x: Iterable[Edge] = (),
+    forbidden_x: Iterable[Edge] = (),
+    required_y: Iterable[Edge] = (),
+    forbidden_y: Iterable[Edge] = (),
+    method: Literal["lp", "subgradient"] = "lp",
+    epsilon: float = 1e-9,
+) -> float:
+    """Return the value of :func:`solve_game`; minus infinity if one of the two sets is empty."""
+    return solve_game(problem, Q, required_x, forbidden_x, required_y, forbidden_y, method, epsilon).value
+
+
+def _numbers(problem: Problem, edges: Iterable[Edge]) -> list[int]:
+    return [problem.edge_number(candidate, position) for candidate, position in edges]
+
+
+def _weights(problem: Problem, weights: Mapping[Edge, float]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    if missing := [f"{edge[0]} at {edge[1]}" for edge in problem.edges if edge not in weights]:
+        raise ProblemError(f"The weight of {listed(missing, limit=3)} is missing.")
+    for candidate, position in weights:
+        problem.edge_number(candidate, position)
+    values = np.array([weights[edge] for edge in problem.edges], dtype=np.float64)
+    if not np.isfinite(values).all():
+        raise ProblemError("Every weight must be a finite number.")
+    return values

@@ -1,0 +1,151 @@
+"""The best maximum matching under edge weights, and what it would cost to insist on another edge.
+
+All functions work on edge numbers of a :class:`Graph`; a matching is an array with the edge of each
+position. Every maximum matching of a problem fills every position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from duelmatch.graph import Graph, Indices, Mask, Vector
+
+
+def allowed_edges(
+    graph: Graph, required: Sequence[int] | Indices = (), forbidden: Sequence[int] | Indices = ()
+) -> Mask:
+    """Mark the edges left once ``required`` (A in the paper) and ``forbidden`` (R) are honoured.
+
+    Requiring an edge forbids every other edge at its position and of its candidate. Whether a matching
+    of the edges that are left exists is a different question.
+    """
+    allowed = np.ones(graph.edges, dtype=np.bool_)
+    allowed[np.asarray(forbidden, dtype=np.intp)] = False
+    for edge in required:
+        meets = graph.edge_position == graph.edge_position[edge]
+        meets |= graph.edge_candidate == graph.edge_candidate[edge]
+        meets[edge] = False
+        allowed &= ~meets
+    return allowed
+
+
+def best_matching(graph: Graph, weights: Vector, allowed: Mask | None = None) -> Indices | None:
+    """Return a matching of largest total weight among the allowed edges; None if none fills all positions.
+
+    This is MWMC(w) of the paper: scipy's ``linear_sum_assignment`` (a shortest augmenting path method,
+    O(l^2 n)). Among equally good matchings scipy's choice stands; it depends on the weights alone.
+    """
+    usable = slice(None) if allowed is None else allowed
+    cost = np.full((graph.positions, graph.candidates), np.inf)
+    cost[graph.edge_position[usable], graph.edge_candidate[usable]] = -weights[usable]
+    try:
+        rows, columns = linear_sum_assignment(cost)
+    except ValueError:  # scipy's word for "infeasible"
+        return None
+    matching: Indices = graph.edge_at[rows, columns]
+    return matching
+
+
+def best_other_matching(
+    graph: Graph, weights: Vector, matching: Indices, allowed: Mask | None = None
+) -> Indices | None:
+    """Return a best matching that differs from ``matching``; None if there is no other.
+
+    Another matching misses at least one edge of this one, so the answer is the best of l assignment
+    problems with one edge of ``matching`` forbidden in each.
+    """
+    usable = np.ones(graph.edges, dtype=np.bool_) if allowed is None else allowed.copy()
+    best: Indices | None = None
+    for edge in matching:
+        if not usable[edge]:
+            return best_matching(graph, weights, usable)
+        usable[edge] = False
+        other = best_matching(graph, weights, usable)
+        usable[edge] = True
+        if other is not None and (best is None or weights[other].sum() > weights[best].sum()):
+            best = other
+    return best
+
+
+@dataclass(frozen=True, slots=True)
+class Alternatives:
+    """A best matching, and the largest weight a matching can have with, or without, each edge."""
+
+    matching: Indices
+    with_edge: Vector
+    without_edge: Vector
+
+
+def alternatives(graph: Graph, weights: Vector) -> Alternatives:
+    """Return the best weight with and without every single edge; -inf where no such matching exists.
+
+    One assignment problem and one all-pairs shortest path problem, instead of 2m assignment problems.
+    From a best matching M, let position j move to the candidate of position k (or to a free
+    candidate): the total changes by w(j, new) - w(j, old). A change of matching is a cycle of such
+    moves, where a free candidate closes the cycle at no cost, and no cycle gains, since M is best.
+    The best matching through e = (c, j) is therefore M plus the best cycle that starts with the move
+    of j to c. O(m + l^3).
+    """
+    matching = best_matching(graph, weights)
+    assert matching is not None, "a Problem has a matching"
+    total = float(weights[matching].sum())
+    holder = np.full(graph.candidates, graph.positions)  # the node of free candidates is l
+    holder[graph.edge_candidate[matching]] = np.arange(graph.positions)
+    target = holder[graph.edge_candidate]
+    loss = weights[matching][graph.edge_position] - weights
+    distance = _all_distances(graph, target, loss)
+
+    with_edge = total - np.maximum(loss + distance[target, graph.edge_position], 0.0)
+    with_edge[matching] = total
+    without_edge = np.full(graph.edges, total)
+    rivals = with_edge.copy()
+    rivals[matching] = -np.inf
+    without_edge[matching] = np.maximum.reduceat(rivals, graph.start[:-1])
+    return Alternatives(matching, with_edge, without_edge)
+
+
+def usable_edges(graph: Graph) -> Mask:
+    """Mark the edges that lie in some maximum matching.
+
+    With the moves of :func:`alternatives`, an edge outside a matching M is usable exactly if its move
+    lies on a cycle, that is, stays inside one strongly connected component.
+    """
+    matching = graph.some_matching()
+    assert matching is not None, "a Problem has a matching"
+    free = graph.positions
+    holder = np.full(graph.candidates, free)
+    holder[graph.edge_candidate[matching]] = np.arange(graph.positions)
+    target = holder[graph.edge_candidate]
+    tails = np.concatenate([graph.edge_position, np.full(graph.positions, free)])
+    heads = np.concatenate([target, np.arange(graph.positions)])
+    moves = csr_array((np.ones(len(tails)), (tails, heads)), shape=(free + 1, free + 1))
+    _, component = connected_components(moves, connection="strong")
+    usable: Mask = component[graph.edge_position] == component[target]
+    return usable
+
+
+def certain_edges(graph: Graph) -> Mask:
+    """Mark the edges that lie in every maximum matching: the only usable edge of their position."""
+    usable = usable_edges(graph)
+    alone = np.add.reduceat(usable, graph.start[:-1], dtype=np.intp) == 1
+    certain: Mask = usable & alone[graph.edge_position]
+    return certain
+
+
+def _all_distances(graph: Graph, target: Indices, loss: Vector) -> NDArray[np.float64]:
+    """Floyd and Warshall's shortest paths over positions and the node of free candidates (the last)."""
+    nodes = graph.positions + 1
+    distance = np.full((nodes, nodes), np.inf)
+    np.minimum.at(distance, (graph.edge_position, target), loss)
+    distance[-1, :] = 0.0
+    np.fill_diagonal(distance, 0.0)
+    for middle in range(nodes):
+        np.minimum(distance, distance[:, middle, None] + distance[None, middle, :], out=distance)
+    return distance

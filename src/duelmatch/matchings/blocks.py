@@ -1,0 +1,43 @@
+"""Splitting a graph into blocks whose matchings are independent of each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from duelmatch.graph import Graph, Indices
+from duelmatch.matchings.assignment import usable_edges
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A connected piece of the usable edges, as a graph of its own, and which edges these were."""
+
+    graph: Graph
+    edges: Indices
+
+
+def blocks(graph: Graph) -> list[Block]:
+    """Drop the edges in no maximum matching and split the rest into its connected components.
+
+    A maximum matching of the graph is then one maximum matching of each block, chosen freely: counts
+    multiply, marginals and samples stay apart.
+    """
+    usable = np.flatnonzero(usable_edges(graph))
+    position, candidate = graph.edge_position[usable], graph.edge_candidate[usable]
+    vertices = graph.positions + graph.candidates
+    union = csr_array(
+        (np.ones(len(usable)), (position, graph.positions + candidate)), shape=(vertices, vertices)
+    )
+    _, component = connected_components(union, directed=False)
+    pieces = []
+    for label in np.unique(component[position]):
+        edges = usable[component[position] == label]
+        candidates, candidate_number = np.unique(graph.edge_candidate[edges], return_inverse=True)
+        positions, position_number = np.unique(graph.edge_position[edges], return_inverse=True)
+        piece = Graph(len(candidates), len(positions), candidate_number, position_number)
+        pieces.append(Block(piece, edges))
+    return pieces

@@ -1,0 +1,122 @@
+"""The exact number of maximum matchings, and how often a uniformly random one uses each edge.
+
+The graph is split into independent blocks. A complete block has a closed form; any other is counted by
+vertex elimination (:mod:`duelmatch.matchings.elimination`), whose cost is exponential only in the
+number of vertices open at once: the number of positions in a dense graph, a few in a sparse one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import gcd, isqrt, perm, prod
+
+import numpy as np
+
+from duelmatch.errors import TooLargeError
+from duelmatch.graph import Graph, Vector
+from duelmatch.matchings.blocks import blocks
+from duelmatch.matchings.elimination import Layer, Plan, plan
+
+MEMORY = 1 << 30
+"""Default limit on the memory an exact computation may take, in bytes."""
+
+WORKING_LAYERS = 6
+"""How many layers a step holds at once, besides those kept for the way back."""
+
+
+def count_matchings(graph: Graph, memory: int = MEMORY) -> int:
+    """Return the number of maximum matchings as a Python integer.
+
+    :raises TooLargeError: if it would take more than ``memory`` bytes, with an estimate.
+    """
+    return prod(_count_block(block.graph, memory) for block in blocks(graph))
+
+
+def edge_marginals(graph: Graph, memory: int = MEMORY) -> Vector:
+    """Return, for every edge e, the probability P(e in M) under a uniformly random maximum matching M.
+
+    Sums and products of non-negative numbers only, so every digit of the result but the last two or
+    three is right. :raises TooLargeError: if it would take more than ``memory`` bytes.
+    """
+    marginals = np.zeros(graph.edges)
+    for block in blocks(graph):
+        marginals[block.edges] = _marginals_of_block(block.graph, memory)
+    return marginals
+
+
+def plan_within(graph: Graph, memory: int) -> tuple[Plan, int]:
+    """Return a plan for a block, and the stride between kept layers that respects the memory limit."""
+    elimination = plan(graph)
+    layer_bytes = [8 << step.open_after for step in elimination.steps]
+    working = WORKING_LAYERS * max(layer_bytes)
+    if working + sum(layer_bytes) <= memory:
+        return elimination, 1
+    stride = isqrt(len(layer_bytes)) + 1
+    needed = working + sum(layer_bytes[::stride]) + stride * max(layer_bytes)
+    if needed > memory:
+        raise TooLargeError(
+            f"Exact counting on a block of {graph.positions} positions and {graph.candidates} candidates "
+            f"would take about {_size(needed)} of memory (2^{elimination.widest} states) and "
+            f"{elimination.work:.1e} operations; the limit is {_size(memory)}. Raise the limit, or use "
+            "the almost uniform sampler, which needs no exact count."
+        )
+    return elimination, stride
+
+
+def _count_block(graph: Graph, memory: int) -> int:
+    if graph.is_complete:
+        return perm(graph.candidates, graph.positions)
+    elimination, _ = plan_within(graph, memory)
+    bound = prod(int(degree) for degree in graph.degrees)
+    residues = []
+    moduli = []
+    for modulus in _moduli():
+        residues.append(_count_modulo(elimination, modulus))
+        moduli.append(modulus)
+        if prod(moduli) > bound:
+            break
+    return _chinese_remainder(residues, moduli)
+
+
+def _count_modulo(elimination: Plan, modulus: int) -> int:
+    layer: Layer = np.ones(1, dtype=np.uint64)
+    for step in elimination.steps:
+        layer = step.forward(layer) % np.uint64(modulus)
+    return int(layer[0])
+
+
+def _moduli() -> Iterator[int]:
+    """Yield coprime moduli of 2^48 and below, so that 2^16 residues add up without overflow."""
+    product = 1
+    for modulus in range(1 << 48, 1, -1):
+        if gcd(modulus, product) == 1:
+            product *= modulus
+            yield modulus
+
+
+def _chinese_remainder(residues: list[int], moduli: list[int]) -> int:
+    total, product = 0, 1
+    for residue, modulus in zip(residues, moduli, strict=True):
+        total += product * ((residue - total) * pow(product, -1, modulus) % modulus)
+        product *= modulus
+    return total
+
+
+def _marginals_of_block(graph: Graph, memory: int) -> Vector:
+    if graph.is_complete:
+        return np.full(graph.edges, 1.0 / graph.candidates)
+    elimination, stride = plan_within(graph, memory)
+    marginals = np.empty(graph.edges)
+    finish = np.ones(1)
+    for step, layer in elimination.layers_backwards(stride):
+        counts = np.zeros(graph.edges)
+        before = step.backward(layer, finish, counts)
+        for edge in step.edges:
+            marginals[edge] = counts[edge] / float(layer @ before)
+        _, exponent = np.frexp(before.max())
+        finish = np.ldexp(before, -exponent)
+    return marginals
+
+
+def _size(size: int) -> str:
+    return f"{size / 2**30:.1f} GiB" if size >= 1 << 30 else f"{size / 2**20:.0f} MiB"

@@ -1,0 +1,159 @@
+"""The max-min game over two matching polytopes, solved exactly as one linear program.
+
+The value of the game is (Eq. 5 of the paper)
+
+    max over x in P(M, A1, R1) of min over y in P(M, A2, R2) of x^T Q y / l,
+
+where P(M, A, R) is the convex hull of the maximum matchings that contain A and avoid R. The bipartite
+matching polytope is described by its degree constraints, so the inner minimum dualises and all of it is
+
+    maximise   sum_j u_j - sum_i v_i
+    subject to u_j - v_i <= (Q^T x)_e / l   for every edge e = (i, j) allowed to y,
+               x in P(M, A1, R1),  v >= 0,
+
+with m + l + n variables. The paper approximates this value by projected subgradient ascent
+(:mod:`duelmatch.matchings.subgradient`); the LP is exact and faster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import highspy
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import block_array, csc_array
+
+from duelmatch.errors import DuelmatchError
+from duelmatch.graph import Graph, Indices, Mask, Vector
+from duelmatch.matchings.assignment import allowed_edges, best_matching
+
+TOLERANCE = 1e-10
+"""Feasibility tolerance of the LP: the tightest HiGHS takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """What was found, and how far from the optimum it can be at most.
+
+    ``value`` is what ``x`` secures against every y. ``gap`` is a proof: no x secures more than
+    ``value + gap``, shown by ``y`` and one assignment problem. If one of the two sets is empty there is
+    no game, and the value is minus infinity.
+    """
+
+    value: float
+    gap: float
+    x: Vector | None
+    y: Vector | None
+
+
+NO_GAME = Solution(float("-inf"), 0.0, None, None)
+
+
+def certified(
+    graph: Graph, matrix: csc_array, x: Vector, y: Vector, x_allowed: Mask, y_allowed: Mask
+) -> Solution:
+    """Bound the value of the game from both sides by two assignment problems."""
+    against_x = x @ matrix / graph.positions
+    against_y = matrix @ y / graph.positions
+    worst = best_matching(graph, -against_x, y_allowed)
+    best = best_matching(graph, against_y, x_allowed)
+    assert worst is not None, "checked before the game is played"
+    assert best is not None, "checked before the game is played"
+    value = float(against_x[worst].sum())
+    return Solution(value, max(0.0, float(against_y[best].sum()) - value), x, y)
+
+
+class Game:
+    """The LP of one graph and one payoff matrix Q, kept so that related games start from its basis.
+
+    A call of :meth:`solve` with other required and forbidden edges changes bounds only, and
+    :meth:`replace_matrix` keeps the basis, so both restart the simplex method near its end.
+    """
+
+    def __init__(self, graph: Graph, matrix: NDArray[np.float64] | csc_array) -> None:
+        self.graph = graph
+        self._highs = highspy.Highs()
+        self._highs.setOptionValue("output_flag", False)
+        self._highs.setOptionValue("threads", 1)
+        self._highs.setOptionValue("primal_feasibility_tolerance", TOLERANCE)
+        self._highs.setOptionValue("dual_feasibility_tolerance", TOLERANCE)
+        self._pass_model(matrix)
+
+    def replace_matrix(self, matrix: NDArray[np.float64] | csc_array) -> None:
+        """Change Q and keep the basis of the last solution."""
+        basis = self._highs.getBasis()
+        self._pass_model(matrix)
+        if basis.valid:
+            self._highs.setBasis(basis)
+
+    def solve(
+        self,
+        required_x: Sequence[int] | Indices = (),
+        forbidden_x: Sequence[int] | Indices = (),
+        required_y: Sequence[int] | Indices = (),
+        forbidden_y: Sequence[int] | Indices = (),
+    ) -> Solution:
+        """Solve the game with these edges required of, and forbidden to, either side."""
+        x_allowed = allowed_edges(self.graph, required_x, forbidden_x)
+        y_allowed = allowed_edges(self.graph, required_y, forbidden_y)
+        for allowed in (x_allowed, y_allowed):
+            if self.graph.some_matching(allowed) is None:
+                return NO_GAME
+        self._set_bounds(x_allowed, y_allowed)
+        self._highs.run()
+        if self._highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            self._highs.clearSolver()
+            self._highs.run()
+        status = self._highs.getModelStatus()
+        if status != highspy.HighsModelStatus.kOptimal:
+            raise DuelmatchError(f"HiGHS could not solve a matching game; it says: {status}.")
+        solution = self._highs.getSolution()
+        edges = self.graph.edges
+        x = np.maximum(np.array(solution.col_value[:edges]), 0.0)
+        y = np.abs(np.array(solution.row_dual[:edges]))
+        return certified(self.graph, self._matrix, x, y, x_allowed, y_allowed)
+
+    def _pass_model(self, matrix: NDArray[np.float64] | csc_array) -> None:
+        self._matrix = csc_array(matrix, dtype=np.float64)
+        self._highs.passModel(_linear_program(self.graph, self._matrix))
+
+    def _set_bounds(self, x_allowed: Mask, y_allowed: Mask) -> None:
+        edges = np.arange(self.graph.edges, dtype=np.int32)
+        count, infinite = len(edges), np.full(len(edges), highspy.kHighsInf)
+        x_upper = np.where(x_allowed, highspy.kHighsInf, 0.0)
+        self._highs.changeColsBounds(count, edges, np.zeros(count), x_upper)
+        y_upper = np.where(y_allowed, 0.0, highspy.kHighsInf)
+        self._highs.changeRowsBounds(count, edges, -infinite, y_upper)
+
+
+def _linear_program(graph: Graph, matrix: csc_array) -> highspy.HighsLp:
+    """Columns x (m), u (l), v (n); rows: a payoff row per edge, then the degrees of x."""
+    ones, edges = np.ones(graph.edges), np.arange(graph.edges)
+    at_position = csc_array((ones, (graph.edge_position, edges)), (graph.positions, graph.edges))
+    of_candidate = csc_array((ones, (graph.edge_candidate, edges)), (graph.candidates, graph.edges))
+    rows = csc_array(
+        block_array(
+            [
+                [-matrix.T / graph.positions, at_position.T, -of_candidate.T],
+                [at_position, None, None],
+                [of_candidate, None, csc_array((graph.candidates, graph.candidates))],
+            ]
+        )
+    )
+    infinity = highspy.kHighsInf
+    program = highspy.HighsLp()
+    program.num_row_, program.num_col_ = rows.shape
+    program.sense_ = highspy.ObjSense.kMaximize
+    program.col_cost_ = np.repeat([0.0, 1.0, -1.0], [graph.edges, graph.positions, graph.candidates])
+    program.col_lower_ = np.repeat([0.0, -infinity, 0.0], [graph.edges, graph.positions, graph.candidates])
+    program.col_upper_ = np.full(rows.shape[1], infinity)
+    sizes = [graph.edges, graph.positions, graph.candidates]
+    program.row_lower_ = np.repeat([-infinity, 1.0, -infinity], sizes)
+    program.row_upper_ = np.repeat([0.0, 1.0, 1.0], sizes)
+    program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    program.a_matrix_.start_ = rows.indptr
+    program.a_matrix_.index_ = rows.indices
+    program.a_matrix_.value_ = rows.data
+    return program

@@ -1,0 +1,195 @@
+"""Known win probabilities: scores between matchings, and the exact Borda and Condorcet winners."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duelmatch.errors import ProblemError, listed
+from duelmatch.graph import Indices, Vector
+from duelmatch.matchings.assignment import best_matching, best_other_matching
+from duelmatch.matchings.counting import edge_marginals
+from duelmatch.matchings.game import Game
+from duelmatch.problem import Matching, Problem
+
+Pair = tuple[str, str, str]
+"""(position, first, second)"""
+
+TIE = 1e-12
+"""Scores closer than this are a tie: rounding in a sum of l probabilities stays far below it."""
+
+
+class Preferences:
+    """The probability that one candidate beats another, for every two candidates of a position.
+
+    ``win`` maps (position, first, second) to P(first beats second at position). Each pair is needed in
+    one direction only; the reverse is implied, and checked where both are given.
+
+    >>> team = Problem.complete(["ann", "bob"], ["chair"])
+    >>> Preferences(team, {("chair", "ann", "bob"): 0.75}).probability("chair", "bob", "ann")
+    0.25
+    """
+
+    def __init__(self, problem: Problem, win: Mapping[Pair, float]) -> None:
+        self.problem = problem
+        graph = problem.graph
+        matrix = np.full((graph.edges, graph.edges), np.nan)
+        np.fill_diagonal(matrix, 0.5)
+        for pair, probability in win.items():
+            _check_pair(pair, probability)
+            position, first, second = pair
+            row = problem.edge_number(first, position)
+            column = problem.edge_number(second, position)
+            if first == second and probability != 0.5:
+                raise ProblemError(f"'{first}' against itself at '{position}' is 0.5 by definition.")
+            known = matrix[row, column]
+            if not np.isnan(known) and abs(known - probability) > 1e-9:
+                raise ProblemError(
+                    f"The two directions of '{first}' against '{second}' at '{position}' contradict "
+                    f"each other: they imply both {known:.6g} and {probability:.6g}; "
+                    "the two probabilities must add up to 1."
+                )
+            matrix[row, column] = probability
+            matrix[column, row] = 1.0 - probability
+        comparable = graph.edge_position[:, None] == graph.edge_position[None, :]
+        matrix[~comparable] = 0.0
+        if np.isnan(matrix).any():
+            raise ProblemError(self._missing_sentence(matrix))
+        self._seal(matrix)
+
+    @classmethod
+    def from_matrix(cls, problem: Problem, matrix: NDArray[np.float64]) -> Preferences:
+        """Build from the paper's m x m matrix P in edge order (entries of other positions are ignored)."""
+        graph = problem.graph
+        matrix = np.array(matrix, dtype=np.float64)
+        if matrix.shape != (graph.edges, graph.edges):
+            raise ProblemError(
+                f"The matrix must be {graph.edges} x {graph.edges}, one row and column per edge, "
+                f"not {' x '.join(map(str, matrix.shape))}."
+            )
+        comparable = graph.edge_position[:, None] == graph.edge_position[None, :]
+        matrix[~comparable] = 0.0
+        if not ((matrix >= 0) & (matrix <= 1)).all():
+            raise ProblemError("Every entry of the matrix must be a probability between 0 and 1.")
+        if (np.abs(matrix + matrix.T - 1.0)[comparable] > 1e-9).any():
+            raise ProblemError("The matrix must satisfy P[a, b] + P[b, a] = 1, with 0.5 on its diagonal.")
+        preferences = cls.__new__(cls)
+        preferences.problem = problem
+        preferences._seal(matrix)
+        return preferences
+
+    def _seal(self, matrix: NDArray[np.float64]) -> None:
+        matrix.setflags(write=False)
+        self.matrix = matrix
+
+    def _missing_sentence(self, matrix: NDArray[np.float64]) -> str:
+        rows, columns = np.nonzero(np.triu(np.isnan(matrix)))
+        edges = self.problem.edges
+        missing = [
+            f"{edges[row][0]} against {edges[column][0]} at {edges[row][1]}"
+            for row, column in zip(rows, columns, strict=True)
+        ]
+        return f"The probability of {listed(missing, limit=3)} is missing."
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Preferences):
+            return NotImplemented
+        return self.problem == other.problem and np.array_equal(self.matrix, other.matrix)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Preferences({self.problem!r}, {dict(self.items())!r})"
+
+    def items(self) -> Iterator[tuple[Pair, float]]:
+        """Yield ((position, first, second), probability), each unordered pair once, in edge order."""
+        graph, edges = self.problem.graph, self.problem.edges
+        for j, position in enumerate(self.problem.positions):
+            numbers = range(graph.start[j], graph.start[j + 1])
+            for row in numbers:
+                for column in numbers[row - numbers.start + 1 :]:
+                    pair = (position, edges[row][0], edges[column][0])
+                    yield pair, float(self.matrix[row, column])
+
+    def probability(self, position: str, first: str, second: str) -> float:
+        """Return P(first beats second at position)."""
+        row = self.problem.edge_number(first, position)
+        return float(self.matrix[row, self.problem.edge_number(second, position)])
+
+    def score(self, first: Mapping[str, str], second: Mapping[str, str]) -> float:
+        """Return f(M1, M2, P): the average over positions of the probability that M1's choice wins."""
+        rows, columns = self.problem.edge_numbers(first), self.problem.edge_numbers(second)
+        return float(self.matrix[rows, columns].mean())
+
+    @cached_property
+    def edge_rewards(self) -> Vector:
+        """w(e) for every edge: how often it beats the choice of a uniformly random matching."""
+        rewards: Vector = self.matrix @ edge_marginals(self.problem.graph)
+        return rewards
+
+    def rewards(self) -> dict[tuple[str, str], float]:
+        """Return w(e) by name: {(candidate, position): reward}."""
+        return dict(zip(self.problem.edges, self.edge_rewards.tolist(), strict=True))
+
+    def borda_score(self, matching: Mapping[str, str]) -> float:
+        """Return B(M): the average score of the matching against all maximum matchings."""
+        return float(self.edge_rewards[self.problem.edge_numbers(matching)].mean())
+
+    def borda_winner(self) -> Matching:
+        """Return a matching with the highest Borda score; ask :meth:`borda_margin` whether it is alone."""
+        return self.problem.matching(self._best_edges)
+
+    def borda_margin(self) -> float:
+        """Return how far the Borda winner's score is above the runner-up's: 0 for a tie, inf if alone."""
+        rewards = self.edge_rewards
+        other = best_other_matching(self.problem.graph, rewards, self._best_edges)
+        if other is None:
+            return float("inf")
+        margin = float(rewards[self._best_edges].sum() - rewards[other].sum())
+        margin /= self.problem.graph.positions
+        return margin if margin > TIE else 0.0
+
+    def condorcet_winner(self) -> Matching | None:
+        """Return the matching that beats every other with a score above 1/2; None if there is none.
+
+        If it exists it is the only optimum of the max-min game over the matching polytope (no mixture
+        of matchings does as well against it), so one LP finds the only possible winner and one round
+        of assignment problems proves or refutes it.
+        """
+        graph = self.problem.graph
+        strategy = Game(graph, self.matrix).solve().x
+        assert strategy is not None, "a Problem has a matching"
+        champion = best_matching(graph, strategy)
+        assert champion is not None, "a Problem has a matching"
+        return self.problem.matching(champion) if self.condorcet_margin(champion) > 0 else None
+
+    def condorcet_margin(self, champion: Indices) -> float:
+        """Return the smallest f(champion, M) - 1/2 over all other matchings M: above 0 for the winner."""
+        graph = self.problem.graph
+        against = self.matrix[champion[graph.edge_position], np.arange(graph.edges)]
+        rival = best_other_matching(graph, -against, champion)
+        if rival is None:
+            return float("inf")
+        margin = float(against[rival].mean()) - 0.5
+        return margin if abs(margin) > TIE else 0.0
+
+    @cached_property
+    def _best_edges(self) -> Indices:
+        best = best_matching(self.problem.graph, self.edge_rewards)
+        assert best is not None, "a Problem has a matching"
+        return best
+
+
+def _check_pair(pair: object, probability: object) -> None:
+    match pair:
+        case (str(), str(), str()):
+            pass
+        case _:
+            raise ProblemError(f"A pair is (position, first, second), not {pair!r:.80}.")
+    if isinstance(probability, bool) or not isinstance(probability, (int, float, np.floating)):
+        raise ProblemError(f"The probability of {pair} must be a number, not {probability!r:.80}.")
+    if not 0.0 <= probability <= 1.0:
+        raise ProblemError(f"The probability of {pair} must lie between 0 and 1, not {probability!r}.")

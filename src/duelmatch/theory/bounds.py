@@ -1,0 +1,214 @@
+"""The paper's own bounds on the number of duels, with its constants, for an instance that is known.
+
+Upper bounds hold with probability 1 - delta; they are far from tight. Lower bounds hold on average, for any
+delta-correct algorithm, on the instances that meet their side conditions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf, log
+
+import numpy as np
+
+from duelmatch.errors import ProblemError, TooLargeError
+from duelmatch.graph import Graph, Indices
+from duelmatch.matchings.assignment import usable_edges
+from duelmatch.matchings.counting import count_matchings, edge_marginals
+from duelmatch.preferences import TIE, Preferences
+from duelmatch.theory.gaps import (
+    borda_gap_vector,
+    borda_hardness,
+    condorcet_gap_vector,
+    condorcet_pair_gaps,
+    verification_hardness,
+    winner_edges,
+)
+from duelmatch.theory.limit import Criterion
+
+VERIFICATION_DELTA = 0.01
+"""delta_0 of CAR-Verify: the confidence of the guess that is then verified."""
+
+MOST_MATCHINGS = 3_000
+"""Limit on the matchings whose every two are compared to check Theorem 7's side condition."""
+
+
+def clucb_borda_pac_bound(preferences: Preferences, delta: float, epsilon: float) -> float:
+    """Return 985 H^B_eps ln(4 H^B_eps / delta) + 2 m (Appendix B.4)."""
+    _check_delta(delta)
+    hardness = borda_hardness(preferences, epsilon)
+    if hardness == 0:
+        return 0.0
+    return 985 * hardness * log(4 * hardness / delta) + 2 * preferences.problem.graph.edges
+
+
+def clucb_borda_exact_bound(preferences: Preferences, delta: float) -> float:
+    """Return the sum of the PAC bounds of the epochs q = 1, ..., q* (Appendix B.5).
+
+    The paper states the order only; its proof runs CLUCB-Borda-PAC with eps_q = 2^-q and delta_q =
+    delta / (2 q^2) until eps_q is below the smallest gap over l, and this adds those up.
+    """
+    _check_delta(delta)
+    smallest = float(borda_gap_vector(preferences).min())
+    if smallest <= TIE:
+        return inf
+    if smallest == inf:
+        return 0.0
+    last_epoch = max(1, int(np.floor(np.log2(preferences.problem.graph.positions / smallest))) + 1)
+    return sum(
+        clucb_borda_pac_bound(preferences, delta / (2 * q * q), 2.0**-q) for q in range(1, last_epoch + 1)
+    )
+
+
+def car_cond_bound(preferences: Preferences, delta: float) -> float:
+    """Return the sum over pairs of 162 / Delta^2 ln(162 K / (delta Delta^2)) (Appendix C.1)."""
+    _check_delta(delta)
+    pairs = preferences.problem.graph.pairs
+    return sum(
+        162 / gap**2 * log(162 * pairs / (delta * gap**2))
+        for gap in condorcet_pair_gaps(preferences).values()
+        if gap < inf
+    )
+
+
+def car_verify_bound(preferences: Preferences, delta: float) -> float:
+    """Return CAR-Cond's bound at delta_0 plus the largest T with T <= 2 H_ver ln(4 K T^3 / delta) + m - l.
+
+    The paper prints H_ver ln(4 K T^3 / delta) + 1 (Appendix C.3); its argument, that a pair is left
+    alone once its radius is below half its gap, gives the factor 2 and a duel for each of m - l edges.
+    """
+    _check_delta(delta)
+    graph = preferences.problem.graph
+    hardness = verification_hardness(preferences)
+    guess = car_cond_bound(preferences, VERIFICATION_DELTA)
+    if hardness == 0:
+        return guess
+    total = guess + 1.0
+    while True:
+        verify = 2 * hardness * log(4 * graph.pairs * total**3 / delta) + graph.edges - graph.positions
+        if guess + verify <= total * (1 + 1e-12):
+            return total
+        total = guess + verify
+
+
+@dataclass(frozen=True, slots=True)
+class PaperLowerBound:
+    """A lower bound of the paper: ``duels``, or None and the side condition that the instance fails."""
+
+    duels: float | None
+    unmet: str | None = None
+
+
+def paper_lower_bound(preferences: Preferences, criterion: Criterion, delta: float) -> PaperLowerBound:
+    """Return the paper's lower bound for this instance: Theorem 3 (Borda) or Theorem 7 (Condorcet)."""
+    _check_delta(delta)
+    if delta >= 0.1:
+        return PaperLowerBound(None, "delta must be below 0.1")
+    if criterion == "borda":
+        return _borda_lower_bound(preferences, delta)
+    if criterion == "condorcet":
+        return _condorcet_lower_bound(preferences, delta)
+    raise ProblemError(f"The criterion must be 'borda' or 'condorcet', not {criterion!r}.")
+
+
+def _borda_lower_bound(preferences: Preferences, delta: float) -> PaperLowerBound:
+    """Theorem 3: 0.2 gamma (1 - gamma) (4 gamma l / (1 - 4 gamma))^2 H^B ln(1 / delta).
+
+    It grows with gamma, so the largest gamma that meets 1 / (1 - P(e in M)) <= (1 - 4 gamma) / (4 gamma l)
+    for every undecided edge is taken; the edges in every matching have no alternative to speak of.
+    """
+    graph = preferences.problem.graph
+    marginals = edge_marginals(graph)
+    gaps = borda_gap_vector(preferences)
+    undecided = gaps < inf
+    if not undecided.any():
+        return PaperLowerBound(0.0)
+    ratio = float(1 / (1 - marginals[undecided].max()))
+    gamma = 1 / (4 * (1 + graph.positions * ratio))
+    farthest = _farthest_from_half(preferences)
+    if farthest > gamma + TIE:
+        return PaperLowerBound(
+            None,
+            f"every probability must be within {gamma:.3g} of 1/2, but one is {farthest:.3g} away",
+        )
+    hardness = borda_hardness(preferences)
+    return PaperLowerBound(0.2 * gamma * (1 - gamma) / ratio**2 * hardness * log(1 / delta))
+
+
+def _condorcet_lower_bound(preferences: Preferences, delta: float) -> PaperLowerBound:
+    """Theorem 7: 0.4 gamma (1 - gamma) / l^2 sum over e outside the winner of ln(1 / delta) / Delta_e^2.
+
+    It grows with gamma, so its limit as gamma approaches 1 / (2 (2 + l)) is taken.
+    """
+    graph = preferences.problem.graph
+    winner = winner_edges(preferences)
+    gamma = 1 / (2 * (2 + graph.positions))
+    farthest = _farthest_from_half(preferences)
+    if farthest >= gamma:
+        return PaperLowerBound(
+            None,
+            f"every probability must be within {gamma:.3g} of 1/2, but one is {farthest:.3g} away",
+        )
+    total = count_matchings(graph)
+    if total > MOST_MATCHINGS:
+        raise TooLargeError(
+            f"The side condition of Theorem 7 compares every two of {total} matchings; "
+            f"the limit is {MOST_MATCHINGS} matchings."
+        )
+    if not _winner_is_hardest_to_beat(preferences, winner):
+        return PaperLowerBound(
+            None,
+            "whoever beats a matching must use the winner's edges, and beat it by no more than the winner",
+        )
+    outside = np.setdiff1d(np.arange(graph.edges), winner)
+    gaps = condorcet_gap_vector(preferences)[outside]
+    hardness = float((1 / gaps**2).sum())
+    return PaperLowerBound(0.4 * gamma * (1 - gamma) / graph.positions**2 * hardness * log(1 / delta))
+
+
+def _winner_is_hardest_to_beat(preferences: Preferences, winner: Indices) -> bool:
+    """Check the condition of Theorem 7 on every two matchings.
+
+    For every M other than the winner W and every M_x that beats it: f(M, W) <= f(M, M_x), and M_x uses
+    the winner's edge wherever M does not.
+    """
+    graph = preferences.problem.graph
+    everyone = all_matchings(graph)
+    for matching in everyone:
+        if np.array_equal(matching, winner):
+            continue
+        scores = preferences.matrix[matching, everyone].mean(axis=1)
+        others = (everyone != matching).any(axis=1)
+        beats = others & (scores <= 0.5 + TIE)
+        differs = matching != winner
+        uses_winner = (everyone[:, differs] == winner[differs]).all(axis=1)
+        against_winner = preferences.matrix[matching, winner].mean()
+        if (beats & ~(uses_winner & (against_winner <= scores + TIE))).any():
+            return False
+    return True
+
+
+def all_matchings(graph: Graph) -> Indices:
+    """List every maximum matching, a row of edge numbers each: for small graphs only."""
+    rows: list[tuple[int, ...]] = [()]
+    usable = usable_edges(graph)
+    for position in range(graph.positions):
+        edges = [e for e in range(*graph.at(position).indices(graph.edges)) if usable[e]]
+        rows = [
+            (*row, edge)
+            for row in rows
+            for edge in edges
+            if graph.edge_candidate[edge] not in graph.edge_candidate[list(row)]
+        ]
+    return np.array(rows, dtype=np.intp)
+
+
+def _farthest_from_half(preferences: Preferences) -> float:
+    matrix, positions = preferences.matrix, preferences.problem.graph.edge_position
+    comparable = positions[:, None] == positions[None, :]
+    return float(np.abs(matrix - 0.5)[comparable].max())
+
+
+def _check_delta(delta: float) -> None:
+    if not 0 < delta < 1:
+        raise ProblemError(f"delta must lie between 0 and 1, not {delta!r}.")

@@ -1,0 +1,157 @@
+"""How far each edge is from being decided the other way: the gaps and hardness measures of the paper.
+
+A gap is infinite for an edge that lies in every maximum matching or in none: there is nothing to decide.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from duelmatch.errors import ProblemError
+from duelmatch.graph import Graph, Indices, Vector
+from duelmatch.matchings import Edge
+from duelmatch.matchings.assignment import (
+    Alternatives,
+    allowed_edges,
+    alternatives,
+    best_matching,
+    usable_edges,
+)
+from duelmatch.preferences import Pair, Preferences
+from duelmatch.theory.width import best_width_bound
+
+
+def borda_gaps(preferences: Preferences) -> dict[Edge, float]:
+    """Return Delta^B_e: how much w(M) drops if an edge of the Borda winner is left out, or another put in."""
+    return _by_edge(preferences, borda_gap_vector(preferences))
+
+
+def borda_hardness(preferences: Preferences, epsilon: float = 0.0) -> float:
+    """Return H^B, the sum of 1 / Delta^B_e squared; with an epsilon above 0, H^B_epsilon of Theorem 1.
+
+    H^B_epsilon is the sum of min(width(G)^2 / Delta^2, 1 / epsilon^2). Where the exact width is out of
+    reach its upper bound stands in, which can only enlarge the sum.
+    """
+    if not epsilon >= 0:
+        raise ProblemError(f"epsilon must be at least 0, not {epsilon!r}.")
+    inverse_squares = _inverse_squares(borda_gap_vector(preferences))
+    if epsilon == 0:
+        return float(inverse_squares.sum())
+    width = best_width_bound(preferences.problem)
+    return float(np.minimum(width**2 * inverse_squares, epsilon**-2).sum())
+
+
+def condorcet_gaps(preferences: Preferences) -> dict[Edge, float]:
+    """Return Delta^C_e of every edge (Definition 5).
+
+    :raises ProblemError: if there is no Condorcet winner.
+    """
+    return _by_edge(preferences, condorcet_gap_vector(preferences))
+
+
+def condorcet_pair_gaps(preferences: Preferences) -> dict[Pair, float]:
+    """Return Delta^C_{e,e'}, the larger of the two gaps, for every two candidates of a position."""
+    gaps = condorcet_gaps(preferences)
+    return {
+        (position, first, second): max(gaps[first, position], gaps[second, position])
+        for (position, first, second), _ in preferences.items()
+    }
+
+
+def verification_gaps(preferences: Preferences) -> dict[Edge, float]:
+    """Return the verification gap of every edge outside the Condorcet winner (Section 4.3).
+
+    :raises ProblemError: if there is no Condorcet winner.
+    """
+    edges = preferences.problem.edges
+    return {edges[e]: gap for e, gap in _verification_gaps(preferences).items()}
+
+
+def verification_hardness(preferences: Preferences) -> float:
+    """Return H^C_ver, the sum of 1 / gap^2 over the verification gaps."""
+    gaps = np.array(list(_verification_gaps(preferences).values()), dtype=np.float64)
+    return float(_inverse_squares(gaps).sum())
+
+
+def borda_gap_vector(preferences: Preferences) -> Vector:
+    """Return Delta^B_e in edge order."""
+    return _gaps(alternatives(preferences.problem.graph, preferences.edge_rewards))
+
+
+def condorcet_gap_vector(preferences: Preferences) -> Vector:
+    """Return Delta^C_e in edge order.
+
+    The winner is the best matching against itself, so its alternatives under the weights p(e, winner)
+    are the gaps, up to the factor l.
+    """
+    graph = preferences.problem.graph
+    winner = winner_edges(preferences)
+    options = alternatives(graph, _against(preferences, winner))
+    return _gaps(options) / graph.positions
+
+
+def winner_edges(preferences: Preferences) -> Indices:
+    """Return the Condorcet winner's edges.
+
+    :raises ProblemError: if there is none.
+    """
+    winner = preferences.condorcet_winner()
+    if winner is None:
+        raise ProblemError("These preferences have no Condorcet winner, so it has no gaps.")
+    return preferences.problem.edge_numbers(winner)
+
+
+def _gaps(options: Alternatives) -> Vector:
+    inside = np.zeros(len(options.with_edge), dtype=np.bool_)
+    inside[options.matching] = True
+    best = options.with_edge[options.matching[0]]
+    gaps: Vector = best - np.where(inside, options.without_edge, options.with_edge)
+    return gaps
+
+
+def _against(preferences: Preferences, winner: Indices) -> Vector:
+    """Return p(e, the winner's edge at the position of e) for every edge."""
+    graph = preferences.problem.graph
+    against: Vector = preferences.matrix[np.arange(graph.edges), winner[graph.edge_position]]
+    return against
+
+
+def _verification_gaps(preferences: Preferences) -> dict[int, float]:
+    graph = preferences.problem.graph
+    winner = winner_edges(preferences)
+    margins = 0.5 - _against(preferences, winner)
+    usable = usable_edges(graph)
+    return {
+        int(edge): _smallest_mean(graph, margins, winner, int(edge)) if usable[edge] else float("inf")
+        for edge in np.setdiff1d(np.arange(graph.edges), winner)
+    }
+
+
+def _smallest_mean(graph: Graph, margins: Vector, winner: Indices, edge: int) -> float:
+    """Minimise the mean margin over the positions where a matching through ``edge`` differs from the winner.
+
+    A ratio of two sums over edges, minimised exactly by Dinkelbach's method: with the best ratio so
+    far, look for a matching whose margins minus that ratio add up to less than 0.
+    """
+    differs = np.ones(graph.edges)
+    differs[winner] = 0.0
+    allowed = allowed_edges(graph, required=[edge])
+    ratio = np.inf
+    weights = -margins
+    while True:
+        matching = best_matching(graph, weights, allowed)
+        assert matching is not None, "the edge is usable"
+        lower = float(margins[matching].sum() / differs[matching].sum())
+        if lower >= ratio - 1e-15:
+            return lower
+        ratio = lower
+        weights = ratio * differs - margins
+
+
+def _inverse_squares(gaps: Vector) -> Vector:
+    with np.errstate(divide="ignore"):
+        return 1.0 / gaps**2
+
+
+def _by_edge(preferences: Preferences, values: Vector) -> dict[Edge, float]:
+    return dict(zip(preferences.problem.edges, values.tolist(), strict=True))

@@ -1,0 +1,234 @@
+"""The information limit: how few duels any delta-correct algorithm can do with, on a known instance.
+
+For the winner A and a rival B let D(A, B) = sum_j d_j(A(j), B(j)), where d_j(a, b) is p(a, b) - 1/2
+(Condorcet) or w(a) - w(b) (Borda). Each d_j is linear in the pair probabilities at position j, with
+coefficients c_pair. With duels spread over the pairs in proportions omega, no delta-correct algorithm
+stops before T* kl(delta, 1 - delta) duels on average (Garivier and Kaufmann 2016), where
+
+    T* = min over omega of max over B != A of [sum_pair c_pair(A, B)^2 / omega_pair] / (2 D(A, B)^2).
+
+This is the form for noise of variance 1/4, which a duel has at p = 1/2. Lopsided duels tell more than that,
+so on instances with probabilities near 0 or 1 an algorithm may do with fewer.
+
+The minimum over omega swaps with the maximum over mixtures mu of rivals, where it is explicit:
+
+    T* = max over mu of (sum_pair sqrt(sum_B mu_B g_B,pair))^2,    g_B,pair = c_pair(A, B)^2 / (2 D(A, B)^2).
+
+So any finite set of rivals bounds T* from below and its best omega, tried against all rivals, from above;
+rivals are added until the two meet. The hardest rival for an omega is found by assignment problems.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from duelmatch.errors import DuelmatchError, ProblemError
+from duelmatch.graph import Graph, Indices, Vector
+from duelmatch.matchings.assignment import allowed_edges, best_matching, usable_edges
+from duelmatch.matchings.counting import edge_marginals
+from duelmatch.preferences import TIE, Pair, Preferences
+from duelmatch.theory.gaps import winner_edges
+from duelmatch.theory.rival import hardest_rival
+
+Criterion = Literal["borda", "condorcet"]
+
+ACCURACY = 1e-6
+"""Relative distance between the two bounds on T* at which the search ends."""
+
+MOST_ROUNDS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class InformationLimit:
+    """T* with ``lower <= T* <= upper``, and the proportions of duels that attain ``upper``."""
+
+    lower: float
+    upper: float
+    allocation: dict[Pair, float]
+
+    def duels(self, delta: float) -> float:
+        """Return T* kl(delta, 1 - delta): the duels needed on average to be wrong at most delta often."""
+        return self.lower * binary_divergence(delta)
+
+
+def binary_divergence(delta: float) -> float:
+    """Return kl(delta, 1 - delta), the price of certainty 1 - delta."""
+    if not 0 < delta < 1:
+        raise ProblemError(f"delta must lie between 0 and 1, not {delta!r}.")
+    return 0.0 if delta >= 0.5 else (1 - 2 * delta) * log((1 - delta) / delta)
+
+
+def lower_bound(preferences: Preferences, criterion: Criterion, delta: float) -> float:
+    """Return the information limit in duels; infinite if the winner is tied, 0 if there is no choice."""
+    divergence = binary_divergence(delta)
+    return information_limit(preferences, criterion).lower * divergence if divergence else 0.0
+
+
+def information_limit(preferences: Preferences, criterion: Criterion) -> InformationLimit:
+    """Compute T* and the allocation of duels that attains it.
+
+    :raises ProblemError: for the criterion ``condorcet`` if there is no Condorcet winner.
+    """
+    graph = preferences.problem.graph
+    pairs = PairTable(graph)
+    winner, deficits, squares = design(preferences, criterion, pairs)
+    rivals = _first_rivals(graph, winner, deficits)
+    if not rivals:
+        return InformationLimit(0.0, 0.0, {})
+    if min(deficits[rival].sum() for rival in rivals) <= graph.positions * TIE:
+        return InformationLimit(float("inf"), float("inf"), {})
+    for _ in range(MOST_ROUNDS):
+        costs = np.stack([_costs(squares, deficits, rival) for rival in rivals])
+        lower, omega = balanced_allocation(costs)
+        with np.errstate(divide="ignore"):
+            spread = squares @ np.where(omega > 0, 1.0 / omega, 0.0)
+        upper, rival = hardest_rival(graph, winner, spread, deficits, at_least=lower)
+        if rival is None or upper <= lower * (1 + ACCURACY):
+            shares = {pairs.name(preferences, k): float(omega[k]) for k in np.flatnonzero(omega > 0)}
+            return InformationLimit(lower, max(lower, upper), shares)
+        rivals.append(rival)
+    raise DuelmatchError(f"The information limit did not settle in {MOST_ROUNDS} rounds.")
+
+
+class PairTable:
+    """The K pairs of comparable edges, numbered; ``first < second`` are edge numbers."""
+
+    def __init__(self, graph: Graph) -> None:
+        corners = [np.triu_indices(degree, 1) for degree in graph.degrees]
+        offsets = graph.start[:-1]
+        self.first: Indices = np.concatenate([o + c[0] for o, c in zip(offsets, corners, strict=True)])
+        self.second: Indices = np.concatenate([o + c[1] for o, c in zip(offsets, corners, strict=True)])
+        self.count = len(self.first)
+        self.number = csr_array(
+            (
+                np.tile(np.arange(1, self.count + 1), 2),
+                (
+                    np.concatenate([self.first, self.second]),
+                    np.concatenate([self.second, self.first]),
+                ),
+            ),
+            shape=(graph.edges, graph.edges),
+        )
+
+    def of(self, first: int, second: int) -> int:
+        """Return the number of the pair of two edges."""
+        return int(self.number[first, second]) - 1
+
+    def name(self, preferences: Preferences, pair: int) -> Pair:
+        """Return (position, first, second) of a pair."""
+        edges = preferences.problem.edges
+        first, position = edges[self.first[pair]]
+        return position, first, edges[self.second[pair]][0]
+
+
+def design(
+    preferences: Preferences, criterion: Criterion, pairs: PairTable
+) -> tuple[Indices, Vector, csr_array]:
+    """Return the winner, d_j(winner, b) for every edge b, and c_pair^2 as an edges x pairs matrix."""
+    graph = preferences.problem.graph
+    if criterion == "condorcet":
+        winner = winner_edges(preferences)
+        own = winner[graph.edge_position]
+        deficits = preferences.matrix[own, np.arange(graph.edges)] - 0.5
+        coefficients = condorcet_coefficients(graph, winner, pairs)
+    elif criterion == "borda":
+        winner = preferences.problem.edge_numbers(preferences.borda_winner())
+        rewards = preferences.edge_rewards
+        deficits = rewards[winner[graph.edge_position]] - rewards
+        coefficients = borda_coefficients(graph, winner, pairs, edge_marginals(graph))
+    else:
+        raise ProblemError(f"The criterion must be 'borda' or 'condorcet', not {criterion!r}.")
+    return winner, deficits, coefficients.power(2)
+
+
+def condorcet_coefficients(graph: Graph, champion: Indices, pairs: PairTable) -> csr_array:
+    """Return c_pair(champion, b) per edge b: 1 on the pair of b and the champion's edge."""
+    rivals = np.setdiff1d(np.arange(graph.edges), champion)
+    own = champion[graph.edge_position[rivals]]
+    columns = [pairs.of(int(a), int(b)) for a, b in zip(own, rivals, strict=True)]
+    return csr_array((np.ones(len(rivals)), (rivals, columns)), shape=(graph.edges, pairs.count))
+
+
+def borda_coefficients(graph: Graph, champion: Indices, pairs: PairTable, marginals: Vector) -> csr_array:
+    """Return c_pair(champion, b) per edge b: q(a) + q(b) on (a, b), q(x) on (a, x), -q(x) on (b, x)."""
+    rows, columns, values = [], [], []
+    for b in np.setdiff1d(np.arange(graph.edges), champion).tolist():
+        a = int(champion[graph.edge_position[b]])
+        rows.append(b)
+        columns.append(pairs.of(a, b))
+        values.append(marginals[a] + marginals[b])
+        for x in range(*graph.at(int(graph.edge_position[b])).indices(graph.edges)):
+            if x not in (a, b):
+                rows += [b, b]
+                columns += [pairs.of(a, x), pairs.of(b, x)]
+                values += [marginals[x], -marginals[x]]
+    return csr_array((values, (rows, columns)), shape=(graph.edges, pairs.count))
+
+
+def balanced_allocation(costs: NDArray[np.float64]) -> tuple[float, Vector]:
+    """Maximise sum_pair sqrt((mu @ costs)_pair) over the simplex; return its square and the best omega.
+
+    ``costs`` has a row of g_B,pair per rival. The function is concave; a logarithmic barrier keeps mu
+    inside the simplex and Newton's method follows its path. At the end omega is proportional to
+    sqrt(mu @ costs), and the square is a lower bound on T* whatever mu is.
+    """
+    used = costs.any(axis=0)
+    scale = costs.max()
+    matrix = costs[:, used] / scale
+    count = len(matrix)
+    mu = np.full(count, 1.0 / count)
+    barrier = float(np.sqrt(mu @ matrix).sum()) / count
+    floor = barrier * 1e-9
+    while barrier > floor:
+        barrier *= 0.1
+        mu = _newton(matrix, mu, barrier)
+    root = np.sqrt(mu @ matrix)
+    omega = np.zeros(costs.shape[1])
+    omega[used] = root / root.sum()
+    return float(root.sum() ** 2 * scale), omega
+
+
+def _newton(matrix: NDArray[np.float64], mu: Vector, barrier: float) -> Vector:
+    """Maximise sum sqrt(mu @ matrix) + barrier sum log mu subject to sum mu = 1."""
+
+    def height(point: Vector) -> float:
+        return float(np.sqrt(point @ matrix).sum() + barrier * np.log(point).sum())
+
+    for _ in range(60):
+        level = mu @ matrix
+        gradient = 0.5 * matrix @ level**-0.5 + barrier / mu
+        curvature = 0.25 * (matrix * level**-1.5) @ matrix.T + np.diag(barrier / mu**2)
+        solved = np.linalg.solve(curvature, np.stack([gradient, np.ones_like(mu)], axis=1))
+        direction = solved[:, 0] - solved[:, 0].sum() / solved[:, 1].sum() * solved[:, 1]
+        gain = float(gradient @ direction)
+        if gain < 1e-3 * barrier:
+            break
+        shrinking = direction < 0
+        step = min(1.0, 0.99 * float(np.min(-mu[shrinking] / direction[shrinking], initial=np.inf)))
+        while step > 1e-12 and height(mu + step * direction) < height(mu) + 0.1 * step * gain:
+            step *= 0.5
+        mu = mu + step * direction
+        mu /= mu.sum()
+    return mu
+
+
+def _costs(squares: csr_array, deficits: Vector, rival: Indices) -> Vector:
+    """Return g_B,pair of one rival."""
+    costs: Vector = np.asarray(squares[rival].sum(axis=0)).ravel() / (2 * deficits[rival].sum() ** 2)
+    return costs
+
+
+def _first_rivals(graph: Graph, winner: Indices, deficits: Vector) -> list[Indices]:
+    """Return the closest rival through every usable edge that the winner does not use."""
+    rivals = dict[tuple[int, ...], Indices]()
+    for edge in np.setdiff1d(np.flatnonzero(usable_edges(graph)), winner):
+        rival = best_matching(graph, -deficits, allowed_edges(graph, required=[int(edge)]))
+        assert rival is not None, "the edge is usable"
+        rivals[tuple(rival.tolist())] = rival
+    return list(rivals.values())
