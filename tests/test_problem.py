@@ -70,6 +70,11 @@ def test_a_problem_without_edges_is_refused():
         Problem.from_edges([])
 
 
+def test_a_single_text_in_place_of_names_is_refused_by_the_constructor_too():
+    with pytest.raises(ProblemError, match="a list of names, not the single text 'ab'"):
+        Problem("ab", ("chair",), (("a", "chair"), ("b", "chair")))
+
+
 @pytest.mark.parametrize("kind", ["candidate", "position"])
 def test_details_of_a_stranger_are_refused(kind):
     with pytest.raises(ProblemError, match=f"for 'zoe', but no {kind} is called so"):
@@ -103,7 +108,7 @@ def test_positions_that_share_too_few_candidates_are_named_and_others_are_not():
 
 
 def test_fewer_candidates_than_positions_is_refused():
-    with pytest.raises(NoMatchingError, match="the 3 positions .* have only 2 candidates"):
+    with pytest.raises(NoMatchingError, match=r"the 3 positions .* have only 2 candidates"):
         Problem.complete(["ann", "bob"], ["chair", "editor", "cook"])
 
 
@@ -115,8 +120,8 @@ def test_a_long_list_of_positions_is_cut_short():
 def test_a_large_problem_without_a_matching_is_refused_quickly():
     started = time.perf_counter()
     with pytest.raises(NoMatchingError):
-        Problem.complete([f"c{i}" for i in range(150)], [f"p{i}" for i in range(450)])
-    assert time.perf_counter() - started < 3
+        Problem.complete([f"c{i}" for i in range(250)], [f"p{i}" for i in range(750)])
+    assert time.perf_counter() - started < 5
 
 
 @given(edge_sets())
@@ -256,6 +261,21 @@ def test_a_matching_does_not_change_with_the_mapping_it_was_made_of():
 def test_a_candidate_in_two_positions_is_refused():
     with pytest.raises(ProblemError, match="'ann' would fill several"):
         Matching({"chair": "ann", "editor": "ann"})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"chair": None}, "made of names, not None"),
+        ({"chair": ["ann"]}, r"made of names, not \['ann'\]"),
+        ({3: "ann"}, "made of names, not 3"),
+        ([("chair", "ann")], "a mapping from positions to candidates"),
+        (None, "a mapping from positions to candidates, not None"),
+    ],
+)
+def test_a_matching_of_anything_but_names_is_refused(wrong, sentence):
+    with pytest.raises(ProblemError, match=sentence):
+        Matching(wrong)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ Matching({'s1': 'c2', 's2': 'c4'})
 
 from duelmatch import instances, matchings, theory
 from duelmatch.errors import (
+    DuelError,
     DuelmatchError,
     FileError,
     MissingExtraError,
@@ -15,6 +16,7 @@ from duelmatch.errors import (
     ProblemError,
     TooLargeError,
 )
+from duelmatch.explorers import Explorer, Progress, Result, algorithms, explore, explorer, simulate
 from duelmatch.files import load_preferences, load_problem, save_problem
 from duelmatch.preferences import Preferences
 from duelmatch.problem import Details, Duel, Matching, Problem
@@ -24,7 +26,9 @@ __version__ = "0.1.0"
 __all__ = [
     "Details",
     "Duel",
+    "DuelError",
     "DuelmatchError",
+    "Explorer",
     "FileError",
     "Matching",
     "MissingExtraError",
@@ -32,11 +36,17 @@ __all__ = [
     "Preferences",
     "Problem",
     "ProblemError",
+    "Progress",
+    "Result",
     "TooLargeError",
+    "algorithms",
+    "explore",
+    "explorer",
     "instances",
     "load_preferences",
     "load_problem",
     "matchings",
     "save_problem",
+    "simulate",
     "theory",
 ]

@@ -247,7 +247,7 @@ class _Dumper(_BaseDumper):  # type: ignore[misc, valid-type]
         style = "|" if "\n" in text else None
         if isinstance(_plain_scalar(text), Bare) or not text.replace("\n", "").isprintable():
             style = '"'
-        return self.represent_scalar(_TEXT_TAG, text, style)
+        return self.represent_scalar(_TEXT_TAG, name(text, "A text"), style)
 
 
 _Dumper.add_representer(str, _Dumper.represent_text)

@@ -15,6 +15,10 @@ class NoMatchingError(ProblemError):
     """No assignment can fill every position."""
 
 
+class DuelError(DuelmatchError, ValueError):
+    """An answer, or a question, that does not fit the run it was given to."""
+
+
 class FileError(DuelmatchError, ValueError):
     """A file that cannot be read, written or understood."""
 

@@ -212,11 +212,13 @@ def _votes_table(votes: Iterable[Vote]) -> str:
     rows = [(vote.position, vote.winner, vote.loser) for vote in votes]
     text = dump_table(VOTES_HEADER, rows)
     if not _reads_back(text, VOTES_HEADER, rows):
-        raise FileError("A CSV cannot hold a name that begins or ends with a space.")
+        raise FileError("A CSV cannot hold a name that is empty, or begins or ends with a space.")
     return text
 
 
 def _reads_back(text: str, header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> bool:
+    if "\0" in text:
+        return False
     try:
         return [tuple(cells) for _, cells in table(text, header)] == list(rows)
     except FileError:

@@ -92,6 +92,8 @@ class Graph:
         one candidate less than they are (König, Hall); the smallest such set found is returned.
         """
         candidate_of = self._maximum_matching()
+        if (candidate_of >= 0).all():
+            return None
         position_of = {int(c): j for j, c in enumerate(candidate_of) if c >= 0}
         rivals_of = [set(self.edge_candidate[self.at(j)].tolist()) for j in range(self.positions)]
         violators = []
@@ -102,7 +104,7 @@ class Graph:
                 rivals |= new
                 reached += [position_of[candidate] for candidate in new]
             violators.append((sorted(reached), sorted(rivals)))
-        return min(violators, key=lambda pair: len(pair[0]), default=None)
+        return min(violators, key=lambda pair: len(pair[0]))
 
     def _maximum_matching(self, allowed: Mask | None = None) -> Indices:
         """Return the candidate of each position in a maximum matching, -1 for an empty position."""

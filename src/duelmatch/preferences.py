@@ -21,6 +21,9 @@ Pair = tuple[str, str, str]
 TIE = 1e-12
 """Scores closer than this are a tie: rounding in a sum of l probabilities stays far below it."""
 
+SHARPENING = 1e4
+"""Factor on the payoffs that takes the LP's tolerance of 1e-10 below TIE, so that no winner is overlooked."""
+
 
 class Preferences:
     """The probability that one candidate beats another, for every two candidates of a position.
@@ -34,6 +37,10 @@ class Preferences:
     """
 
     def __init__(self, problem: Problem, win: Mapping[Pair, float]) -> None:
+        if not isinstance(win, Mapping):
+            raise ProblemError(
+                f"Preferences are a mapping from (position, first, second) to a probability, not {win!r:.80}."
+            )
         self.problem = problem
         graph = problem.graph
         matrix = np.full((graph.edges, graph.edges), np.nan)
@@ -46,14 +53,15 @@ class Preferences:
             if first == second and probability != 0.5:
                 raise ProblemError(f"'{first}' against itself at '{position}' is 0.5 by definition.")
             known = matrix[row, column]
-            if not np.isnan(known) and abs(known - probability) > 1e-9:
+            if abs(known - probability) > 1e-9:
                 raise ProblemError(
                     f"The two directions of '{first}' against '{second}' at '{position}' contradict "
                     f"each other: they imply both {known:.6g} and {probability:.6g}; "
                     "the two probabilities must add up to 1."
                 )
-            matrix[row, column] = probability
-            matrix[column, row] = 1.0 - probability
+            if np.isnan(known):
+                matrix[row, column] = probability
+                matrix[column, row] = 1.0 - probability
         comparable = graph.edge_position[:, None] == graph.edge_position[None, :]
         matrix[~comparable] = 0.0
         if np.isnan(matrix).any():
@@ -64,7 +72,11 @@ class Preferences:
     def from_matrix(cls, problem: Problem, matrix: NDArray[np.float64]) -> Preferences:
         """Build from the paper's m x m matrix P in edge order (entries of other positions are ignored)."""
         graph = problem.graph
-        matrix = np.array(matrix, dtype=np.float64)
+        not_probabilities = "Every entry of the matrix must be a probability between 0 and 1."
+        try:
+            matrix = np.array(matrix, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ProblemError(not_probabilities) from None
         if matrix.shape != (graph.edges, graph.edges):
             raise ProblemError(
                 f"The matrix must be {graph.edges} x {graph.edges}, one row and column per edge, "
@@ -73,9 +85,12 @@ class Preferences:
         comparable = graph.edge_position[:, None] == graph.edge_position[None, :]
         matrix[~comparable] = 0.0
         if not ((matrix >= 0) & (matrix <= 1)).all():
-            raise ProblemError("Every entry of the matrix must be a probability between 0 and 1.")
+            raise ProblemError(not_probabilities)
         if (np.abs(matrix + matrix.T - 1.0)[comparable] > 1e-9).any():
             raise ProblemError("The matrix must satisfy P[a, b] + P[b, a] = 1, with 0.5 on its diagonal.")
+        below = np.tril(comparable, -1)
+        matrix[below] = 1.0 - matrix.T[below]
+        np.fill_diagonal(matrix, 0.5)
         preferences = cls.__new__(cls)
         preferences.problem = problem
         preferences._seal(matrix)
@@ -160,7 +175,7 @@ class Preferences:
         of assignment problems proves or refutes it.
         """
         graph = self.problem.graph
-        strategy = Game(graph, self.matrix).solve().x
+        strategy = Game(graph, SHARPENING * self.matrix).solve().x
         assert strategy is not None, "a Problem has a matching"
         champion = best_matching(graph, strategy)
         assert champion is not None, "a Problem has a matching"

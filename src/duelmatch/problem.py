@@ -49,6 +49,13 @@ class Matching(Mapping[str, str]):
     __slots__ = ("_candidate_of",)
 
     def __init__(self, candidate_of: Mapping[str, str]) -> None:
+        if not isinstance(candidate_of, Mapping):
+            raise ProblemError(
+                f"A matching is a mapping from positions to candidates, not {candidate_of!r:.80}."
+            )
+        for name in (*candidate_of, *candidate_of.values()):
+            if not isinstance(name, str):
+                raise ProblemError(f"A matching is made of names, not {name!r:.80}.")
         counts = Counter(candidate_of.values())
         if twice := [name for name, count in counts.items() if count > 1]:
             raise ProblemError(
@@ -94,8 +101,8 @@ class Problem:
     _position_number: Mapping[str, int] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        candidate_number = _numbered("candidate", self.candidates)
-        position_number = _numbered("position", self.positions)
+        candidate_number = _numbered("candidate", _names("candidates", self.candidates))
+        position_number = _numbered("position", _names("positions", self.positions))
         candidate, position = _edge_numbers(self.edges, candidate_number, position_number)
         graph = Graph.from_edges(len(candidate_number), len(position_number), candidate, position)
         candidates, positions = tuple(candidate_number), tuple(position_number)

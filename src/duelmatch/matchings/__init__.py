@@ -10,9 +10,9 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csc_array
 
 from duelmatch.errors import ProblemError, listed
+from duelmatch.graph import Vector
 from duelmatch.matchings.assignment import (
     allowed_edges,
     best_matching,
@@ -84,6 +84,8 @@ def sample(
     memory: int = MEMORY,
 ) -> Samples:
     """Return ``size`` random maximum matchings: uniform by ``exact``, almost uniform by ``chain``."""
+    _check_whole("number of samples", size)
+    _check_whole("seed", seed)
     drawer = sampler(problem.graph, method, eta, seed, memory)
     drawn = map(problem.matching, drawer.draw(size).tolist())
     return Samples(drawn, "exact" if drawer.eta == 0 else "chain", drawer.eta)
@@ -138,14 +140,12 @@ def solve_game(
     the paper's method, run until its gap is proven to be at most ``epsilon`` (0.01 is practical).
     """
     graph = problem.graph
-    matrix = np.asarray(Q, dtype=np.float64)
+    matrix = _finite(Q, "Every entry of Q must be a finite number.")
     if matrix.shape != (graph.edges, graph.edges):
         raise ProblemError(
             f"Q must be {graph.edges} x {graph.edges}, a row and a column per edge, "
             f"not {' x '.join(map(str, matrix.shape)) or 'a number'}."
         )
-    if not np.isfinite(matrix).all():
-        raise ProblemError("Every entry of Q must be a finite number.")
     if not epsilon > 0:
         raise ProblemError(f"epsilon must be above 0, not {epsilon!r}.")
     sides = [_numbers(problem, edges) for edges in (required_x, forbidden_x, required_y, forbidden_y)]
@@ -153,7 +153,7 @@ def solve_game(
         return Game(graph, matrix).solve(*sides)
     if method == "subgradient":
         x_allowed, y_allowed = allowed_edges(graph, *sides[:2]), allowed_edges(graph, *sides[2:])
-        return solve_by_subgradients(graph, csc_array(matrix), x_allowed, y_allowed, epsilon)
+        return solve_by_subgradients(graph, matrix, x_allowed, y_allowed, epsilon)
     raise ProblemError(f"The method must be 'lp' or 'subgradient', not {method!r}.")
 
 
@@ -172,15 +172,33 @@ def game_value(
 
 
 def _numbers(problem: Problem, edges: Iterable[Edge]) -> list[int]:
-    return [problem.edge_number(candidate, position) for candidate, position in edges]
+    return [_number(problem, edge) for edge in edges]
 
 
-def _weights(problem: Problem, weights: Mapping[Edge, float]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _number(problem: Problem, edge: object) -> int:
+    match edge:
+        case (str(candidate), str(position)):
+            return problem.edge_number(candidate, position)
+    raise ProblemError(f"An edge is a pair (candidate, position), not {edge!r:.80}.")
+
+
+def _check_whole(name: str, number: object) -> None:
+    if not isinstance(number, (int, np.integer)) or number < 0:
+        raise ProblemError(f"The {name} must be a whole number, 0 or more, not {number!r:.80}.")
+
+
+def _weights(problem: Problem, weights: Mapping[Edge, float]) -> Vector:
     if missing := [f"{edge[0]} at {edge[1]}" for edge in problem.edges if edge not in weights]:
         raise ProblemError(f"The weight of {listed(missing, limit=3)} is missing.")
-    for candidate, position in weights:
-        problem.edge_number(candidate, position)
-    values = np.array([weights[edge] for edge in problem.edges], dtype=np.float64)
-    if not np.isfinite(values).all():
-        raise ProblemError("Every weight must be a finite number.")
-    return values
+    _numbers(problem, weights)
+    return _finite([weights[edge] for edge in problem.edges], "Every weight must be a finite number.")
+
+
+def _finite(values: ArrayLike, complaint: str) -> Vector:
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ProblemError(complaint) from None
+    if not np.isfinite(array).all():
+        raise ProblemError(complaint)
+    return array

@@ -42,9 +42,10 @@ def best_matching(graph: Graph, weights: Vector, allowed: Mask | None = None) ->
     This is MWMC(w) of the paper: scipy's ``linear_sum_assignment`` (a shortest augmenting path method,
     O(l^2 n)). Among equally good matchings scipy's choice stands; it depends on the weights alone.
     """
-    usable = slice(None) if allowed is None else allowed
     cost = np.full((graph.positions, graph.candidates), np.inf)
-    cost[graph.edge_position[usable], graph.edge_candidate[usable]] = -weights[usable]
+    cost[graph.edge_position, graph.edge_candidate] = (
+        -weights if allowed is None else np.where(allowed, -weights, np.inf)
+    )
     try:
         rows, columns = linear_sum_assignment(cost)
     except ValueError:  # scipy's word for "infeasible"

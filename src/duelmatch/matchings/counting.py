@@ -119,4 +119,7 @@ def _marginals_of_block(graph: Graph, memory: int) -> Vector:
 
 
 def _size(size: int) -> str:
-    return f"{size / 2**30:.1f} GiB" if size >= 1 << 30 else f"{size / 2**20:.0f} MiB"
+    for unit, shift in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if size >= 1 << shift:
+            return f"{size / (1 << shift):.1f} {unit}"
+    return f"{size} bytes"

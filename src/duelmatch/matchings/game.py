@@ -29,6 +29,8 @@ from duelmatch.errors import DuelmatchError
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.assignment import allowed_edges, best_matching
 
+Matrix = NDArray[np.float64]
+
 TOLERANCE = 1e-10
 """Feasibility tolerance of the LP: the tightest HiGHS takes."""
 
@@ -52,7 +54,7 @@ NO_GAME = Solution(float("-inf"), 0.0, None, None)
 
 
 def certified(
-    graph: Graph, matrix: csc_array, x: Vector, y: Vector, x_allowed: Mask, y_allowed: Mask
+    graph: Graph, matrix: Matrix, x: Vector, y: Vector, x_allowed: Mask, y_allowed: Mask
 ) -> Solution:
     """Bound the value of the game from both sides by two assignment problems."""
     against_x = x @ matrix / graph.positions
@@ -72,19 +74,19 @@ class Game:
     :meth:`replace_matrix` keeps the basis, so both restart the simplex method near its end.
     """
 
-    def __init__(self, graph: Graph, matrix: NDArray[np.float64] | csc_array) -> None:
+    def __init__(self, graph: Graph, matrix: Matrix) -> None:
         self.graph = graph
         self._highs = highspy.Highs()
         self._highs.setOptionValue("output_flag", False)
         self._highs.setOptionValue("threads", 1)
         self._highs.setOptionValue("primal_feasibility_tolerance", TOLERANCE)
         self._highs.setOptionValue("dual_feasibility_tolerance", TOLERANCE)
-        self._pass_model(matrix)
+        self._set_matrix(matrix)
 
-    def replace_matrix(self, matrix: NDArray[np.float64] | csc_array) -> None:
+    def replace_matrix(self, matrix: Matrix) -> None:
         """Change Q and keep the basis of the last solution."""
         basis = self._highs.getBasis()
-        self._pass_model(matrix)
+        self._set_matrix(matrix)
         if basis.valid:
             self._highs.setBasis(basis)
 
@@ -98,8 +100,13 @@ class Game:
         """Solve the game with these edges required of, and forbidden to, either side."""
         x_allowed = allowed_edges(self.graph, required_x, forbidden_x)
         y_allowed = allowed_edges(self.graph, required_y, forbidden_y)
+        return self.solve_allowed(x_allowed, y_allowed)
+
+    def solve_allowed(self, x_allowed: Mask, y_allowed: Mask) -> Solution:
+        """Solve the game with the matchings of these edges on either side."""
+        indifferent = np.zeros(self.graph.edges)
         for allowed in (x_allowed, y_allowed):
-            if self.graph.some_matching(allowed) is None:
+            if best_matching(self.graph, indifferent, allowed) is None:
                 return NO_GAME
         self._set_bounds(x_allowed, y_allowed)
         self._highs.run()
@@ -111,13 +118,25 @@ class Game:
             raise DuelmatchError(f"HiGHS could not solve a matching game; it says: {status}.")
         solution = self._highs.getSolution()
         edges = self.graph.edges
-        x = np.maximum(np.array(solution.col_value[:edges]), 0.0)
-        y = np.abs(np.array(solution.row_dual[:edges]))
+        x = np.maximum(np.array(solution.col_value)[:edges], 0.0)
+        y = np.abs(np.array(solution.row_dual)[:edges])
         return certified(self.graph, self._matrix, x, y, x_allowed, y_allowed)
 
-    def _pass_model(self, matrix: NDArray[np.float64] | csc_array) -> None:
-        self._matrix = csc_array(matrix, dtype=np.float64)
-        self._highs.passModel(_linear_program(self.graph, self._matrix))
+    def _set_matrix(self, matrix: Matrix) -> None:
+        self._matrix = np.asarray(matrix, dtype=np.float64)
+        if not hasattr(self, "_program") or (self._matrix[~self._pattern] != 0).any():
+            self._pattern = self._block_pattern() | (self._matrix != 0)
+            self._program, self._payoffs = _linear_program(self.graph, self._pattern)
+        coefficients = np.array(self._program.a_matrix_.value_)
+        coefficients[self._payoffs] = -self._matrix[self._pattern] / self.graph.positions
+        self._program.a_matrix_.value_ = coefficients
+        self._highs.passModel(self._program)
+
+    def _block_pattern(self) -> NDArray[np.bool_]:
+        """Mark the entries between edges of one position, where a preference matrix has its entries."""
+        position = self.graph.edge_position
+        pattern: NDArray[np.bool_] = position[:, None] == position[None, :]
+        return pattern
 
     def _set_bounds(self, x_allowed: Mask, y_allowed: Mask) -> None:
         edges = np.arange(self.graph.edges, dtype=np.int32)
@@ -128,32 +147,40 @@ class Game:
         self._highs.changeRowsBounds(count, edges, -infinite, y_upper)
 
 
-def _linear_program(graph: Graph, matrix: csc_array) -> highspy.HighsLp:
-    """Columns x (m), u (l), v (n); rows: a payoff row per edge, then the degrees of x."""
+def _linear_program(graph: Graph, pattern: NDArray[np.bool_]) -> tuple[highspy.HighsLp, Indices]:
+    """Build the LP with columns x (m), u (l), v (n); rows: a payoff row per edge, then the degrees of x.
+
+    The payoffs are left out; returned is where they belong among the coefficients, in the order of
+    ``matrix[pattern]``.
+    """
     ones, edges = np.ones(graph.edges), np.arange(graph.edges)
     at_position = csc_array((ones, (graph.edge_position, edges)), (graph.positions, graph.edges))
     of_candidate = csc_array((ones, (graph.edge_candidate, edges)), (graph.candidates, graph.edges))
+    row, column = np.nonzero(pattern)
+    number = csc_array((np.arange(2.0, len(row) + 2), (column, row)), pattern.shape)
     rows = csc_array(
         block_array(
             [
-                [-matrix.T / graph.positions, at_position.T, -of_candidate.T],
+                [number, at_position.T, -of_candidate.T],
                 [at_position, None, None],
                 [of_candidate, None, csc_array((graph.candidates, graph.candidates))],
             ]
         )
     )
+    payoffs = np.flatnonzero(rows.data > 1)
+    payoffs = payoffs[np.argsort(rows.data[payoffs])]
+    sizes = [graph.edges, graph.positions, graph.candidates]
     infinity = highspy.kHighsInf
     program = highspy.HighsLp()
     program.num_row_, program.num_col_ = rows.shape
     program.sense_ = highspy.ObjSense.kMaximize
-    program.col_cost_ = np.repeat([0.0, 1.0, -1.0], [graph.edges, graph.positions, graph.candidates])
-    program.col_lower_ = np.repeat([0.0, -infinity, 0.0], [graph.edges, graph.positions, graph.candidates])
+    program.col_cost_ = np.repeat([0.0, 1.0, -1.0], sizes)
+    program.col_lower_ = np.repeat([0.0, -infinity, 0.0], sizes)
     program.col_upper_ = np.full(rows.shape[1], infinity)
-    sizes = [graph.edges, graph.positions, graph.candidates]
     program.row_lower_ = np.repeat([-infinity, 1.0, -infinity], sizes)
     program.row_upper_ = np.repeat([0.0, 1.0, 1.0], sizes)
     program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
     program.a_matrix_.start_ = rows.indptr
     program.a_matrix_.index_ = rows.indices
     program.a_matrix_.value_ = rows.data
-    return program
+    return program, payoffs

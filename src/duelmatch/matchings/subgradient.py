@@ -24,19 +24,18 @@ from __future__ import annotations
 from math import sqrt
 
 import numpy as np
-from scipy.sparse import csc_array
 
 from duelmatch.errors import DuelmatchError
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.assignment import best_matching
-from duelmatch.matchings.game import NO_GAME, Solution, certified
+from duelmatch.matchings.game import NO_GAME, Matrix, Solution, certified
 
 MOST_STEPS = 200_000
 MOST_PROJECTION_STEPS = 10_000
 
 
 def solve_by_subgradients(
-    graph: Graph, matrix: csc_array, x_allowed: Mask, y_allowed: Mask, epsilon: float
+    graph: Graph, matrix: Matrix, x_allowed: Mask, y_allowed: Mask, epsilon: float
 ) -> Solution:
     """Solve the game up to a proven gap of ``epsilon``.
 

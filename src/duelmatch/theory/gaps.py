@@ -17,7 +17,7 @@ from duelmatch.matchings.assignment import (
     best_matching,
     usable_edges,
 )
-from duelmatch.preferences import Pair, Preferences
+from duelmatch.preferences import TIE, Pair, Preferences
 from duelmatch.theory.width import best_width_bound
 
 
@@ -74,8 +74,11 @@ def verification_hardness(preferences: Preferences) -> float:
 
 
 def borda_gap_vector(preferences: Preferences) -> Vector:
-    """Return Delta^B_e in edge order."""
-    return _gaps(alternatives(preferences.problem.graph, preferences.edge_rewards))
+    """Return Delta^B_e in edge order; what rounding leaves of a tie is made 0."""
+    graph = preferences.problem.graph
+    gaps = _gaps(alternatives(graph, preferences.edge_rewards))
+    gaps[gaps <= graph.positions * TIE] = 0.0
+    return gaps
 
 
 def condorcet_gap_vector(preferences: Preferences) -> Vector:

@@ -1,0 +1,47 @@
+# The work of this project, one target each; `make` alone lists them.
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALLED := .venv/.installed
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+BENCHMARKS := $(sort $(wildcard benchmarks/*.py))
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check bench docs clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(INSTALLED) ## Install everything into .venv (again only when pyproject.toml or the pins change)
+
+$(INSTALLED): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "duelmatch needs Python 3.11 or newer, and '$(PYTHON)' is not: try make PYTHON=python3.12" >&2; exit 1; }
+	@echo "Installing into .venv, which takes a minute or two the first time ..."
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv || { \
+	  echo "Python could not make a virtual environment; on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
+	@$(PIP) --upgrade pip
+	@$(PIP) --build-constraint constraints.txt --group dev --editable '.[plots]'
+	@touch $@
+
+demo: setup ## Show the main job on a bundled example
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh build/demo
+
+test: setup ## Run all tests, those of the documentation too
+	@$(BIN)/python -m pytest -n 2 tests
+
+check: setup ## Lint, check the format, the types and the layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: setup ## Run every benchmark
+	@for file in $(BENCHMARKS); do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+docs: setup ## Build the documentation into docs/_build/html
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "Open docs/_build/html/index.html"
+
+clean: ## Remove everything that can be made again, .venv too
+	rm -rf .venv build dist docs/_build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,61 @@
+"""``duelmatch examples``: the problems that come with the package."""
+
+from __future__ import annotations
+
+import click
+
+from duelmatch.cli.options import EXAMPLE, json_option
+from duelmatch.cli.output import Page, print_json
+from duelmatch.instances import example, example_names, example_path
+
+
+@click.command("examples")
+@click.argument("name", required=False)
+@json_option
+def command(name: str | None, as_json: bool) -> None:
+    r"""List the bundled examples, or print the file of the example NAME.
+
+    Wherever a command expects FILE, example:NAME names one of them. Printed, an example is a good start
+    for a file of your own.
+
+    \b
+    Example:
+      duelmatch examples
+      duelmatch examples lineup > mine.yaml
+    """
+    if name is not None:
+        text = example_path(name.removeprefix(EXAMPLE)).read_text(encoding="utf-8")
+        if as_json:
+            print_json({"file": EXAMPLE + name.removeprefix(EXAMPLE), "text": text})
+        else:
+            click.echo(text, nl=False)
+        return
+    rows = [_about(name) for name in example_names()]
+    if as_json:
+        print_json({"examples": rows})
+        return
+    page = Page()
+    page.table(
+        {"Name": "left", "Question": "left", "Size": "left"},
+        [
+            (
+                str(row["file"]),
+                str(row["question"]),
+                f"{row['candidates']} for {row['positions']}",
+            )
+            for row in rows
+        ],
+    )
+
+
+def _about(name: str) -> dict[str, str | int]:
+    problem = example(name).problem
+    with example_path(name).open(encoding="utf-8") as file:
+        question = file.readline().removeprefix("#").strip()
+    return {
+        "name": name,
+        "file": EXAMPLE + name,
+        "question": question,
+        "candidates": len(problem.candidates),
+        "positions": len(problem.positions),
+    }

@@ -1,0 +1,129 @@
+"""How answers are printed: tables and short paragraphs for people, JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+from rich.box import ROUNDED
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from duelmatch.cli.status import PIPE_CLOSED
+from duelmatch.textfiles import printable
+
+
+class _Console(Console):
+    """A console that prints names as they are, and ends quietly when its reader is gone."""
+
+    def __init__(self, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, markup=False, highlight=False, emoji=False)
+
+    def on_broken_pipe(self) -> NoReturn:
+        """Leave without a word."""
+        try:
+            super().on_broken_pipe()
+        finally:
+            raise SystemExit(PIPE_CLOSED)
+
+
+class Page:
+    """What a command prints for people."""
+
+    def __init__(self) -> None:
+        self._console = _Console()
+        self._begun = False
+
+    def _gap(self) -> None:
+        if self._begun:
+            self._console.print()
+        self._begun = True
+
+    def paragraph(self, text: str, style: str = "") -> None:
+        """Print a paragraph, with an empty line before it unless it is the first."""
+        self._gap()
+        for line in Text(printable(text), style=style).wrap(self._console, self._console.width):
+            line.rstrip()
+            self._console.print(line)
+
+    def picture(self, path: str) -> None:
+        """Say where a picture is, on one line, so that the path can be copied."""
+        self._gap()
+        self._console.print(Text(f"Picture: {printable(path)}"), soft_wrap=True)
+
+    def heading(self, text: str) -> None:
+        """Print the title of what follows."""
+        self.paragraph(text, style="bold")
+
+    def facts(self, rows: Iterable[tuple[str, str]]) -> None:
+        """Print names and values under each other."""
+        self._gap()
+        facts = [(printable(name), printable(value)) for name, value in rows]
+        width = max(cell_len(name) for name, _ in facts)
+        for name, value in facts:
+            line = Text(name + " " * (width - cell_len(name) + 2))
+            self._console.print(line.append(value, style="bold"))
+
+    def table(self, columns: Mapping[str, str], rows: Iterable[Iterable[str]]) -> None:
+        """Print a table; ``columns`` maps the headings to 'left' or 'right'."""
+        self._gap()
+        table = Table(header_style="bold", box=ROUNDED)
+        for heading, justify in columns.items():
+            table.add_column(heading, justify="right" if justify == "right" else "left", overflow="fold")
+        for row in rows:
+            table.add_row(*map(printable, row))
+        self._console.print(table)
+
+
+@contextmanager
+def working(task: str) -> Iterator[None]:
+    """Show on a terminal's stderr that something takes its time."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    with _Console(stderr=True).status(f"{task} ..."):
+        yield
+
+
+def print_json(answer: Mapping[str, Any]) -> None:
+    """Print JSON; what is infinite becomes null."""
+    utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    print(json.dumps(_finite(answer), indent=2, ensure_ascii=not utf8, allow_nan=False))
+
+
+def _finite(value: Any) -> Any:
+    match value:
+        case float():
+            return value if math.isfinite(value) else None
+        case Mapping():
+            return {key: _finite(entry) for key, entry in value.items()}
+        case list() | tuple():
+            return [_finite(entry) for entry in value]
+    return value
+
+
+def rounded(value: float) -> str:
+    """Return a number with three digits that matter and thousands separators: 12,400,000.
+
+    >>> rounded(12_406_257), rounded(833.2), rounded(0.01234)
+    ('12,400,000', '833', '0.0123')
+    """
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    digits = 2 - math.floor(math.log10(abs(value)))
+    return f"{round(value, digits):,.{max(digits, 0)}f}"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return '1 duel' or '2 duels'.
+
+    >>> counted(1, "duel"), counted(1200, "duel")
+    ('1 duel', '1,200 duels')
+    """
+    return f"{number:,} {noun}{'s' * (number != 1)}"

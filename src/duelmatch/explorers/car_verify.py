@@ -1,0 +1,98 @@
+"""CAR-Verify (Algorithm 4): guess the Condorcet winner with little confidence, then verify the guess.
+
+Differences from the listing:
+
+- The answers that CAR-Cond collected are kept, and t goes on counting from its last round: one anytime bound over
+  all counts covers both phases.
+- The maxima run over all matchings. The guess meets itself with exactly 1/2, so it decides the stopping test as
+  well as a second-best matching would, and the error test with "> 1/2". Both are decided with room for rounding.
+- A refuted guess is reported as ``no_winner``. It is wrong to say so with probability delta_0 + delta at most:
+  the guess itself may have been wrong.
+- With ``schedule="sparse"`` the pairs in question are duelled a few percent more between two looks.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from duelmatch.explorers.car_cond import CarCond, Oracle, Schedule
+from duelmatch.explorers.rounds import Outcome, Round, Rounds, Standing
+from duelmatch.explorers.tally import Matrix
+from duelmatch.graph import Graph, Indices, Vector
+from duelmatch.matchings.assignment import best_matching, best_other_matching
+
+GUESS_DELTA = 0.01
+"""delta_0: the confidence of the guess."""
+
+GROWTH = 0.04
+"""How much more the pairs in question are duelled between two looks of the sparse schedule."""
+
+ROUNDING = 1e-12
+
+
+class CarVerify:
+    """One run."""
+
+    def __init__(
+        self, graph: Graph, delta: float, schedule: Schedule = "sparse", oracle: Oracle = "lp"
+    ) -> None:
+        self._graph = graph
+        self._delta = delta
+        self._schedule = schedule
+        self._guess_run = CarCond(graph, GUESS_DELTA, schedule, oracle)
+        self._guess: Indices | None = None
+        self._gap: float | None = None
+
+    def rounds(self) -> Rounds:
+        """Run the listing."""
+        graph, tally = self._graph, self._guess_run.tally
+        outcome = yield from self._guess_run.rounds()
+        if outcome.matching is None or self._guess_run.round_number == 0:
+            return Outcome(outcome.status, outcome.matching, GUESS_DELTA)
+        guess = self._guess = outcome.matching
+        t = self._guess_run.round_number
+        while True:
+            t += 1
+            lower, upper = tally.bounds(t, self._delta, graph.pairs)
+            if _largest(graph, _against(graph, lower, guess)) > 0.5 + ROUNDING:
+                return Outcome("no_winner", None, GUESS_DELTA + self._delta)
+            against = _against(graph, upper, guess)
+            rival = best_other_matching(graph, against, guess)
+            assert rival is not None, "decided without duels otherwise"
+            self._gap = max(0.0, float(against[rival].mean()) - 0.5)
+            if against[rival].mean() < 0.5 - ROUNDING:
+                return Outcome("certified", guess)
+            duels = self._wanted(rival, guess)
+            tally.add(duels, (yield duels))
+            t += duels.total - 1
+
+    def _wanted(self, rival: Indices, guess: Indices) -> Round:
+        """Return the duel of the least known pair in which the two differ, or a batch of such."""
+        differ = rival != guess
+        first, second = rival[differ], guess[differ]
+        counts = self._guess_run.tally.counts[first, second]
+        least = int(np.argmin(counts))
+        if self._schedule == "every" or counts[least] == 0:
+            return Round(first[[least]], second[[least]], np.ones(1, dtype=np.int64))
+        level = int(np.ceil(counts[least] * (1 + GROWTH)))
+        wanted = counts < level
+        return Round(first[wanted], second[wanted], (level - counts)[wanted])
+
+    def standing(self) -> Standing:
+        """Report the guess, once there is one, and by how much a rival may still beat it."""
+        if self._guess is None:
+            return self._guess_run.standing()
+        standing = self._guess_run.standing()
+        return Standing(self._guess, standing.accepted, standing.rejected, self._gap, None)
+
+
+def _against(graph: Graph, matrix: Matrix, guess: Indices) -> Vector:
+    """Return p(e, the guess at the position of e) for every edge."""
+    against: Vector = matrix[np.arange(graph.edges), guess[graph.edge_position]]
+    return against
+
+
+def _largest(graph: Graph, weights: Vector) -> float:
+    best = best_matching(graph, weights)
+    assert best is not None, "a Problem has a matching"
+    return float(weights[best].mean())

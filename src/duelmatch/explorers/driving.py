@@ -1,0 +1,70 @@
+"""Running an explorer to its end: against known preferences, or against a judge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from duelmatch.explorers.contract import Explorer, Result
+from duelmatch.explorers.registry import explorer
+from duelmatch.preferences import Preferences
+from duelmatch.problem import Duel, Problem
+
+
+def simulate(
+    preferences: Preferences,
+    algorithm: str,
+    delta: float = 0.05,
+    seed: int = 0,
+    max_duels: int | None = None,
+    **parameters: Any,
+) -> Result:
+    """Run an algorithm with answers drawn from known preferences, whole rounds at a time.
+
+    Ctrl-C ends the run early, with what is known by then.
+    """
+    run = explorer(algorithm, preferences.problem, delta, seed, max_duels, **parameters)
+    answers = np.random.default_rng([seed, 1])
+    try:
+        while not run.done:
+            answer_round(run, preferences, answers)
+    except KeyboardInterrupt:
+        pass
+    return run.result
+
+
+def answer_round(run: Explorer, preferences: Preferences, answers: np.random.Generator) -> None:
+    """Answer what a run wants now, or as much of it as its budget allows, from known preferences."""
+    wanted = run.wanted()
+    budget = None if run.max_duels is None else run.max_duels - run.duels
+    if budget is None or wanted.total <= budget:
+        run.tell_wins(answers.binomial(wanted.count, preferences.matrix[wanted.first, wanted.second]))
+        return
+    for duel in run.ask(budget):
+        first_wins = answers.random() < preferences.probability(duel.position, duel.first, duel.second)
+        run.tell(duel, duel.first if first_wins else duel.second)
+
+
+def explore(
+    problem: Problem,
+    judge: Callable[[Duel], str],
+    algorithm: str,
+    delta: float = 0.05,
+    seed: int = 0,
+    max_duels: int | None = None,
+    **parameters: Any,
+) -> Result:
+    """Run an algorithm with answers from ``judge``, which names the winning candidate of a duel.
+
+    Ctrl-C, in the judge or elsewhere, ends the run early, with what is known by then.
+    """
+    run = explorer(algorithm, problem, delta, seed, max_duels, **parameters)
+    try:
+        while not run.done:
+            for duel in run.ask(1):
+                run.tell(duel, judge(duel))
+    except KeyboardInterrupt:
+        pass
+    return run.result

@@ -1,0 +1,91 @@
+"""What an algorithm and whoever drives it say to each other.
+
+An algorithm is a generator: it yields a :class:`Round`, the duels it wants next, is sent how often the first
+of each pair won, and at last returns an :class:`Outcome`. So its code keeps the shape of its listing, it can be
+suspended after any single duel, and a simulation can answer a whole round with one binomial draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duelmatch.graph import Indices, Mask
+
+Status = Literal["certified", "within_epsilon", "no_winner", "budget_spent"]
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """Duels between edges ``first[i]`` and ``second[i]``, ``count[i]`` times each, answered in any order.
+
+    ``order`` lists the pairs duel by duel where the order in which they are asked matters; otherwise the
+    pairs take turns.
+    """
+
+    first: Indices
+    second: Indices
+    count: NDArray[np.int64]
+    order: Callable[[], Indices] | None = None
+    total: int = field(init=False)
+    """How many duels the round has."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "total", int(self.count.sum()))
+
+    def turns(self) -> Indices:
+        """Return the number of the pair of each duel, in the order in which they are asked."""
+        if self.order is not None:
+            return self.order()
+        pair = np.repeat(np.arange(len(self.count)), self.count)
+        turn = np.arange(len(pair)) - np.repeat(np.cumsum(self.count) - self.count, self.count)
+        turns: Indices = pair[np.lexsort((pair, turn))]
+        return turns
+
+
+NOTHING = Round(np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.int64))
+"""A round without duels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended: the matching's edges, if there is one, and what is known of it.
+
+    ``delta`` is the probability of being wrong, where it is not the one asked for.
+    """
+
+    status: Status
+    matching: Indices | None
+    delta: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a run stands: its best guess, the edges decided so far, and how far it is from stopping.
+
+    ``gap`` is the quantity that must fall to 0 for the run to stop; ``duels_left`` is a rough estimate, None
+    where the answers so far do not allow one.
+    """
+
+    leader: Indices | None
+    accepted: Mask
+    rejected: Mask
+    gap: float | None
+    duels_left: int | None
+
+
+Rounds = Generator[Round, NDArray[np.int64], Outcome]
+
+
+class Algorithm(Protocol):
+    """One run of one algorithm."""
+
+    def rounds(self) -> Rounds:
+        """Yield the duels wanted, receive the wins of the first edges, return the outcome."""
+
+    def standing(self) -> Standing:
+        """Say where the run stands; may be asked at any time, also of an interrupted run."""

@@ -1,0 +1,60 @@
+"""The answers so far, pair by pair, and what they say about the preference matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duelmatch.confidence import paper_radius
+from duelmatch.explorers.rounds import Round
+from duelmatch.graph import Graph, Indices, Mask
+
+Matrix = NDArray[np.float64]
+
+
+class Tally:
+    """How often each edge beat each other edge of its position."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.wins = np.zeros((graph.edges, graph.edges), dtype=np.int64)
+        self._comparable = graph.edge_position[:, None] == graph.edge_position[None, :]
+
+    def add(self, asked: Round, wins: NDArray[np.int64]) -> None:
+        """Count the answers of a round."""
+        np.add.at(self.wins, (asked.first, asked.second), wins)
+        np.add.at(self.wins, (asked.second, asked.first), asked.count - wins)
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """T(e, e'): how many duels each pair has had."""
+        return self.wins + self.wins.T
+
+    @property
+    def estimate(self) -> Matrix:
+        """The empirical matrix: 1/2 where nothing is known, 0 between positions."""
+        counts = self.counts
+        known = np.divide(self.wins, counts, out=np.full(counts.shape, 0.5), where=counts > 0)
+        return np.where(self._comparable, known, 0.0)
+
+    def bounds(self, round_number: int, delta: float, events: int) -> tuple[Matrix, Matrix]:
+        """Return the lower and upper confidence matrices of the paper (Eq. 7): 1/2 on the diagonal."""
+        radius = paper_radius(self.counts, round_number, delta, events)
+        estimate = self.estimate
+        lower = np.maximum(0.0, estimate - radius)
+        upper = np.minimum(1.0, estimate + radius)
+        for matrix in (lower, upper):
+            matrix[~self._comparable] = 0.0
+            np.fill_diagonal(matrix, 0.5)
+        return lower, upper
+
+
+def pairs_among(graph: Graph, edges: Mask) -> tuple[Indices, Indices]:
+    """Return every two marked edges of the same position."""
+    firsts, seconds = [], []
+    for position in range(graph.positions):
+        inside = np.flatnonzero(edges[graph.at(position)]) + graph.start[position]
+        rows, columns = np.triu_indices(len(inside), 1)
+        firsts.append(inside[rows])
+        seconds.append(inside[columns])
+    return np.concatenate(firsts), np.concatenate(seconds)

@@ -1,0 +1,91 @@
+"""With schedule="every" the explorers ask the very questions of the plain listings, duel by duel."""
+
+import listings
+import numpy as np
+import pytest
+
+import duelmatch as dm
+
+
+class Answers:
+    """The same answers for whoever asks: the n-th duel of a pair always ends the same way."""
+
+    def __init__(self, preferences, seed):
+        self._preferences, self._seed = preferences, seed
+        self._streams = {}
+
+    def first_wins(self, first, second):
+        low, high = min(first, second), max(first, second)
+        if (low, high) not in self._streams:
+            self._streams[low, high] = np.random.default_rng([self._seed, low, high])
+        low_wins = self._streams[low, high].random() < self._preferences.matrix[low, high]
+        return bool(low_wins == (first == low))
+
+
+def transcript_of_listing(listing, answers, most):
+    asked, answer = [], None
+    try:
+        while len(asked) < most:
+            first, second = listing.send(answer)
+            asked.append((first, second))
+            answer = answers.first_wins(first, second)
+    except StopIteration as stop:
+        return asked, stop.value[0], sorted(stop.value[1] or [])
+    return asked, "budget_spent", None
+
+
+def transcript_of_explorer(run, answers, most):
+    problem, asked = run.problem, []
+    while not run.done and len(asked) < most:
+        (duel,) = run.ask(1)
+        first = problem.edge_number(duel.first, duel.position)
+        second = problem.edge_number(duel.second, duel.position)
+        asked.append((first, second))
+        run.tell(duel, duel.first if answers.first_wins(first, second) else duel.second)
+    if not run.done:
+        return asked, "budget_spent", None
+    matching = run.result.matching
+    return asked, run.result.status, sorted(problem.edge_numbers(matching).tolist() if matching else [])
+
+
+LISTINGS = {
+    "clucb-borda-pac": lambda graph, seed: listings.clucb_borda_pac(graph, 0.1, 0.2, seed),
+    "clucb-borda-exact": lambda graph, seed: listings.clucb_borda_exact(graph, 0.1, seed),
+    "car-cond": lambda graph, seed: (yield from without_round(graph)),
+    "car-verify": lambda graph, seed: listings.car_verify(graph, 0.1),
+    "car-parallel": lambda graph, seed: listings.car_parallel(graph, 0.1),
+}
+
+
+def without_round(graph):
+    wins = [[0] * graph.edges for _ in range(graph.edges)]
+    status, matching, _ = yield from listings.car_cond(graph, 0.1, wins)
+    return status, matching
+
+
+INSTANCES = {
+    "paper": dm.instances.paper_example(),
+    "two by two": dm.instances.planted(2, 2, gap=0.4, seed=1),
+    "one position": dm.instances.planted(3, 1, gap=0.45, seed=2),
+    "more candidates": dm.instances.planted(4, 2, gap=0.45, density=0.8, seed=3),
+    "sparse": dm.instances.planted(4, 3, gap=0.45, density=0.5, seed=6),
+    "cyclic": dm.instances.cyclic(3, 2, strength=0.45),
+}
+MOST = {"car-cond": 1_500, "car-verify": 1_500, "car-parallel": 1_500}
+
+
+@pytest.mark.parametrize("instance", INSTANCES)
+@pytest.mark.parametrize("algorithm", LISTINGS)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_every_question_is_that_of_the_listing(algorithm, instance, seed):
+    preferences = INSTANCES[instance]
+    most = MOST.get(algorithm, 3_000)
+    parameters = {"epsilon": 0.2} if algorithm == "clucb-borda-pac" else {}
+    run = dm.explorer(algorithm, preferences.problem, delta=0.1, seed=seed, schedule="every", **parameters)
+    expected = transcript_of_listing(
+        LISTINGS[algorithm](preferences.problem.graph, seed), Answers(preferences, seed), most
+    )
+    asked, status, matching = transcript_of_explorer(run, Answers(preferences, seed), most)
+    assert asked == expected[0]
+    if expected[1] != "budget_spent":
+        assert (status, matching) == expected[1:]

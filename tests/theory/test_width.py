@@ -1,0 +1,110 @@
+"""The width of a graph, against every two matchings and against known graphs."""
+
+from __future__ import annotations
+
+import sys
+
+import brute
+import numpy as np
+import pytest
+
+import duelmatch as dm
+from duelmatch.errors import TooLargeError
+from duelmatch.theory.width import best_width_bound
+
+
+def problem_of(table: list[list[int]]) -> dm.Problem:
+    """A problem from a positions x candidates table of 0 and 1."""
+    present = np.array(table, dtype=bool)
+    positions, candidates = present.shape
+    edges = [(f"c{i}", f"s{j}") for j, i in np.argwhere(present)]
+    return dm.Problem.from_edges(
+        edges, [f"c{i}" for i in range(candidates)], [f"s{j}" for j in range(positions)]
+    )
+
+
+@pytest.mark.parametrize("seed", brute.SEEDS)
+def test_the_width_is_the_largest_component_of_any_two_matchings(seed: int) -> None:
+    problem = brute.problem(seed)
+    expected = brute.width(problem.graph)
+    assert dm.theory.width(problem) == expected
+    assert expected <= dm.theory.width_bound(problem) <= 2 * len(problem.positions)
+    assert best_width_bound(problem) == expected
+
+
+def tree(seed: int) -> dm.Problem:
+    """One block with a candidate to spare, often with short exchanges only."""
+    rng = np.random.default_rng(seed)
+    table = np.zeros((6, 7), dtype=int)
+    for position in range(6):
+        table[position, position + 1] = 1
+        table[position, rng.integers(0, position + 1)] = 1
+    if seed % 2:
+        table[rng.integers(6), rng.integers(7)] = 1
+    return problem_of(table.tolist())
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_graphs_with_short_exchanges_only_are_searched_to_the_end(seed: int) -> None:
+    assert dm.theory.width(tree(seed)) == brute.width(tree(seed).graph)
+
+
+def test_most_of_these_trees_have_a_width_below_the_bound() -> None:
+    assert sum(brute.width(tree(seed).graph) < dm.theory.width_bound(tree(seed)) for seed in range(60)) > 30
+
+
+def test_the_example_of_the_appendix_has_width_4() -> None:
+    table = [[1, 1, 0, 0, 0], [0, 1, 1, 0, 0], [0, 0, 0, 1, 1]]
+    assert dm.theory.width(problem_of(table)) == 4
+    assert dm.theory.width_bound(problem_of(table)) == 4
+
+
+def test_a_star_of_two_step_paths_has_a_width_far_below_its_bound() -> None:
+    # one spare candidate at the centre: an exchange runs along a single arm
+    table = np.zeros((8, 9), dtype=int)
+    for arm in range(4):
+        table[2 * arm, [8, 2 * arm]] = 1
+        table[2 * arm + 1, [2 * arm, 2 * arm + 1]] = 1
+    problem = problem_of(table.tolist())
+    assert dm.theory.width_bound(problem) == 16
+    assert dm.theory.width(problem) == brute.width(problem.graph) == 8
+
+
+@pytest.mark.parametrize(("positions", "candidates"), [(1, 1), (1, 2), (2, 2), (4, 4), (4, 9), (60, 70)])
+def test_complete_graphs_exchange_everything(positions: int, candidates: int) -> None:
+    problem = dm.instances.random_problem(candidates, positions)
+    expected = 0 if candidates == 1 else 2 * positions
+    assert dm.theory.width(problem) == dm.theory.width_bound(problem) == expected
+
+
+def test_a_single_matching_has_width_0() -> None:
+    problem = problem_of([[1, 0, 0], [1, 1, 0], [1, 1, 1]])
+    assert dm.theory.width(problem) == dm.theory.width_bound(problem) == 0
+
+
+def test_blocks_do_not_add_up() -> None:
+    table = np.kron(np.eye(3, dtype=int), np.ones((2, 2), dtype=int))
+    assert dm.theory.width(problem_of(table.tolist())) == 4
+
+
+def test_a_long_search_is_refused_with_a_way_out_and_replaced_by_the_bound() -> None:
+    problem = dm.instances.random_problem(40, 40, density=0.06, seed=3)
+    message = r"needs a longer search than the limit allows; use width_bound, or raise most_states\."
+    with pytest.raises(TooLargeError, match=message):
+        dm.theory.width(problem, most_states=1)
+    assert dm.theory.width_bound(problem) >= 4
+
+
+def test_hardness_uses_the_bound_where_the_width_is_out_of_reach(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = np.zeros((8, 9), dtype=int)
+    for arm in range(4):
+        table[2 * arm, [8, 2 * arm]] = 1
+        table[2 * arm + 1, [2 * arm, 2 * arm + 1]] = 1
+    problem = problem_of(table.tolist())
+    assert best_width_bound(problem) == 8
+
+    def refuse(problem: dm.Problem) -> int:
+        raise TooLargeError("too long")
+
+    monkeypatch.setattr(sys.modules[best_width_bound.__module__], "width", refuse)
+    assert best_width_bound(problem) == 16
