@@ -81,7 +81,8 @@ def mirrored(graph: Graph, win: np.ndarray) -> np.ndarray:
 def matchings(graph: Graph) -> np.ndarray:
     """List every maximum matching: try all arrangements of l of the n candidates."""
     edge_at = {
-        (int(j), int(i)): e for e, (j, i) in enumerate(zip(graph.edge_position, graph.edge_candidate, strict=True))
+        (int(j), int(i)): e
+        for e, (j, i) in enumerate(zip(graph.edge_position, graph.edge_candidate, strict=True))
     }
     table = np.array(
         [[edge_at.get((j, i), -1) for i in range(graph.candidates)] for j in range(graph.positions)]
@@ -318,7 +319,11 @@ def information_limit(costs: np.ndarray) -> float:
                 "fun": lambda z: z[-1] - (used / z[:-1]).sum(axis=1),
                 "jac": lambda z: np.column_stack([used / z[:-1] ** 2, np.ones(len(used))]),
             },
-            {"type": "eq", "fun": lambda z: z[:-1].sum() - 1, "jac": lambda z: np.append(np.ones(count), 0.0)},
+            {
+                "type": "eq",
+                "fun": lambda z: z[:-1].sum() - 1,
+                "jac": lambda z: np.append(np.ones(count), 0.0),
+            },
         ],
         options={"maxiter": 500, "ftol": 1e-12},
     )

@@ -39,7 +39,7 @@ def mwmc_other(graph, weight, matching):
 
 
 def radius(asked, t, delta, events):
-    return sqrt(log(4 * events * t**3 / delta) / (2 * asked)) if asked else 1.0
+    return sqrt(log(4 * events * t**3 / delta) / 2 / asked) if asked else 1.0
 
 
 def clucb_epoch(graph, delta, epsilon, exact, rng):
@@ -48,7 +48,7 @@ def clucb_epoch(graph, delta, epsilon, exact, rng):
     T = [0] * graph.edges
     X = [0] * graph.edges
     for t in count(1):
-        w = [q[e] / 2 + (1 - q[e]) * X[e] / T[e] if T[e] else 0.0 for e in range(graph.edges)]
+        w = [q[e] / 2 + (1 - q[e]) * (X[e] / T[e]) if T[e] else 0.0 for e in range(graph.edges)]
         M = mwmc(graph, w)
         c = [
             radius(T[e], t, delta, events) * (1 - q[e] if T[e] else 1.0) for e in range(graph.edges)
@@ -126,19 +126,20 @@ def car_cond(graph, delta, wins):
                         else:
                             wins[f][e] += 1
             lower, upper = confidence_matrices(graph, wins, t, delta)
+            lower_game, upper_game = Game(graph, lower), Game(graph, upper)
             accept, reject = [], []
             for e in U:
-                in_upper = Game(graph, upper).solve([*A, e], R, A, R).value
-                in_lower = Game(graph, lower).solve([*A, e], R, A, R).value
-                ex_upper = Game(graph, upper).solve(A, [*R, e], A, R).value
-                ex_lower = Game(graph, lower).solve(A, [*R, e], A, R).value
+                in_upper = upper_game.solve([*A, e], R, A, R).value
+                in_lower = lower_game.solve([*A, e], R, A, R).value
+                ex_upper = upper_game.solve(A, [*R, e], A, R).value
+                ex_lower = lower_game.solve(A, [*R, e], A, R).value
                 if in_lower > ex_upper + epsilon:
                     accept.append(e)
                 elif ex_lower > in_upper + epsilon:
                     reject.append(e)
             A, R = A + accept, R + reject
             U = [e for e in U if e not in A and e not in R]
-            if Game(graph, upper).solve(A, R, A, R).value == -inf:
+            if upper_game.solve(A, R, A, R).value == -inf:
                 return "no_winner", None, t
 
 

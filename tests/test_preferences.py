@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import brute
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import brute
 import duelmatch as dm
 from duelmatch.errors import ProblemError
 from duelmatch.matchings.assignment import best_matching

@@ -19,5 +19,4 @@ def paper_radius(
     T <= t, K means and t gives delta pi^2 / 12 < delta.
     """
     scale = log(4 * events * round_number**3 / delta) / 2
-    with np.errstate(divide="ignore"):
-        return np.where(counts > 0, np.sqrt(scale / counts), 1.0)
+    return np.where(counts > 0, np.sqrt(scale / np.maximum(counts, 1)), 1.0)

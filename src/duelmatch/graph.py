@@ -29,14 +29,18 @@ class Graph:
     start: Indices = field(init=False, repr=False)
     edge_at: Indices = field(init=False, repr=False)
     """l x n table of edge numbers, -1 where there is no edge."""
+    cell: Indices = field(init=False, repr=False)
+    """Where each edge stands in that table, read row by row."""
 
     def __post_init__(self) -> None:
         start = np.searchsorted(self.edge_position, np.arange(self.positions + 1))
         edge_at = np.full((self.positions, self.candidates), -1, dtype=np.intp)
         edge_at[self.edge_position, self.edge_candidate] = np.arange(self.edges)
         object.__setattr__(self, "start", start)
+        cell = self.edge_position * self.candidates + self.edge_candidate
         object.__setattr__(self, "edge_at", edge_at)
-        for array in (self.edge_candidate, self.edge_position, start, edge_at):
+        object.__setattr__(self, "cell", cell)
+        for array in (self.edge_candidate, self.edge_position, start, edge_at, cell):
             array.setflags(write=False)
 
     @classmethod

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import brute
 import numpy as np
 import pytest
 
+import brute
 import duelmatch as dm
 from duelmatch.errors import ProblemError
 from duelmatch.matchings.assignment import (
@@ -37,9 +37,9 @@ def some_edges(seed: int, salt: int, most: int) -> tuple[int, ...]:
 
 
 def is_matching(problem: dm.Problem, matching: dm.Matching) -> bool:
-    return set(matching) == set(problem.positions) and set(map(tuple, map(reversed, matching.items()))) <= set(
-        problem.edges
-    )
+    return set(matching) == set(problem.positions) and set(
+        map(tuple, map(reversed, matching.items()))
+    ) <= set(problem.edges)
 
 
 def test_the_random_problems_cover_the_shapes_that_matter() -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import permutations
 from math import comb, factorial, perm
 
-import brute
 import numpy as np
 import pytest
 
+import brute
 import duelmatch as dm
 from duelmatch.errors import TooLargeError
 from duelmatch.graph import Graph

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import brute
 import numpy as np
 import pytest
 
+import brute
 import duelmatch as dm
 from duelmatch.errors import DuelmatchError, ProblemError
 from duelmatch.graph import Graph
@@ -30,9 +30,7 @@ def sides(seed: int) -> tuple[tuple[int, ...], ...]:
     """Random required and forbidden edges of x and of y; some of them contradict each other."""
     edges = brute.problem(seed).graph.edges
     rng = np.random.default_rng([seed, 12])
-    return tuple(
-        tuple(rng.permutation(edges)[: rng.integers(0, most + 1)].tolist()) for most in (1, 3, 1, 3)
-    )
+    return tuple(tuple(rng.permutation(edges)[: rng.integers(0, most + 1)].tolist()) for most in (1, 3, 1, 3))
 
 
 def reference(graph: Graph, Q: np.ndarray, sets: tuple[tuple[int, ...], ...] = ((), (), (), ())) -> float:

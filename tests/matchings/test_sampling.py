@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-import brute
 import numpy as np
 import pytest
 from scipy.stats import chi2
 
+import brute
 import duelmatch as dm
 from duelmatch.errors import ProblemError, TooLargeError
 from duelmatch.graph import Graph

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import brute
 import numpy as np
 import pytest
 
+import brute
 import duelmatch as dm
 from duelmatch.errors import ProblemError
 
@@ -88,9 +88,7 @@ def test_the_gap_of_a_pair_is_the_larger_of_its_two(seed: int) -> None:
     graph = prefs.problem.graph
     gaps = brute.condorcet_gaps(graph, prefs.matrix, winner)
     edges = prefs.problem.edges
-    expected = {
-        (edges[a][1], edges[a][0], edges[b][0]): max(gaps[a], gaps[b]) for a, b in brute.pairs(graph)
-    }
+    expected = {(edges[a][1], edges[a][0], edges[b][0]): max(gaps[a], gaps[b]) for a, b in brute.pairs(graph)}
     assert dm.theory.condorcet_pair_gaps(prefs) == pytest.approx(expected, abs=1e-12)
 
 

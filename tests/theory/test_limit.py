@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import brute
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+import brute
 import duelmatch as dm
 from duelmatch.errors import DuelmatchError, ProblemError
 from duelmatch.graph import Graph

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 
-import brute
 import numpy as np
 import pytest
 
+import brute
 import duelmatch as dm
 from duelmatch.errors import TooLargeError
 from duelmatch.theory.width import best_width_bound

@@ -85,13 +85,11 @@ class ClucbBorda:
         events = max(graph.pairs, graph.edges)
         asked = np.zeros(graph.edges, dtype=np.int64)
         credit = np.zeros(graph.edges)
+        reward = np.zeros(graph.edges)
         t = 1
         while True:
-            known = asked > 0
-            mean = np.divide(credit, asked, out=np.zeros(graph.edges), where=known)
-            reward = np.where(known, opponents.known_part + opponents.asked_part * mean, 0.0)
             radius = paper_radius(asked, t, delta, events)
-            radius[known] *= opponents.asked_part[known]
+            radius *= np.where(asked > 0, opponents.asked_part, 1.0)
             best = _best(graph, reward)
             shifted = reward + radius + epsilon / 4
             shifted[best] = reward[best] - radius[best] - epsilon / 4
@@ -103,7 +101,7 @@ class ClucbBorda:
                     return Outcome("certified", best)
                 rival = other
             gap = float(shifted[rival].sum() - shifted[best].sum())
-            self._look = _Look(best, gap / graph.positions, epsilon, int(asked.sum()))
+            self._look = _Look(best, gap / graph.positions, epsilon, t - 1)
             if gap <= graph.positions * epsilon:
                 return None
             differ = best != rival
@@ -115,15 +113,17 @@ class ClucbBorda:
                 t += number
                 if duels.total:
                     credit[edge] += (yield duels).sum()
+                mean = credit[edge] / asked[edge]
+                reward[edge] = opponents.known_part[edge] + opponents.asked_part[edge] * mean
 
     def _wanted(self, undecided: Indices, asked: NDArray[np.int64], radius: Vector) -> list[tuple[int, int]]:
         """Return the edges to ask about next, and how often: z_t of the listing, once, or a batch.
 
         A batch raises the least asked edges in question to a common level a few percent higher.
         """
-        if self._schedule == "every" or (asked[undecided] == 0).any():
-            widest = radius[undecided].max()
-            return [(int(undecided[radius[undecided] == widest].min()), 1)]
+        if self._schedule == "every" or not asked[undecided].all():
+            radii = radius[undecided]
+            return [(int(undecided[radii == radii.max()].min()), 1)]
         level = int(np.ceil(asked[undecided].min() * (1 + GROWTH))) + 1
         return [(int(edge), int(level - asked[edge])) for edge in undecided if asked[edge] < level]
 

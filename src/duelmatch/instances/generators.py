@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from duelmatch.errors import ProblemError
 from duelmatch.graph import Graph
@@ -53,11 +54,11 @@ def bradley_terry(
     candidates: int, positions: int, density: float = 1.0, spread: float = 0.5, seed: int = 0
 ) -> Preferences:
     """Return p(a, b) = 1 / (1 + exp(s_b - s_a)), a strength s per edge, normal with deviation ``spread``."""
-    if not spread >= 0:
-        raise ProblemError(f"The spread must be at least 0, not {spread!r}.")
+    if not 0 <= spread < np.inf:
+        raise ProblemError(f"The spread must be at least 0 and finite, not {spread!r}.")
     problem = random_problem(candidates, positions, density, seed)
     strength = np.random.default_rng([seed, 1]).normal(0.0, spread, problem.graph.edges)
-    return _from_upper(problem, 1.0 / (1.0 + np.exp(strength[None, :] - strength[:, None])))
+    return _from_upper(problem, expit(strength[:, None] - strength[None, :]))
 
 
 def planted(

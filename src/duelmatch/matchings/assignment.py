@@ -43,9 +43,7 @@ def best_matching(graph: Graph, weights: Vector, allowed: Mask | None = None) ->
     O(l^2 n)). Among equally good matchings scipy's choice stands; it depends on the weights alone.
     """
     cost = np.full((graph.positions, graph.candidates), np.inf)
-    cost[graph.edge_position, graph.edge_candidate] = (
-        -weights if allowed is None else np.where(allowed, -weights, np.inf)
-    )
+    cost.ravel()[graph.cell] = -weights if allowed is None else np.where(allowed, -weights, np.inf)
     try:
         rows, columns = linear_sum_assignment(cost)
     except ValueError:  # scipy's word for "infeasible"

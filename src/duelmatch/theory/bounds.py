@@ -36,6 +36,8 @@ MOST_MATCHINGS = 3_000
 def clucb_borda_pac_bound(preferences: Preferences, delta: float, epsilon: float) -> float:
     """Return 985 H^B_eps ln(4 H^B_eps / delta) + 2 m (Appendix B.4)."""
     _check_delta(delta)
+    if not epsilon > 0:
+        raise ProblemError(f"epsilon must be above 0, not {epsilon!r}.")
     hardness = borda_hardness(preferences, epsilon)
     if hardness == 0:
         return 0.0

@@ -1,0 +1,114 @@
+"""How fast the explorers are, beside plain transcriptions of their listings: ratios within one run.
+
+Prints a Markdown table. Run it with ``make bench`` or ``python benchmarks/explorers.py``.
+"""
+
+import sys
+import time
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+import duelmatch as dm
+from duelmatch.explorers import car_cond
+from duelmatch.matchings.assignment import allowed_edges
+from duelmatch.matchings.game import Game
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+import listings
+
+TRANSCRIBED_DUELS = 400
+REPEATS = 9
+
+
+def seconds_per_transcribed_duel(preferences: dm.Preferences, epsilon: float) -> float:
+    """Time the plain listing of CLUCB-Borda-PAC; every round of it costs the same."""
+    rng = np.random.default_rng(1)
+    listing = listings.clucb_borda_pac(preferences.problem.graph, 0.05, epsilon, 0)
+    first, second = next(listing)
+    started = time.perf_counter()
+    for _ in range(TRANSCRIBED_DUELS):
+        first, second = listing.send(rng.random() < preferences.matrix[first, second])
+    return (time.perf_counter() - started) / TRANSCRIBED_DUELS
+
+
+def timed(preferences: dm.Preferences, algorithm: str, **parameters: object) -> tuple[dm.Result, float]:
+    started = time.perf_counter()
+    result = dm.simulate(preferences, algorithm, **parameters)
+    return result, time.perf_counter() - started
+
+
+def clucb_rows() -> list[str]:
+    preferences, epsilon = dm.instances.bradley_terry(8, 8, spread=1.0, seed=3), 0.02
+    timed(preferences, "clucb-borda-pac", epsilon=0.3)  # compile and import
+    result, sparse = timed(preferences, "clucb-borda-pac", epsilon=epsilon)
+    transcriptions, faithful = [], []
+    for _ in range(REPEATS):  # in turns, so that both meet the same load
+        transcriptions.append(seconds_per_transcribed_duel(preferences, epsilon))
+        partial, seconds = timed(
+            preferences, "clucb-borda-pac", epsilon=epsilon, schedule="every", max_duels=1_000
+        )
+        faithful.append(seconds / partial.duels)
+    transcribed, every = median(transcriptions), median(faithful)
+    whole = transcribed * result.duels
+    return [
+        f"| clucb-borda-pac, 8x8, epsilon 0.02, {result.duels:,} duels: default schedule | {sparse:.2f} s | "
+        f"{whole / sparse:.0f} x faster than the transcription ({whole:.0f} s, from "
+        f"{1e6 * transcribed:.0f} us a duel over {REPEATS} x {TRANSCRIBED_DUELS} duels) |",
+        f"| the same, faithful schedule | {1e6 * every:.0f} us a duel | "
+        f"{transcribed / every:.1f} x faster than the transcription |",
+        f"| a simulated duel, all included | {1e6 * sparse / result.duels:.2f} us | |",
+    ]
+
+
+class DirectLook(car_cond._Look):
+    """Decide by four LPs for each undecided edge, whatever is known."""
+
+    def decide(self, undecided: np.ndarray) -> tuple[list[int], list[int]]:
+        graph, (lower, upper) = self._graph, self._bounds
+        games = Game(graph, lower), Game(graph, upper)
+        accept, reject = [], []
+        for edge in undecided.tolist():
+            values = [
+                game.solve_allowed(allowed_edges(graph, required, forbidden), self._allowed).value
+                for required, forbidden in (
+                    (np.append(self._accepted, edge), self._rejected),
+                    (self._accepted, np.append(self._rejected, edge)),
+                )
+                for game in games
+            ]
+            in_lower, in_upper, ex_lower, ex_upper = values
+            if in_lower > ex_upper + self._epsilon:
+                accept.append(edge)
+            elif ex_lower > in_upper + self._epsilon:
+                reject.append(edge)
+        return accept, reject
+
+
+def car_cond_rows() -> list[str]:
+    small = dm.instances.planted(6, 6, gap=0.15, density=0.72, seed=0)
+    gap = min(dm.theory.condorcet_gaps(small).values())
+    result, fast = timed(small, "car-cond")
+    look, car_cond._Look = car_cond._Look, DirectLook
+    direct_result, direct = timed(small, "car-cond")
+    car_cond._Look = look
+    assert direct_result == result
+    large = dm.instances.planted(10, 10, gap=0.15, seed=0)
+    large_result, large_seconds = timed(large, "car-cond")
+    return [
+        f"| car-cond, 6x6, K = {small.problem.graph.pairs}, gap {gap:.3f}, {result.duels:,} duels | {fast:.2f} s | "
+        f"{direct / fast:.0f} x faster than four LPs for each undecided edge at each look ({direct:.1f} s) |",
+        f"| car-cond, 10x10 complete, K = {large.problem.graph.pairs}, gap "
+        f"{min(dm.theory.condorcet_gaps(large).values()):.3f}, {large_result.duels:,} duels | {large_seconds:.1f} s | |",
+    ]
+
+
+def main() -> None:
+    print("| what | time | beside |\n|---|---|---|")
+    for row in [*clucb_rows(), *car_cond_rows()]:
+        print(row, flush=True)
+
+
+if __name__ == "__main__":
+    main()
