@@ -138,8 +138,7 @@ def measured(candidates, matchings):
     whole = np.abs(share - 1 / len(matchings)).sum() / 2
     marginals = [
         np.abs(
-            np.bincount(drawn, minlength=n) / len(drawn)
-            - np.bincount(true, minlength=n) / len(true)
+            np.bincount(drawn, minlength=n) / len(drawn) - np.bincount(true, minlength=n) / len(true)
         ).sum()
         / 2
         for drawn, true in zip(candidates.T, matchings.T, strict=True)
@@ -171,9 +170,7 @@ def report(name, graph, variations, eta):
 
 def main():
     Chain(random_graph(2, 2, 1.0), 0.5, seed=0)  # compiles
-    print(
-        "| graph | matchings | eta | TV | needed | visits | measured | marginals | set-up ms | us |"
-    )
+    print("| graph | matchings | eta | TV | needed | visits | measured | marginals | set-up ms | us |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     shapes = [(8, 8, 0.3), (8, 8, 0.5), (8, 8, 0.8), (8, 8, 1.0), (7, 4, 0.5), (8, 5, 0.4)]
     graphs = {f"{s[0]} x {s[1]}, {s[2]}": random_graph(*s) for s in shapes}

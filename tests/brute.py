@@ -45,7 +45,7 @@ def problem(seed: int) -> Problem:
 
 @cache
 def preference_matrix(seed: int) -> np.ndarray:
-    """Return win probabilities for :func:`problem` of a kind that depends on the seed; most have many ties."""
+    """Return win probabilities for :func:`problem`, of a kind that depends on the seed; most have ties."""
     graph = problem(seed).graph
     rng = np.random.default_rng([seed, 78])
     size = (graph.edges, graph.edges)
@@ -80,10 +80,8 @@ def mirrored(graph: Graph, win: np.ndarray) -> np.ndarray:
 @cache
 def matchings(graph: Graph) -> np.ndarray:
     """List every maximum matching: try all arrangements of l of the n candidates."""
-    edge_at = {
-        (int(j), int(i)): e
-        for e, (j, i) in enumerate(zip(graph.edge_position, graph.edge_candidate, strict=True))
-    }
+    ends = zip(graph.edge_position.tolist(), graph.edge_candidate.tolist(), strict=True)
+    edge_at = {end: edge for edge, end in enumerate(ends)}
     table = np.array(
         [[edge_at.get((j, i), -1) for i in range(graph.candidates)] for j in range(graph.positions)]
     )
@@ -134,15 +132,15 @@ def game_value(x_side: np.ndarray, y_side: np.ndarray, Q: np.ndarray, positions:
     if not len(x_side) or not len(y_side):
         return float("-inf")
     payoff = x_side @ Q / positions
-    rows, columns = list(range(min(8, len(x_side)))), list(range(min(8, len(y_side))))
+    rows, columns = list(range(min(30, len(x_side)))), list(range(min(30, len(y_side))))
     for _ in range(300):
         mixture, answer = _matrix_game(payoff[rows] @ y_side[columns].T)
         against_x = (mixture @ payoff[rows]) @ y_side.T
         against_y = payoff @ (answer @ y_side[columns])
         if against_y.max() - against_x.min() < 1e-10:
             return float(against_x.min())
-        rows = list({*rows, *np.argsort(-against_y)[:3].tolist()})
-        columns = list({*columns, *np.argsort(against_x)[:3].tolist()})
+        rows = list({*rows, *np.argsort(-against_y)[:10].tolist()})
+        columns = list({*columns, *np.argsort(against_x)[:10].tolist()})
     raise AssertionError("the reference game did not settle")
 
 

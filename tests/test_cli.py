@@ -213,6 +213,11 @@ class TestPlan:
         assert answer("plan", path)["borda"]["information_limit"] is None
         assert "no end" in run("plan", path).stdout
 
+    def test_quick_leaves_out_the_information_limit(self) -> None:
+        plan = answer("plan", "example:lineup", "--quick")
+        assert plan["borda"]["information_limit"] is plan["condorcet"]["information_limit"] is None
+        assert "Information limit:" not in run("plan", "example:lineup", "--quick").stdout
+
     @pytest.mark.parametrize(
         "options",
         [["--delta", "0"], ["--delta", "nan"], ["--epsilon", "0"], ["--epsilon", "inf"], ["--gap", "0.6"]],

@@ -14,7 +14,10 @@ from duelmatch.instances import paper_example, random_problem
 from duelmatch.problem import Problem
 
 PAPER = paper_example()
-WINNERS: dict[str, Mapping[str, str]] = {"Borda winner": PAPER.borda_winner(), "Condorcet winner": PAPER.condorcet_winner() or {}}
+WINNERS: dict[str, Mapping[str, str]] = {
+    "Borda winner": PAPER.borda_winner(),
+    "Condorcet winner": PAPER.condorcet_winner() or {},
+}
 
 
 @pytest.mark.parametrize(

@@ -171,16 +171,14 @@ def test_cyclic_instances_have_no_condorcet_winner_and_all_matchings_tie_for_bor
     candidates: int, positions: int
 ) -> None:
     prefs = dm.instances.cyclic(candidates, positions, strength=0.2)
-    graph = prefs.problem.graph
+    graph, names = prefs.problem.graph, prefs.problem.candidates
     assert prefs.condorcet_winner() is None
     assert brute.condorcet_winner(graph, prefs.matrix) is None
     assert prefs.borda_margin() == 0.0
     np.testing.assert_allclose(brute.borda_scores(graph, prefs.matrix), 0.5)
     for matching in brute.matchings(graph):
         moved = {
-            prefs.problem.positions[j]: prefs.problem.candidates[
-                (graph.edge_candidate[edge] - 1) % candidates
-            ]
+            prefs.problem.positions[j]: names[(graph.edge_candidate[edge] - 1) % candidates]
             for j, edge in enumerate(matching)
         }
         assert prefs.score(moved, prefs.problem.matching(matching)) == pytest.approx(0.7)

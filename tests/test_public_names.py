@@ -48,7 +48,7 @@ def test_all_is_sorted_unique_and_importable(module: ModuleType) -> None:
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
 def test_all_leaves_no_public_name_of_its_own_out(module: ModuleType) -> None:
-    """A function or class that a package defines or lists belongs in ``__all__``; what it merely uses does not."""
+    """A function or class that a package defines belongs in ``__all__``; what it merely uses does not."""
     own = {
         name
         for name, value in vars(module).items()

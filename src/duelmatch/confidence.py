@@ -18,5 +18,10 @@ def paper_radius(
     inequality a mean of T answers is off by more with probability 2 delta / (4 K t^3), and summing over
     T <= t, K means and t gives delta pi^2 / 12 < delta.
     """
-    scale = log(4 * events * round_number**3 / delta) / 2
+    scale = paper_scale(round_number, delta, events)
     return np.where(counts > 0, np.sqrt(scale / np.maximum(counts, 1)), 1.0)
+
+
+def paper_scale(round_number: int, delta: float, events: int) -> float:
+    """Return ln(4 K t^3 / delta) / 2: the square of a radius times its number of answers."""
+    return log(4 * events * round_number**3 / delta) / 2

@@ -31,6 +31,8 @@ class Graph:
     """l x n table of edge numbers, -1 where there is no edge."""
     cell: Indices = field(init=False, repr=False)
     """Where each edge stands in that table, read row by row."""
+    no_costs: NDArray[np.float64] = field(init=False, repr=False)
+    """An l x n table of infinite costs, to be copied and filled in."""
 
     def __post_init__(self) -> None:
         start = np.searchsorted(self.edge_position, np.arange(self.positions + 1))
@@ -40,7 +42,9 @@ class Graph:
         cell = self.edge_position * self.candidates + self.edge_candidate
         object.__setattr__(self, "edge_at", edge_at)
         object.__setattr__(self, "cell", cell)
-        for array in (self.edge_candidate, self.edge_position, start, edge_at, cell):
+        no_costs = np.full(edge_at.shape, np.inf)
+        object.__setattr__(self, "no_costs", no_costs)
+        for array in (self.edge_candidate, self.edge_position, start, edge_at, cell, no_costs):
             array.setflags(write=False)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""The matching game: the LP against a matrix game over all matchings, and the subgradient method against the LP."""
+"""The matching game: the LP against a game over all matchings, the subgradient method against the LP."""
 
 from __future__ import annotations
 

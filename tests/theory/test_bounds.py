@@ -14,7 +14,7 @@ from duelmatch.errors import ProblemError, TooLargeError
 from duelmatch.theory import bounds
 from duelmatch.theory.bounds import all_matchings
 
-SEEDS = (*range(0, 220, 3), *brute.SMALL_SEEDS)
+SEEDS = (*range(0, 220, 10), *range(4, 220, 20), *brute.SMALL_SEEDS)
 
 
 def preferences(seed: int, shrink: float = 1.0) -> dm.Preferences:
@@ -47,10 +47,9 @@ def hardness_of(prefs: dm.Preferences, epsilon: float) -> float:
 # Upper bounds
 
 
-@pytest.mark.parametrize("epsilon", [0.02, 0.5])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_pac_bound_is_that_of_appendix_b_4(seed: int, epsilon: float) -> None:
-    prefs, delta = preferences(seed), 0.05
+def test_the_pac_bound_is_that_of_appendix_b_4(seed: int) -> None:
+    prefs, delta, epsilon = preferences(seed), 0.05, (0.02, 0.5)[seed // 10 % 2]
     hardness = hardness_of(prefs, epsilon)
     expected = 985 * hardness * log(4 * hardness / delta) + 2 * len(prefs.problem.edges) if hardness else 0.0
     found = dm.theory.clucb_borda_pac_bound(prefs, delta, epsilon)
@@ -144,8 +143,10 @@ def test_theorem_3_holds_where_some_gamma_meets_its_conditions(seed: int, shrink
         return
     total = len(brute.matchings(graph))
     through = brute.indicators(graph).sum(axis=0)[undecided]
-    gamma = np.linspace(0, 0.25, 400_001)[1:-1]
-    meets = np.abs([prefs.matrix[a, b] - 0.5 for a, b in brute.pairs(graph)]).max() <= gamma + 1e-12
+    farthest = max(abs(prefs.matrix[a, b] - 0.5) for a, b in brute.pairs(graph))
+    gamma = np.linspace(0, 0.25, 40_001)[1:-1]
+    gamma = np.append(gamma, farthest) if 0 < farthest < 0.25 else gamma
+    meets = farthest <= gamma + 1e-12
     meets &= (total / (total - through)).max() <= (1 - 4 * gamma) / (4 * gamma * positions) + 1e-9
     if not meets.any():
         assert found.duels is None
@@ -155,16 +156,17 @@ def test_theorem_3_holds_where_some_gamma_meets_its_conditions(seed: int, shrink
     assert found.unmet is None
     hardness = inf if gaps.min() < 1e-11 else (gaps[undecided] ** -2).sum()
     factor = 0.2 * gamma * (1 - gamma) * (4 * gamma * positions / (1 - 4 * gamma)) ** 2
-    assert found.duels == pytest.approx(factor[meets].max() * hardness * log(1 / delta), rel=1e-3)
+    expected = factor[meets].max() * hardness * log(1 / delta)
+    assert found.duels == pytest.approx(expected, rel=1e-2)  # as fine as the grid of gammas
 
 
 def test_theorem_3_is_met_by_some_of_these_and_not_by_others() -> None:
     met = [
         dm.theory.paper_lower_bound(preferences(seed, shrink), "borda", 0.05).unmet is None
-        for seed in SEEDS
+        for seed in SEEDS[::3]
         for shrink in (1.0, 0.1, 0.02)
     ]
-    assert 50 < sum(met) < len(met) - 50
+    assert 20 < sum(met) < len(met) - 20
 
 
 def theorem_7_conditions(prefs: dm.Preferences, winner: np.ndarray) -> bool:
@@ -174,9 +176,7 @@ def theorem_7_conditions(prefs: dm.Preferences, winner: np.ndarray) -> bool:
     champion = frozenset(winner.tolist())
 
     def score(first: frozenset[int], second: frozenset[int]) -> float:
-        return float(
-            np.mean([prefs.matrix[a, b] for a, b in zip(sorted(first), sorted(second), strict=True)])
-        )
+        return float(prefs.matrix[sorted(first), sorted(second)].mean())
 
     for matching in everyone:
         if matching == champion:

@@ -38,6 +38,7 @@ from duelmatch.theory.limit import Criterion
     type=Between(0, 0.5, max_open=False),
     help="Assume instead of known preferences that the winner's candidates win with 1/2 + GAP.",
 )
+@click.option("--quick", is_flag=True, help="Leave out the information limit: minutes on large problems.")
 @json_option
 @click.pass_context
 def command(
@@ -47,6 +48,7 @@ def command(
     epsilon: float,
     criterion: str,
     gap: float | None,
+    quick: bool,
     as_json: bool,
 ) -> None:
     r"""Say how many duels to expect for the problem in FILE, from the bounds.
@@ -67,11 +69,11 @@ def command(
         preferences = source.preferences()
     answer: dict[str, Any] = {"file": source.name, "delta": delta, "epsilon": epsilon, "assumed_gap": gap}
     answer |= _sizes(problem) | {"borda": None, "condorcet": None}
-    with working("Computing the bounds"):
+    with working("Computing the bounds (on large problems --quick is quicker)"):
         if preferences is not None and criterion in ("borda", "both"):
-            answer["borda"] = borda(preferences, delta, epsilon)
+            answer["borda"] = borda(preferences, delta, epsilon, quick)
         if preferences is not None and criterion in ("condorcet", "both"):
-            answer["condorcet"] = condorcet(preferences, delta)
+            answer["condorcet"] = condorcet(preferences, delta, quick)
     if as_json:
         print_json(answer)
     else:
@@ -112,7 +114,7 @@ def _sizes(problem: Problem) -> dict[str, Any]:
     }
 
 
-def borda(preferences: Preferences, delta: float, epsilon: float) -> dict[str, Any]:
+def borda(preferences: Preferences, delta: float, epsilon: float, quick: bool = False) -> dict[str, Any]:
     """Return what ``plan --json`` says about finding the Borda winner."""
     try:
         gaps = theory.borda_gaps(preferences)
@@ -123,7 +125,7 @@ def borda(preferences: Preferences, delta: float, epsilon: float) -> dict[str, A
         "unique": preferences.borda_margin() > 0,
         "smallest_gap": min(gaps.values()),
         "hardness": theory.borda_hardness(preferences),
-        "information_limit": theory.lower_bound(preferences, "borda", delta),
+        "information_limit": None if quick else theory.lower_bound(preferences, "borda", delta),
         "paper_lower_bound": _paper_lower_bound(preferences, "borda", delta),
         "upper_bounds": {
             "clucb-borda-pac": theory.clucb_borda_pac_bound(preferences, delta, epsilon),
@@ -132,7 +134,7 @@ def borda(preferences: Preferences, delta: float, epsilon: float) -> dict[str, A
     }
 
 
-def condorcet(preferences: Preferences, delta: float) -> dict[str, Any]:
+def condorcet(preferences: Preferences, delta: float, quick: bool = False) -> dict[str, Any]:
     """Return what ``plan --json`` says about finding the Condorcet winner."""
     if preferences.condorcet_winner() is None:
         return {"exists": False}
@@ -142,7 +144,7 @@ def condorcet(preferences: Preferences, delta: float) -> dict[str, Any]:
         "smallest_gap": min(theory.condorcet_gaps(preferences).values()),
         "hardness": sum(gap**-2 for gap in pair_gaps if isfinite(gap)),
         "verification_hardness": theory.verification_hardness(preferences),
-        "information_limit": theory.lower_bound(preferences, "condorcet", delta),
+        "information_limit": None if quick else theory.lower_bound(preferences, "condorcet", delta),
         "paper_lower_bound": _paper_lower_bound(preferences, "condorcet", delta),
         "upper_bounds": {
             "car-cond": theory.car_cond_bound(preferences, delta),
@@ -226,7 +228,9 @@ def _print_condorcet(page: Page, answer: dict[str, Any], entry: dict[str, Any]) 
 
 def _print_bounds(page: Page, entry: dict[str, Any], theorem: str, uppers: dict[str, str]) -> None:
     paper = entry["paper_lower_bound"]
-    rows = [("Information limit: any method, on average", _duels(entry["information_limit"]))]
+    rows = []
+    if entry["information_limit"] is not None:
+        rows.append(("Information limit: any method, on average", _duels(entry["information_limit"])))
     if paper["duels"] is not None:
         rows.append((f"The paper's lower bound ({theorem})", _duels(paper["duels"])))
     rows += [(label, _duels(entry["upper_bounds"][name])) for label, name in uppers.items()]

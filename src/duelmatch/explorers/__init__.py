@@ -1,7 +1,17 @@
 """The algorithms: one file each, reading like its listing in the paper, and the contract they share."""
 
 from duelmatch.explorers.contract import Explorer, Progress, Result
-from duelmatch.explorers.driving import answer_round, explore, simulate
+from duelmatch.explorers.driving import answer_round, drive, explore, simulate
 from duelmatch.explorers.registry import algorithms, explorer
 
-__all__ = ["Explorer", "Progress", "Result", "algorithms", "answer_round", "explore", "explorer", "simulate"]
+__all__ = [
+    "Explorer",
+    "Progress",
+    "Result",
+    "algorithms",
+    "answer_round",
+    "drive",
+    "explore",
+    "explorer",
+    "simulate",
+]

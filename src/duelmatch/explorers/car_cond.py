@@ -83,6 +83,8 @@ class CarCond:
                 self.round_number += skip
                 look = self._look(look)
                 accept, reject = look.decide(np.flatnonzero(undecided))
+                if accept or reject:
+                    look.room = 0.0  # witnesses may use what is rejected now
             self.accepted[accept] = True
             self.rejected[reject] = True
             if self._schedule == "sparse":
@@ -100,7 +102,7 @@ class CarCond:
             return 1
         radius = float(paper_radius(np.array(t), t, self._delta, max(1, self._graph.pairs)))
         unharmed = floor(look.room * t / (1 + radius / 2)) - 1
-        epoch_end = 4 ** _epoch(t)
+        epoch_end: int = 4 ** _epoch(t)
         return max(1, min(unharmed, epoch_end - t))
 
     def _look(self, last: _Look | None) -> _Look:
@@ -137,7 +139,8 @@ class CarCond:
         graph = self._graph
         accepted, rejected = np.flatnonzero(self.accepted), np.flatnonzero(self.rejected)
         solution = Game(graph, self.tally.estimate).solve(accepted, rejected, accepted, rejected)
-        leader = None if solution.x is None else best_matching(graph, solution.x)
+        allowed = allowed_edges(graph, accepted, rejected)
+        leader = None if solution.x is None else best_matching(graph, solution.x, allowed)
         if self.round_number == 0 or leader is None:
             return Standing(leader, self.accepted.copy(), self.rejected.copy(), None, None)
         undecided = ~(self.accepted | self.rejected)

@@ -71,7 +71,8 @@ class CarParallel:
                 [run.ticks(len(share)) for run, share in zip(self._runs, shares, strict=True)]
             )
             k = np.repeat(np.arange(len(shares)), [len(share) for share in shares])
-            return pair[np.lexsort((k, tick))]
+            in_order: Indices = pair[np.lexsort((k, tick))]
+            return in_order
 
         counts = [
             np.bincount(share, minlength=len(run.round.first))
@@ -123,7 +124,8 @@ class _SubRun:
 
     def ticks(self, number: int) -> NDArray[np.int64]:
         """Return the ticks of its next duels."""
-        return 2**self._k * np.arange(self._duels_done + 1, self._duels_done + number + 1)
+        ticks: NDArray[np.int64] = 2**self._k * np.arange(self._duels_done + 1, self._duels_done + number + 1)
+        return ticks
 
     def answer(self, number: int, wins: NDArray[np.int64]) -> None:
         """Take the wins of its last ``number`` duels, and go on if that completes its round."""

@@ -47,8 +47,10 @@ class CarVerify:
         """Run the listing."""
         graph, tally = self._graph, self._guess_run.tally
         outcome = yield from self._guess_run.rounds()
-        if outcome.matching is None or self._guess_run.round_number == 0:
-            return Outcome(outcome.status, outcome.matching, GUESS_DELTA)
+        if self._guess_run.round_number == 0:
+            return outcome
+        if outcome.matching is None:
+            return Outcome("no_winner", None, GUESS_DELTA)
         guess = self._guess = outcome.matching
         t = self._guess_run.round_number
         while True:

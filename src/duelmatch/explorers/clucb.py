@@ -20,18 +20,23 @@ Differences from the listings:
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
 from itertools import count as counting
 from typing import Literal
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from duelmatch.confidence import paper_radius
+from duelmatch.confidence import paper_scale
 from duelmatch.errors import TooLargeError
 from duelmatch.explorers.rounds import Outcome, Round, Rounds, Standing
 from duelmatch.graph import Graph, Indices, Vector
-from duelmatch.matchings.assignment import best_matching, best_other_matching, certain_edges, usable_edges
+from duelmatch.matchings.assignment import (
+    best_matching,
+    best_other_matching,
+    certain_edges,
+    usable_edges,
+)
 from duelmatch.matchings.chain import Chain
 from duelmatch.matchings.counting import edge_marginals
 
@@ -40,7 +45,7 @@ Schedule = Literal["sparse", "every"]
 GROWTH = 0.04
 """How much more the edges in question are asked about between two looks of the sparse schedule."""
 
-ONCE = np.ones(1, dtype=np.int64)
+ONCE, NEVER = np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
 
 ROUNDING = 1e-12
 """Far more than rounding can change a sum of rewards, far less than any gap that matters."""
@@ -59,7 +64,8 @@ class ClucbBorda:
         self._rng = np.random.default_rng([seed, 0])
         self._seed = seed
         self._opponents: _Opponents | None = None
-        self._look: _Look | None = None
+        self._look: tuple[Indices, float, float, int] | None = None
+        """The last look: the best matching, its gap per position, epsilon, and the answers used."""
 
     def rounds(self) -> Rounds:
         """Run the listing."""
@@ -88,44 +94,29 @@ class ClucbBorda:
         reward = np.zeros(graph.edges)
         t = 1
         while True:
-            radius = paper_radius(asked, t, delta, events)
-            radius *= np.where(asked > 0, opponents.asked_part, 1.0)
             best = _best(graph, reward)
-            shifted = reward + radius + epsilon / 4
-            shifted[best] = reward[best] - radius[best] - epsilon / 4
+            scale = paper_scale(t, delta, events)
+            radius, shifted = _shift(reward, asked, opponents.asked_part, best, scale, epsilon / 4)
             rival = _best(graph, shifted)
-            if self._epsilon is None and np.array_equal(rival, best):
-                other = best_other_matching(graph, shifted, best)
-                assert other is not None, "there is more than one matching"
-                if shifted[best].sum() - shifted[other].sum() > ROUNDING:
+            if self._epsilon is None and np.array_equal(best, rival):
+                rival = _second_best(graph, shifted, best)
+                if shifted[best].sum() - shifted[rival].sum() > ROUNDING:
                     return Outcome("certified", best)
-                rival = other
-            gap = float(shifted[rival].sum() - shifted[best].sum())
-            self._look = _Look(best, gap / graph.positions, epsilon, t - 1)
+            gap, least_known = _compare(best, rival, shifted, radius)
+            self._look = (best, gap / graph.positions, epsilon, t - 1)
             if gap <= graph.positions * epsilon:
                 return None
-            differ = best != rival
-            wanted = self._wanted(np.concatenate([best[differ], rival[differ]]), asked, radius)
-            for edge, number in wanted:
-                met_itself, duels = opponents.draw(edge, number)
-                asked[edge] += number
-                credit[edge] += 0.5 * met_itself
-                t += number
-                if duels.total:
-                    credit[edge] += (yield duels).sum()
-                mean = credit[edge] / asked[edge]
-                reward[edge] = opponents.known_part[edge] + opponents.asked_part[edge] * mean
-
-    def _wanted(self, undecided: Indices, asked: NDArray[np.int64], radius: Vector) -> list[tuple[int, int]]:
-        """Return the edges to ask about next, and how often: z_t of the listing, once, or a batch.
-
-        A batch raises the least asked edges in question to a common level a few percent higher.
-        """
-        if self._schedule == "every" or not asked[undecided].all():
-            radii = radius[undecided]
-            return [(int(undecided[radii == radii.max()].min()), 1)]
-        level = int(np.ceil(asked[undecided].min() * (1 + GROWTH))) + 1
-        return [(int(edge), int(level - asked[edge])) for edge in undecided if asked[edge] < level]
+            edges, times = np.array([least_known]), ONCE
+            if self._schedule == "sparse" and asked[least_known] > 0:
+                edges, times = _batch(best, rival, asked)
+            met_itself, duels = opponents.draw(edges, times)
+            wins = (yield duels) if duels.total else duels.count
+            np.add.at(credit, duels.first, wins)
+            credit[edges] += 0.5 * met_itself
+            asked[edges] += times
+            part = opponents.asked_part[edges]
+            reward[edges] = opponents.known_part[edges] + part * (credit[edges] / asked[edges])
+            t += duels.total + int(met_itself.sum())
 
     def _opponents_for(self, eta: float) -> _Opponents:
         if self._opponents is None or self._opponents.needs_renewal(eta):
@@ -134,32 +125,19 @@ class ClucbBorda:
 
     def _leader(self) -> Indices:
         assert self._look is not None, "an epoch has looked"
-        return self._look.best
+        return self._look[0]
 
     def standing(self) -> Standing:
         """Report the matching in front and how far the shifted one is still above it, per position.
 
         Radii shrink with the square root of the answers, which is what the estimate extrapolates.
         """
-        graph, look = self._graph, self._look
-        usable, certain = usable_edges(graph), certain_edges(graph)
-        if look is None:
-            return Standing(None, certain, ~usable, None, None)
-        left = None
-        if self._epsilon is not None:
-            ratio = max(1.0, look.gap / look.epsilon)
-            left = int(look.asked * (ratio**2 - 1))
-        return Standing(look.best, certain, ~usable, look.gap, left)
-
-
-@dataclass(frozen=True, slots=True)
-class _Look:
-    """The last comparison of the best matching with its rival."""
-
-    best: Indices
-    gap: float
-    epsilon: float
-    asked: int
+        certain, unusable = certain_edges(self._graph), ~usable_edges(self._graph)
+        if self._look is None:
+            return Standing(None, certain, unusable, None, None)
+        best, gap, epsilon, asked = self._look
+        left = None if self._epsilon is None else int(asked * (max(1.0, gap / epsilon) ** 2 - 1))
+        return Standing(best, certain, unusable, gap, left)
 
 
 class _Opponents:
@@ -175,15 +153,17 @@ class _Opponents:
         """Whether a smaller eta asks for new opponents: never, these are exact."""
         return False
 
-    def draw(self, edge: int, number: int) -> tuple[int, Round]:
-        """Return how often the edge met itself (never), and its duels with others."""
-        others, chance, cumulative = self._others[edge]
-        if number == 1:
-            opponent = others[np.searchsorted(cumulative, self._rng.random(), side="right")]
-            return 0, Round(np.array([edge]), np.array([opponent]), ONCE)
-        drawn = self._rng.multinomial(number, chance)
-        met = np.flatnonzero(drawn)
-        return 0, _duels(edge, others[met], drawn[met])
+    def draw(self, edges: Indices, times: NDArray[np.int64]) -> tuple[NDArray[np.int64], Round]:
+        """Return how often each edge met itself (never), and its duels with others."""
+        if times is ONCE:
+            others, _, cumulative = self._others[edges[0]]
+            place = cumulative.searchsorted(self._rng.random(), side="right")
+            return NEVER, Round(edges, others[place : place + 1], ONCE)
+        parts = []
+        for edge, number in zip(edges.tolist(), times.tolist(), strict=True):
+            others, chance, _ = self._others[edge]
+            parts.append((edge, others, self._rng.multinomial(number, chance)))
+        return NEVER, _round(parts)
 
 
 class _ChainOpponents(_Opponents):
@@ -199,11 +179,16 @@ class _ChainOpponents(_Opponents):
         """Whether the chain was made for a larger eta."""
         return eta < self._chain.eta
 
-    def draw(self, edge: int, number: int) -> tuple[int, Round]:
-        """Return how often the edge met itself, and its duels with others."""
-        opponents = self._chain.draw(number)[:, self._graph.edge_position[edge]]
-        met, times = np.unique(opponents[opponents != edge], return_counts=True)
-        return int((opponents == edge).sum()), _duels(edge, met, times)
+    def draw(self, edges: Indices, times: NDArray[np.int64]) -> tuple[NDArray[np.int64], Round]:
+        """Return how often each edge met itself, and its duels with others."""
+        met_itself = np.zeros(len(edges), dtype=np.int64)
+        parts = []
+        for place, edge in enumerate(edges.tolist()):
+            drawn = self._chain.draw(int(times[place]))[:, self._graph.edge_position[edge]]
+            met_itself[place] = (drawn == edge).sum()
+            others, number = np.unique(drawn[drawn != edge], return_counts=True)
+            parts.append((edge, others, number))
+        return met_itself, _round(parts)
 
 
 def _opponents(graph: Graph, eta: float, seed: int, rng: np.random.Generator) -> _Opponents:
@@ -225,8 +210,56 @@ def _others(graph: Graph, marginals: Vector, edge: int) -> tuple[Indices, Vector
     return others, chance, cumulative
 
 
-def _duels(edge: int, opponents: Indices, times: NDArray[np.int64]) -> Round:
-    return Round(np.full(len(opponents), edge), opponents, times.astype(np.int64))
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _shift(
+    reward: Vector, asked: NDArray[np.int64], part: Vector, best: Indices, scale: float, margin: float
+) -> tuple[Vector, Vector]:
+    """Return the radii, and the rewards shifted against the best matching and in favour of the others."""
+    radius = np.ones(len(reward))
+    for edge in range(len(reward)):
+        if asked[edge] > 0:
+            radius[edge] = np.sqrt(scale / asked[edge]) * part[edge]
+    shifted = reward + radius + margin
+    for edge in best:
+        shifted[edge] = reward[edge] - radius[edge] - margin
+    return radius, shifted
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _compare(best: Indices, rival: Indices, shifted: Vector, radius: Vector) -> tuple[float, int]:
+    """Return w~(M~) - w~(M), and the least known edge in which the two differ (of several, the first)."""
+    gap, widest, least_known = 0.0, -1.0, -1
+    for mine, theirs in zip(best, rival):  # noqa: B905, compiled
+        if mine == theirs:
+            continue
+        gap += shifted[theirs] - shifted[mine]
+        for edge in (mine, theirs):
+            if radius[edge] > widest or (radius[edge] == widest and edge < least_known):
+                widest, least_known = radius[edge], edge
+    return gap, least_known
+
+
+def _batch(best: Indices, rival: Indices, asked: NDArray[np.int64]) -> tuple[Indices, NDArray[np.int64]]:
+    """Return how often to ask about the least asked edges in question to raise them to a common level."""
+    undecided = np.setxor1d(best, rival)
+    level = int(np.ceil(asked[undecided].min() * (1 + GROWTH))) + 1
+    edges = undecided[asked[undecided] < level]
+    return edges, level - asked[edges]
+
+
+def _round(parts: list[tuple[int, Indices, NDArray[np.int64]]]) -> Round:
+    """Put the duels of several edges, (edge, opponents, how often each), into one round."""
+    return Round(
+        np.concatenate([np.full(len(others), edge) for edge, others, _ in parts]),
+        np.concatenate([others for _, others, _ in parts]),
+        np.concatenate([number for _, _, number in parts]),
+    )
+
+
+def _second_best(graph: Graph, weights: Vector, best: Indices) -> Indices:
+    other = best_other_matching(graph, weights, best)
+    assert other is not None, "there is more than one matching"
+    return other
 
 
 def _best(graph: Graph, weights: Vector) -> Indices:

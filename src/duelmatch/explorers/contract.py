@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duelmatch.errors import DuelError
+from duelmatch.errors import DuelError, ProblemError
 from duelmatch.explorers.rounds import NOTHING, Algorithm, Outcome, Round, Status
+from duelmatch.explorers.waiting import Waiting
 from duelmatch.graph import Mask
 from duelmatch.matchings import Edge
 from duelmatch.problem import Duel, Matching, Problem
@@ -36,7 +37,7 @@ class Result:
         chosen = "; ".join(
             f"{position}: {candidate}" for position, candidate in (self.matching or {}).items()
         )
-        duels = f"after {self.duels:,} duels"
+        duels = f"after {self.duels:,} duel{'s' * (self.duels != 1)}"
         match self.status:
             case "certified":
                 return f"{chosen} (certified {duels}, wrong with probability {self.delta:g} at most)"
@@ -97,51 +98,46 @@ class Explorer:
         self._interrupted = False
         self._open: dict[int, tuple[Duel, int]] = {}
         self._last_id = 0
-        self._waiting: deque[int] | None  # pairs to hand out, listed only once somebody asks
+        self._waiting: Waiting | None  # what is to hand out, listed only once somebody asks
         self._proceed(None)
 
     @property
     def done(self) -> bool:
         """Whether the run is over: an answer is proven, or the budget is spent."""
-        return self._outcome is not None or self.duels == self.max_duels
+        return self._outcome is not None or (self.max_duels is not None and self.duels >= self.max_duels)
 
     def ask(self, n: int = 1) -> list[Duel]:
         """Hand out up to ``n`` duels that have not been handed out yet."""
-        if n < 0:
-            raise DuelError(f"The number of duels to ask for cannot be negative: {n}.")
-        if self._interrupted:
-            raise DuelError(
-                "This run was interrupted while it was thinking; replay its answers in a new one."
-            )
+        if isinstance(n, bool) or not isinstance(n, Integral) or n < 0:
+            raise DuelError(f"The number of duels to ask for must be a whole number from 0, not {n!r:.80}.")
+        self._check_going_on()
         if self.done:
             return []
-        if self.max_duels is not None:
-            n = min(n, self.max_duels - self.duels - len(self._open))
-        return [self._hand_out() for _ in range(min(n, len(self._to_ask())))]
+        n = int(min(n, self._budget(n)))
+        return [self._hand_out(pair) for pair in self._to_ask().take(n, self._open_pairs())]
 
     def tell(self, duel: Duel, winner: str) -> None:
         """Take the answer to a duel. A refused answer changes nothing.
 
         :raises DuelError: if the duel is not open, or the winner was not in it.
         """
-        if not isinstance(duel, Duel):
-            raise DuelError(f"tell takes a Duel that ask handed out, not {duel!r:.80}.")
         pair = self._pair_of(duel)
-        if winner not in (duel.first, duel.second):
+        if not isinstance(winner, str) or winner not in (duel.first, duel.second):
             raise DuelError(
-                f"'{winner}' was not in duel {duel.id}, '{duel.first}' against '{duel.second}' at '{duel.position}'."
+                f"'{winner!s:.80}' was not in duel {duel.id}, "
+                f"'{duel.first}' against '{duel.second}' at '{duel.position}'."
             )
+        self._interrupted = True
         del self._open[duel.id]
-        wins = np.zeros_like(self._wins)
-        wins[pair] = winner == duel.first
-        self._take(wins, 1)
+        self._wins[pair] += winner == duel.first
+        self._count(1)
 
     def release(self, duel: Duel) -> None:
         """Give back a duel that will not be answered; it is handed out again under a new number.
 
         :raises DuelError: if the duel is not open.
         """
-        self._to_ask().append(self._pair_of(duel))
+        self._to_ask().put_back(self._pair_of(duel))
         del self._open[duel.id]
 
     @property
@@ -152,15 +148,25 @@ class Explorer:
     def replay(self, votes: Iterable[tuple[str, str, str]]) -> None:
         """Feed answers (position, winner, loser) of an earlier run of the same problem, parameters and seed.
 
+        They must come in the order in which they were told. Duels that were open then are asked again.
+
         :raises DuelError: at the first that this run would not have asked for, naming it.
         """
-        for number, (position, winner, loser) in enumerate(votes, start=1):
-            duel = self._find_open(position, {winner, loser})
+        for number, vote in enumerate(votes, start=1):
+            self._check_going_on()
+            match vote:
+                case (str(position), str(winner), str(loser)):
+                    duel = self._asked_about(position, winner, loser)
+                case _:
+                    raise DuelError(f"Answer {number} is not (position, winner, loser) but {vote!r:.80}.")
             if duel is None:
-                raise DuelError(
-                    f"Answer {number}, '{winner}' over '{loser}' at '{position}', is to a question that this run "
-                    "does not ask there: is it of another problem, seed, algorithm or set of parameters?"
+                reason = (
+                    "comes when the run is over: does it have a smaller max_duels?"
+                    if self._outcome is None and self._budget(1) == 0
+                    else "is to a question that this run does not ask there: "
+                    "is it of another problem, seed, algorithm or set of parameters?"
                 )
+                raise DuelError(f"Answer {number}, '{winner}' over '{loser}' at '{position}', {reason}")
             self.tell(duel, winner)
 
     @property
@@ -190,23 +196,47 @@ class Explorer:
 
     def wanted(self) -> Round:
         """Return what is left to hand out of the present round, for a simulation to answer at once."""
+        self._check_going_on()
         if self._waiting is None:
             return self._round
-        left = np.bincount(np.array(self._waiting, dtype=np.intp), minlength=len(self._round.first))
-        return Round(self._round.first, self._round.second, left)
+        return Round(self._round.first, self._round.second, self._waiting.counts())
 
     def tell_wins(self, wins: NDArray[np.int64]) -> None:
-        """Take the answers to all of :meth:`wanted`: how often the first of each pair won."""
-        answered = self.wanted().total
-        self._waiting = deque()
-        self._take(wins, answered)
+        """Take the answers to all of :meth:`wanted`: how often the first of each pair won.
 
-    def _take(self, wins: NDArray[np.int64], answered: int) -> None:
+        :raises DuelError: if they do not fit what is wanted, or are more than the budget allows.
+        """
+        wanted = self.wanted()
+        if wins.shape != wanted.count.shape or (wins < 0).any() or (wins > wanted.count).any():
+            raise DuelError("The wins must be a number from 0 to the count for each pair that is wanted.")
+        if wanted.total > self._budget(wanted.total):
+            raise DuelError(f"{wanted.total:,} answers are more than max_duels={self.max_duels:,} allows.")
+        if wanted.total == 0:
+            return
+        self._interrupted = True
+        if wanted.total < self._missing:
+            self._waiting = Waiting(NOTHING)
+        self._wins += wins
+        self._count(wanted.total)
+
+    def _check_going_on(self) -> None:
+        if self._interrupted:
+            raise DuelError(
+                "This run was interrupted while it was thinking; replay its answers in a new one."
+            )
+
+    def _budget(self, wanted: int) -> int:
+        """Return how many of the duels wanted can still be asked."""
+        if self.max_duels is None:
+            return wanted
+        return min(wanted, self.max_duels - self.duels - len(self._open))
+
+    def _count(self, answered: int) -> None:
         self.duels += answered
         self._missing -= answered
-        self._wins += wins
         if self._missing == 0:
             self._proceed(self._wins)
+        self._interrupted = False
 
     def _proceed(self, wins: NDArray[np.int64] | None) -> None:
         """Give the algorithm its answers and take its next round, or its outcome."""
@@ -223,13 +253,15 @@ class Explorer:
         self._wins = np.zeros(len(wanted.first), dtype=np.int64)
         self._waiting = None
 
-    def _to_ask(self) -> deque[int]:
+    def _to_ask(self) -> Waiting:
         if self._waiting is None:
-            self._waiting = deque(self._round.turns().tolist())
+            self._waiting = Waiting(self._round)
         return self._waiting
 
-    def _hand_out(self) -> Duel:
-        pair = self._to_ask().popleft()
+    def _open_pairs(self) -> Iterable[int]:
+        return (pair for _, pair in self._open.values())
+
+    def _hand_out(self, pair: int) -> Duel:
         edges = self.problem.edges
         first, position = edges[self._round.first[pair]]
         self._last_id += 1
@@ -239,6 +271,8 @@ class Explorer:
 
     def _pair_of(self, duel: Duel) -> int:
         """Return the number of an open duel's pair in the present round."""
+        if not isinstance(duel, Duel) or not isinstance(duel.id, int):
+            raise DuelError(f"A Duel that ask handed out is needed, not {duel!r:.80}.")
         asked, pair = self._open.get(duel.id, (None, -1))
         if asked == duel:
             return pair
@@ -246,13 +280,19 @@ class Explorer:
             raise DuelError(f"Duel {duel.id} has been answered or released already.")
         raise DuelError(f"Duel {duel.id} at '{duel.position}' was never asked by this run.")
 
-    def _find_open(self, position: str, names: set[str]) -> Duel | None:
-        """Return an open duel between these two, handing out the rest of the round if need be."""
-        self.ask(len(self._to_ask()))
+    def _asked_about(self, position: str, one: str, other: str) -> Duel | None:
+        """Return an open duel between these two, handing one out if need be; None if none is wanted."""
         for duel, _ in self._open.values():
-            if duel.position == position and {duel.first, duel.second} == names:
+            if duel.position == position and {duel.first, duel.second} == {one, other}:
                 return duel
-        return None
+        try:
+            edges = [self.problem.edge_number(name, position) for name in (one, other)]
+        except ProblemError:
+            return None
+        pair = None
+        if not self.done and self._budget(1):
+            pair = self._to_ask().take_question((min(edges), max(edges)))
+        return None if pair is None else self._hand_out(pair)
 
     def _named(self, edges: Mask) -> tuple[Edge, ...]:
         return tuple(self.problem.edges[edge] for edge in np.flatnonzero(edges))

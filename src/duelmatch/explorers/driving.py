@@ -7,10 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from duelmatch.errors import ProblemError
 from duelmatch.explorers.contract import Explorer, Result
 from duelmatch.explorers.registry import explorer
 from duelmatch.preferences import Preferences
 from duelmatch.problem import Duel, Problem
+
+ANSWERS = 2
+"""Keeps the answers' random numbers apart from those of an instance generated from the same seed."""
 
 
 def simulate(
@@ -25,8 +29,10 @@ def simulate(
 
     Ctrl-C ends the run early, with what is known by then.
     """
+    if not isinstance(preferences, Preferences):
+        raise ProblemError(f"A simulation needs Preferences to draw answers from, not {preferences!r:.80}.")
     run = explorer(algorithm, preferences.problem, delta, seed, max_duels, **parameters)
-    answers = np.random.default_rng([seed, 1])
+    answers = np.random.default_rng([seed, ANSWERS])
     try:
         while not run.done:
             answer_round(run, preferences, answers)
@@ -38,7 +44,7 @@ def simulate(
 def answer_round(run: Explorer, preferences: Preferences, answers: np.random.Generator) -> None:
     """Answer what a run wants now, or as much of it as its budget allows, from known preferences."""
     wanted = run.wanted()
-    budget = None if run.max_duels is None else run.max_duels - run.duels
+    budget = None if run.max_duels is None else run.max_duels - run.duels - len(run.open_duels)
     if budget is None or wanted.total <= budget:
         run.tell_wins(answers.binomial(wanted.count, preferences.matrix[wanted.first, wanted.second]))
         return
@@ -60,10 +66,14 @@ def explore(
 
     Ctrl-C, in the judge or elsewhere, ends the run early, with what is known by then.
     """
-    run = explorer(algorithm, problem, delta, seed, max_duels, **parameters)
+    return drive(explorer(algorithm, problem, delta, seed, max_duels, **parameters), judge)
+
+
+def drive(run: Explorer, judge: Callable[[Duel], str]) -> Result:
+    """Put the questions of a run to ``judge``, one after the other, until it is over or interrupted."""
     try:
         while not run.done:
-            for duel in run.ask(1):
+            for duel in run.open_duels or run.ask(1):
                 run.tell(duel, judge(duel))
     except KeyboardInterrupt:
         pass

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from difflib import get_close_matches
 from inspect import signature
+from numbers import Integral, Real
 from typing import Any
 
 from duelmatch.errors import ProblemError, listed
@@ -54,6 +55,9 @@ _ALGORITHMS: dict[str, Callable[..., Algorithm]] = {
     "car-parallel": _car_parallel,
 }
 
+SMALLEST_DELTA = 1e-100
+"""Its fractions and its logarithm must remain numbers."""
+
 _CHOICES = {"schedule": ("sparse", "every"), "oracle": ("lp", "subgradient")}
 
 
@@ -78,7 +82,9 @@ def explorer(
 
     :raises ProblemError: for an unknown name or parameter, or a value out of range.
     """
-    if algorithm not in _ALGORITHMS:
+    if not isinstance(problem, Problem):
+        raise ProblemError(f"An explorer needs a Problem, not {problem!r:.80}.")
+    if not isinstance(algorithm, str) or algorithm not in _ALGORITHMS:
         close = get_close_matches(str(algorithm), _ALGORITHMS, n=1)
         hint = f" Did you mean '{close[0]}'?" if close else ""
         raise ProblemError(
@@ -87,9 +93,12 @@ def explorer(
     build = _ALGORITHMS[algorithm]
     _check(algorithm, build, delta, seed, max_duels, parameters)
     defaults = {name: parameter.default for name, parameter in signature(build).parameters.items()}
+    if "epsilon" in parameters:
+        parameters["epsilon"] = float(parameters["epsilon"])
     epsilon = parameters.get("epsilon", defaults.get("epsilon"))
-    run = build(problem.graph, delta, seed, **parameters)
-    return Explorer(problem, run, algorithm, delta, epsilon, max_duels)
+    run = build(problem.graph, float(delta), int(seed), **parameters)
+    most = None if max_duels is None else int(max_duels)
+    return Explorer(problem, run, algorithm, float(delta), epsilon, most)
 
 
 def _check(
@@ -100,17 +109,26 @@ def _check(
     max_duels: object,
     parameters: dict[str, Any],
 ) -> None:
-    if not isinstance(delta, (int, float)) or not 0 < delta < 1:
-        raise ProblemError(f"delta must lie between 0 and 1, not {delta!r}.")
-    if not isinstance(seed, int) or seed < 0:
+    if not _is_fraction(delta, SMALLEST_DELTA):
+        raise ProblemError(f"delta must lie between 0 and 1 ({SMALLEST_DELTA:g} at least), not {delta!r}.")
+    if not _is_whole(seed):
         raise ProblemError(f"The seed must be a whole number from 0, not {seed!r}.")
-    if max_duels is not None and (not isinstance(max_duels, int) or max_duels < 0):
+    if max_duels is not None and not _is_whole(max_duels):
         raise ProblemError(f"max_duels must be a whole number from 0, not {max_duels!r}.")
     known = [name for name in signature(build).parameters if name not in ("graph", "delta", "seed")]
     for name, value in parameters.items():
         if name not in known:
             raise ProblemError(f"{algorithm} has no parameter '{name}'; it has {listed(known)}.")
-        if name in _CHOICES and value not in _CHOICES[name]:
+        if name in _CHOICES and not (isinstance(value, str) and value in _CHOICES[name]):
             raise ProblemError(f"{name} must be {' or '.join(map(repr, _CHOICES[name]))}, not {value!r}.")
-        if name == "epsilon" and (not isinstance(value, (int, float)) or not 0 < value < 1):
+        if name == "epsilon" and not _is_fraction(value):
             raise ProblemError(f"epsilon must lie between 0 and 1, not {value!r}.")
+
+
+def _is_fraction(value: object, smallest: float = 0.0) -> bool:
+    return isinstance(value, Real) and 0 < float(value) < 1 and float(value) >= smallest
+
+
+def _is_whole(value: object) -> bool:
+    """Whether a value is a whole number from 0, of Python or numpy; True and False are not numbers here."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 0

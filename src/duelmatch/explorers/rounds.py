@@ -24,7 +24,8 @@ class Round:
     """Duels between edges ``first[i]`` and ``second[i]``, ``count[i]`` times each, answered in any order.
 
     ``order`` lists the pairs duel by duel where the order in which they are asked matters; otherwise the
-    pairs take turns.
+    pairs take turns. Two pairs may be the same question, asked for different purposes: such pairs come one
+    after the other, see :class:`duelmatch.explorers.waiting.Waiting`.
     """
 
     first: Indices
@@ -41,10 +42,18 @@ class Round:
         """Return the number of the pair of each duel, in the order in which they are asked."""
         if self.order is not None:
             return self.order()
-        pair = np.repeat(np.arange(len(self.count)), self.count)
-        turn = np.arange(len(pair)) - np.repeat(np.cumsum(self.count) - self.count, self.count)
+        _, question = np.unique(np.array(self.questions()), axis=0, return_inverse=True)
+        by_question = np.argsort(question, kind="stable")
+        pair = np.repeat(by_question, self.count[by_question])
+        size = np.bincount(question, weights=self.count).astype(np.intp)
+        turn = np.arange(len(pair)) - np.repeat(np.cumsum(size) - size, size)
         turns: Indices = pair[np.lexsort((pair, turn))]
         return turns
+
+    def questions(self) -> list[tuple[int, int]]:
+        """Return the two edges of each pair, the lower first: what a voter can tell of it."""
+        low, high = np.minimum(self.first, self.second), np.maximum(self.first, self.second)
+        return list(zip(low.tolist(), high.tolist(), strict=True))
 
 
 NOTHING = Round(np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.int64))

@@ -42,7 +42,7 @@ def best_matching(graph: Graph, weights: Vector, allowed: Mask | None = None) ->
     This is MWMC(w) of the paper: scipy's ``linear_sum_assignment`` (a shortest augmenting path method,
     O(l^2 n)). Among equally good matchings scipy's choice stands; it depends on the weights alone.
     """
-    cost = np.full((graph.positions, graph.candidates), np.inf)
+    cost = graph.no_costs.copy()
     cost.ravel()[graph.cell] = -weights if allowed is None else np.where(allowed, -weights, np.inf)
     try:
         rows, columns = linear_sum_assignment(cost)

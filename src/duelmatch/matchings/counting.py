@@ -111,8 +111,14 @@ def _marginals_of_block(graph: Graph, memory: int) -> Vector:
     for step, layer in elimination.layers_backwards(stride):
         counts = np.zeros(graph.edges)
         before = step.backward(layer, finish, counts)
+        total = float(layer @ before)
+        if total == 0.0:
+            raise TooLargeError(
+                "Some parts of this graph have so many more matchings than others (a factor of 1e300) that "
+                "doubles cannot hold both. Use the almost uniform sampler, which needs no exact count."
+            )
         for edge in step.edges:
-            marginals[edge] = counts[edge] / float(layer @ before)
+            marginals[edge] = counts[edge] / total
         _, exponent = np.frexp(before.max())
         finish = np.ldexp(before, -exponent)
     return marginals

@@ -10,6 +10,10 @@ stops before T* kl(delta, 1 - delta) duels on average (Garivier and Kaufmann 201
 This is the form for noise of variance 1/4, which a duel has at p = 1/2. Lopsided duels tell more than that,
 so on instances with probabilities near 0 or 1 an algorithm may do with fewer.
 
+For Condorcet, delta-correct means on every instance, whether it has a winner or not: a matching that is not
+the winner is named at most delta often. An algorithm that may take a winner for granted can do with fewer,
+since a rival that beats A need not be ruled out if another matching is known to beat that rival.
+
 The minimum over omega swaps with the maximum over mixtures mu of rivals, where it is explicit:
 
     T* = max over mu of (sum_pair sqrt(sum_B mu_B g_B,pair))^2,    g_B,pair = c_pair(A, B)^2 / (2 D(A, B)^2).
