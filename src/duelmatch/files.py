@@ -130,14 +130,14 @@ def save_votes(votes: Iterable[Vote], path: AnyPath) -> None:
     """Write votes as a new file, in place of an old one."""
     with naming(path) as file:
         _check_is_csv(file)
-        write_text(file, _votes_table(votes), VOTES_BYTES)
+        write_text(file, votes_table(votes), VOTES_BYTES)
 
 
 def append_votes(votes: Iterable[Vote], path: AnyPath) -> None:
     """Add votes at the end of a file, which is made if it is not there."""
     with naming(path) as file:
         _check_is_csv(file)
-        append_table(file, _votes_table(votes), VOTES_HEADER, VOTES_BYTES)
+        append_table(file, votes_table(votes), VOTES_HEADER, VOTES_BYTES)
 
 
 def _suffix(file: Path) -> str:
@@ -208,7 +208,11 @@ def _problem_table(problem: Problem, preferences: Preferences | None) -> str:
     )
 
 
-def _votes_table(votes: Iterable[Vote]) -> str:
+def votes_table(votes: Iterable[Vote]) -> str:
+    """Return the text of a file of votes.
+
+    :raises FileError: if a name would not be the same when the file is read.
+    """
     rows = [(vote.position, vote.winner, vote.loser) for vote in votes]
     text = dump_table(VOTES_HEADER, rows)
     if not _reads_back(text, VOTES_HEADER, rows):

@@ -125,6 +125,11 @@ class Problem:
                 raise ProblemError(f"Details are given for {listed(unknown)}, but no {kind} is called so.")
             freeze(self, f"{kind}_details", MappingProxyType(details))
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle by the arguments: read-only mappings cannot be pickled themselves."""
+        details = dict(self.candidate_details), dict(self.position_details)
+        return Problem, (self.candidates, self.positions, self.edges, *details)
+
     @classmethod
     def from_edges(
         cls,

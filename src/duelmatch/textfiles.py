@@ -10,7 +10,7 @@ import secrets
 import shutil
 import stat
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from duelmatch.errors import FileError, ProblemError
@@ -83,6 +83,7 @@ def write_text(path: Path, text: str, limit: int) -> None:
             if target.exists():
                 shutil.copymode(target, draft)
             os.replace(draft, target)
+            _sync_folder(target.parent)
         finally:
             draft.unlink(missing_ok=True)
     except (OSError, ValueError) as error:
@@ -102,13 +103,28 @@ def append_table(path: Path, text: str, header: tuple[str, ...], limit: int) -> 
                 separator = b"" if file.read() in b"\r\n" else b"\n"
                 data = separator + data.partition(b"\n")[2]
             _check_fits(file.tell() + len(data), limit)
+            new = file.tell() == 0
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+        if new:
+            _sync_folder(path.parent)
     except FileError:
         raise
     except (OSError, ValueError) as error:
         raise _cannot("written", error) from None
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make sure that a new file's name outlives a power failure, where the system can do that."""
+    if os.name == "nt":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # not every file system knows how
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _encoded(text: str) -> bytes:

@@ -94,7 +94,7 @@ def test_both_strategies_lie_in_their_polytopes_and_prove_the_value(seed: int) -
     assert 0 <= solution.gap < 1e-9
 
 
-@pytest.mark.parametrize("seed", range(0, 220, 6))
+@pytest.mark.parametrize("seed", range(0, 220, 9))
 def test_a_warm_start_gives_the_value_of_a_fresh_one(seed: int) -> None:
     graph, Q = brute.problem(seed).graph, payoffs(seed)
     rng = np.random.default_rng([seed, 13])
@@ -133,7 +133,7 @@ def test_the_matrix_can_be_replaced_before_any_solution_and_by_one_of_another_pa
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1e-3, 1e3, 1e6])
-@pytest.mark.parametrize("seed", [0, 3, 8, 38, 149])
+@pytest.mark.parametrize("seed", [3, 8, 38])
 def test_the_value_scales_with_the_payoffs(seed: int, scale: float) -> None:
     graph, Q = brute.problem(seed).graph, payoffs(seed)
     found = Game(graph, scale * Q).solve().value

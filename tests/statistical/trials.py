@@ -1,25 +1,27 @@
 """One simulated run after another, each judged right or wrong, and what their number says about the error.
 
-Run number r of a case is on instance r mod 10 of the family, with seed r. So every case can be run again, and any
-single run of it.
+Run number r of a case is on instance r mod 10 of the family, with seed r. So every case can be run again,
+and any single run of it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import log2
 from time import process_time
 from typing import Literal
 from unittest.mock import patch
 
 import numpy as np
 from scipy import stats
-from statistical.families import FAMILIES, Criterion, instance
 
 import duelmatch as dm
-from duelmatch.confidence import paper_radius
+from duelmatch.confidence import paper_scale
+from duelmatch.explorers import car_cond
+from statistical.families import FAMILIES, Criterion, instance
 
 INSTANCES = 10
 MOST_DUELS = 20_000_000
@@ -37,7 +39,7 @@ Verdict = Literal["right", "wrong", "refuted", "unfinished"]
 
 @dataclass(frozen=True)
 class Case:
-    """``factor`` other than 1 breaks the algorithm on purpose: its confidence radii are multiplied by it."""
+    """``factor`` other than 1 breaks the algorithm on purpose, see :func:`narrowed`."""
 
     algorithm: str
     family: str
@@ -65,7 +67,7 @@ class Trial:
 def run_trial(case: Case, run: int) -> Trial:
     preferences = case.preferences(run)
     started = process_time()
-    with scaled_radius(case.factor):
+    with narrowed(case.factor):
         result = dm.simulate(
             preferences, case.algorithm, case.delta, seed=run, max_duels=MOST_DUELS, **case.parameters
         )
@@ -75,8 +77,8 @@ def run_trial(case: Case, run: int) -> Trial:
 def judge(result: dm.Result, preferences: dm.Preferences) -> Verdict:
     """Compare a result with the truth, on an instance that has a winner.
 
-    CAR-Verify promises to be right or to refute its own guess, not to guess right; so a refusal is no error of
-    its. From CAR-Cond the same answer is one.
+    CAR-Verify promises to certify nothing but the winner; that it finds no winner where its first guess was
+    wrong is no error. The same answer from another algorithm is one.
     """
     match result.status:
         case "budget_spent":
@@ -95,20 +97,25 @@ def judge(result: dm.Result, preferences: dm.Preferences) -> Verdict:
 
 
 @contextmanager
-def scaled_radius(factor: float) -> Iterator[None]:
-    """Multiply every confidence radius by a factor, except where nothing has been asked yet."""
+def narrowed(factor: float) -> Iterator[None]:
+    """Multiply every confidence radius, and eps_q of CAR-Cond, by a factor.
+
+    The radius of what has not been asked at all stays.
+    """
     if factor == 1.0:
         yield
         return
 
-    def scaled(counts: np.ndarray, round_number: int, delta: float, events: int) -> np.ndarray:
-        radius = paper_radius(counts, round_number, delta, events)
-        return np.where(counts > 0, factor * radius, radius)
+    def scale(*arguments: float) -> float:
+        return factor**2 * paper_scale(*arguments)
+
+    def epoch(t: int, right: Callable[[int], int] = car_cond._epoch) -> float:
+        return right(t) - log2(factor)  # since eps_q = 2^-q
 
     with (
-        patch("duelmatch.explorers.clucb.paper_radius", scaled),
-        patch("duelmatch.explorers.tally.paper_radius", scaled),
-        patch("duelmatch.explorers.car_cond.paper_radius", scaled),
+        patch("duelmatch.confidence.paper_scale", scale),
+        patch("duelmatch.explorers.clucb.paper_scale", scale),
+        patch("duelmatch.explorers.car_cond._epoch", epoch),
     ):
         yield
 

@@ -239,6 +239,13 @@ def test_theorem_7_is_not_met_when_someone_else_beats_a_loser() -> None:
     assert "whoever beats a matching must use the winner's edges" in unmet
 
 
+def test_theorem_7_counts_a_tie_as_a_defeat() -> None:
+    problem = dm.Problem.complete(["ann", "bob", "cyd"], ["chair"])
+    win = {("chair", "ann", "bob"): 0.55, ("chair", "ann", "cyd"): 0.6, ("chair", "bob", "cyd"): 0.5}
+    prefs = dm.Preferences(problem, win)
+    assert not check_theorem_7(prefs, problem.edge_numbers({"chair": "ann"}))
+
+
 def test_theorem_7_is_refused_where_its_conditions_cannot_be_checked() -> None:
     prefs = dm.instances.planted(7, 7, gap=0.01, noise=0.01, seed=1)
     message = r"compares every two of 5040 matchings; the limit is 3000 matchings"

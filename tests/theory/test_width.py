@@ -65,6 +65,27 @@ def test_most_of_these_trees_have_a_width_below_the_bound() -> None:
     assert sum(brute.width(tree(seed).graph) < dm.theory.width_bound(tree(seed)) for seed in range(60)) > 30
 
 
+def ears(seed: int) -> dm.Problem:
+    """Three ways around from a candidate to a position, and a random edge or two.
+
+    Some alternating cycles, and many paths, leave positions outside that nobody is left to fill.
+    """
+    table = np.zeros((7, 7), dtype=int)
+    table[0, 0] = 1
+    for near in (1, 3, 5):
+        far = near + 1
+        table[near, [0, near]] = table[far, [near, far]] = table[0, far] = 1
+    rng = np.random.default_rng(seed)
+    for _ in range(seed % 3):
+        table[rng.integers(7), rng.integers(7)] = 1
+    return problem_of(table.tolist())
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_exchanges_that_leave_a_position_empty_do_not_count(seed: int) -> None:
+    assert dm.theory.width(ears(seed)) == brute.width(ears(seed).graph)
+
+
 def test_the_example_of_the_appendix_has_width_4() -> None:
     table = [[1, 1, 0, 0, 0], [0, 1, 1, 0, 0], [0, 0, 0, 1, 1]]
     assert dm.theory.width(problem_of(table)) == 4

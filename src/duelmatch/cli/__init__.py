@@ -21,6 +21,9 @@ COMMANDS = {
     "check": "Say what a problem is: its sizes, duels and maximum matchings.",
     "winners": "Find both winners from known preferences.",
     "plan": "Say how many duels to expect, from the bounds.",
+    "ask": "Find the winner by asking you, duel by duel.",
+    "simulate": "Run an algorithm many times on known preferences, and see how it does.",
+    "algorithms": "List the algorithms, what they promise, and when to use them.",
     "examples": "List the bundled examples, or print one.",
     "completion": "Print the script that completes commands in your shell.",
 }
@@ -74,8 +77,8 @@ class Commands(click.Group):
 
 
 def _never_fail_to_encode() -> None:
-    """Print a question mark for a character that the terminal's encoding lacks."""
-    for stream in (sys.stdout, sys.stderr):
+    """Print, and read, a question mark for a character that the terminal's encoding lacks."""
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
 
@@ -93,6 +96,8 @@ Try:
   duelmatch check example:lineup
   duelmatch winners example:lineup --plot lineup.svg
   duelmatch plan example:lineup
+  duelmatch simulate example:lineup
+  duelmatch ask example:lineup
 
 \b
 Exit codes:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from math import lgamma, log
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+import duelmatch as dm
 from duelmatch.cli.options import Source, file_argument, json_option, plot_option
 from duelmatch.cli.output import Page, counted, print_json
 from duelmatch.errors import TooLargeError
-from duelmatch.graph import Graph
-from duelmatch.matchings import count, edges_in_every, edges_in_some, marginals
-from duelmatch.problem import Problem
+
+if TYPE_CHECKING:
+    from duelmatch.graph import Graph
 
 MOST_DIGITS = 18
 """A number of matchings with more digits is printed as a power of ten, too."""
@@ -46,12 +47,12 @@ def command(source: Source, plot: Path | None, as_json: bool) -> None:
         _print(source, problem, answer)
 
 
-def describe(problem: Problem) -> dict[str, Any]:
+def describe(problem: dm.Problem) -> dict[str, Any]:
     """Return what ``check --json`` prints."""
     graph = problem.graph
-    some, every = edges_in_some(problem), edges_in_every(problem)
+    some, every = dm.matchings.edges_in_some(problem), dm.matchings.edges_in_every(problem)
     try:
-        matchings, too_large, share = count(problem), None, marginals(problem)
+        matchings, too_large, share = dm.matchings.count(problem), None, dm.matchings.marginals(problem)
     except TooLargeError as error:
         matchings, too_large, share = None, str(error), {}
     return {
@@ -86,7 +87,7 @@ def log_matchings_bound(graph: Graph) -> float:
     return bregman + spare * lgamma(graph.candidates + 1) / graph.candidates - lgamma(spare + 1)
 
 
-def _print(source: Source, problem: Problem, answer: dict[str, Any]) -> None:
+def _print(source: Source, problem: dm.Problem, answer: dict[str, Any]) -> None:
     page = Page()
     page.heading(source.name)
     page.facts(

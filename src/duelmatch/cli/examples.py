@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
+import duelmatch as dm
 from duelmatch.cli.options import EXAMPLE, json_option
 from duelmatch.cli.output import Page, print_json
-from duelmatch.instances import example, example_names, example_path
 
 
 @click.command("examples")
@@ -24,13 +24,13 @@ def command(name: str | None, as_json: bool) -> None:
       duelmatch examples lineup > mine.yaml
     """
     if name is not None:
-        text = example_path(name.removeprefix(EXAMPLE)).read_text(encoding="utf-8")
+        text = dm.instances.example_path(name.removeprefix(EXAMPLE)).read_text(encoding="utf-8")
         if as_json:
             print_json({"file": EXAMPLE + name.removeprefix(EXAMPLE), "text": text})
         else:
             click.echo(text, nl=False)
         return
-    rows = [_about(name) for name in example_names()]
+    rows = [_about(name) for name in dm.instances.example_names()]
     if as_json:
         print_json({"examples": rows})
         return
@@ -49,8 +49,8 @@ def command(name: str | None, as_json: bool) -> None:
 
 
 def _about(name: str) -> dict[str, str | int]:
-    problem = example(name).problem
-    with example_path(name).open(encoding="utf-8") as file:
+    problem = dm.instances.example(name).problem
+    with dm.instances.example_path(name).open(encoding="utf-8") as file:
         question = file.readline().removeprefix("#").strip()
     return {
         "name": name,

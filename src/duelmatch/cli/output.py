@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
@@ -36,8 +36,8 @@ class _Console(Console):
 class Page:
     """What a command prints for people."""
 
-    def __init__(self) -> None:
-        self._console = _Console()
+    def __init__(self, stderr: bool = False) -> None:
+        self._console = _Console(stderr)
         self._begun = False
 
     def _gap(self) -> None:
@@ -48,9 +48,18 @@ class Page:
     def paragraph(self, text: str, style: str = "") -> None:
         """Print a paragraph, with an empty line before it unless it is the first."""
         self._gap()
-        for line in Text(printable(text), style=style).wrap(self._console, self._console.width):
+        self.line(text, style)
+
+    def line(self, text: str, style: str = "", indent: int = 0) -> None:
+        """Print text right below what was printed last, indented if told to."""
+        width = max(self._console.width - indent, 1)
+        for line in Text(printable(text), style=style).wrap(self._console, width):
             line.rstrip()
-            self._console.print(line)
+            self._console.print(Text(" " * indent) + line)
+
+    def prompt(self, text: str) -> None:
+        """Print a question to be answered on the same line."""
+        self._console.print(Text(text, style="bold"), end=" ", soft_wrap=True)
 
     def picture(self, path: str) -> None:
         """Say where a picture is, on one line, so that the path can be copied."""
@@ -89,6 +98,31 @@ def working(task: str) -> Iterator[None]:
         return
     with _Console(stderr=True).status(f"{task} ..."):
         yield
+
+
+@contextmanager
+def ticker(runs: int) -> Iterator[Callable[[int], None]]:
+    """Give a function to call with the duels of each finished run; a terminal's stderr shows how it goes."""
+    if not sys.stderr.isatty():
+        yield lambda duels: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("runs, {task.fields[duels]:,} duels, {task.fields[rate]:,.0f} a second, time left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=_Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=runs, duels=0, rate=0.0)
+
+        def tick(duels: int) -> None:
+            total = progress.tasks[0].fields["duels"] + duels
+            rate = total / max(progress.tasks[0].elapsed or 0.0, 1e-9)
+            progress.update(task, advance=1, duels=total, rate=rate)
+
+        yield tick
 
 
 def print_json(answer: Mapping[str, Any]) -> None:

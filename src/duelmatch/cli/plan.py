@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf, isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
 
-from duelmatch import theory
+import duelmatch as dm
 from duelmatch.cli.options import Between, Source, criterion_option, file_argument, json_option
 from duelmatch.cli.output import Page, print_json, rounded, working
 from duelmatch.cli.status import ANSWER_IS_NO, TOO_LARGE
 from duelmatch.errors import TooLargeError
-from duelmatch.files import MOST_EDGES_WITH_PREFERENCES
-from duelmatch.preferences import Preferences
-from duelmatch.problem import Problem
-from duelmatch.theory.limit import Criterion
+
+if TYPE_CHECKING:
+    from duelmatch.theory.limit import Criterion
 
 
 @click.command("plan")
@@ -84,8 +82,12 @@ def command(
         ctx.exit(ANSWER_IS_NO)
 
 
-def assumed(problem: Problem, gap: float) -> Preferences:
+def assumed(problem: dm.Problem, gap: float) -> dm.Preferences:
     """Return preferences in which one matching wins all its duels with 1/2 + ``gap``; all others are even."""
+    import numpy as np
+
+    from duelmatch.files import MOST_EDGES_WITH_PREFERENCES
+
     graph = problem.graph
     if graph.edges > MOST_EDGES_WITH_PREFERENCES:
         raise TooLargeError(
@@ -96,14 +98,14 @@ def assumed(problem: Problem, gap: float) -> Preferences:
     assert winner is not None, "a Problem has a matching"
     wins = np.zeros(graph.edges)
     wins[winner] = 1.0
-    return Preferences.from_matrix(problem, 0.5 + gap * (wins[:, None] - wins[None, :]))
+    return dm.Preferences.from_matrix(problem, 0.5 + gap * (wins[:, None] - wins[None, :]))
 
 
-def _sizes(problem: Problem) -> dict[str, Any]:
+def _sizes(problem: dm.Problem) -> dict[str, Any]:
     try:
-        width, exact = theory.width(problem), True
+        width, exact = dm.theory.width(problem), True
     except TooLargeError:
-        width, exact = theory.width_bound(problem), False
+        width, exact = dm.theory.width_bound(problem), False
     return {
         "candidates": len(problem.candidates),
         "positions": len(problem.positions),
@@ -114,48 +116,48 @@ def _sizes(problem: Problem) -> dict[str, Any]:
     }
 
 
-def borda(preferences: Preferences, delta: float, epsilon: float, quick: bool = False) -> dict[str, Any]:
+def borda(preferences: dm.Preferences, delta: float, epsilon: float, quick: bool = False) -> dict[str, Any]:
     """Return what ``plan --json`` says about finding the Borda winner."""
     try:
-        gaps = theory.borda_gaps(preferences)
+        gaps = dm.theory.borda_gaps(preferences)
     except TooLargeError as error:
         return {"too_large": str(error)}
     return {
         "too_large": None,
         "unique": preferences.borda_margin() > 0,
         "smallest_gap": min(gaps.values()),
-        "hardness": theory.borda_hardness(preferences),
-        "information_limit": None if quick else theory.lower_bound(preferences, "borda", delta),
+        "hardness": dm.theory.borda_hardness(preferences),
+        "information_limit": None if quick else dm.theory.lower_bound(preferences, "borda", delta),
         "paper_lower_bound": _paper_lower_bound(preferences, "borda", delta),
         "upper_bounds": {
-            "clucb-borda-pac": theory.clucb_borda_pac_bound(preferences, delta, epsilon),
-            "clucb-borda-exact": theory.clucb_borda_exact_bound(preferences, delta),
+            "clucb-borda-pac": dm.theory.clucb_borda_pac_bound(preferences, delta, epsilon),
+            "clucb-borda-exact": dm.theory.clucb_borda_exact_bound(preferences, delta),
         },
     }
 
 
-def condorcet(preferences: Preferences, delta: float, quick: bool = False) -> dict[str, Any]:
+def condorcet(preferences: dm.Preferences, delta: float, quick: bool = False) -> dict[str, Any]:
     """Return what ``plan --json`` says about finding the Condorcet winner."""
     if preferences.condorcet_winner() is None:
         return {"exists": False}
-    pair_gaps = theory.condorcet_pair_gaps(preferences).values()
+    pair_gaps = dm.theory.condorcet_pair_gaps(preferences).values()
     return {
         "exists": True,
-        "smallest_gap": min(theory.condorcet_gaps(preferences).values()),
+        "smallest_gap": min(dm.theory.condorcet_gaps(preferences).values()),
         "hardness": sum(gap**-2 for gap in pair_gaps if isfinite(gap)),
-        "verification_hardness": theory.verification_hardness(preferences),
-        "information_limit": None if quick else theory.lower_bound(preferences, "condorcet", delta),
+        "verification_hardness": dm.theory.verification_hardness(preferences),
+        "information_limit": None if quick else dm.theory.lower_bound(preferences, "condorcet", delta),
         "paper_lower_bound": _paper_lower_bound(preferences, "condorcet", delta),
         "upper_bounds": {
-            "car-cond": theory.car_cond_bound(preferences, delta),
-            "car-verify": theory.car_verify_bound(preferences, delta),
+            "car-cond": dm.theory.car_cond_bound(preferences, delta),
+            "car-verify": dm.theory.car_verify_bound(preferences, delta),
         },
     }
 
 
-def _paper_lower_bound(preferences: Preferences, criterion: Criterion, delta: float) -> dict[str, Any]:
+def _paper_lower_bound(preferences: dm.Preferences, criterion: Criterion, delta: float) -> dict[str, Any]:
     try:
-        bound = theory.paper_lower_bound(preferences, criterion, delta)
+        bound = dm.theory.paper_lower_bound(preferences, criterion, delta)
     except TooLargeError as error:
         return {"duels": None, "unmet": f"not checked: {error}"}
     return {"duels": bound.duels, "unmet": bound.unmet}

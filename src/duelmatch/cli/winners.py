@@ -8,13 +8,11 @@ from typing import Any
 
 import click
 
+import duelmatch as dm
 from duelmatch.cli.options import Source, criterion_option, file_argument, json_option, plot_option
 from duelmatch.cli.output import Page, print_json
 from duelmatch.cli.status import ANSWER_IS_NO, TOO_LARGE
 from duelmatch.errors import TooLargeError
-from duelmatch.matchings import best_other
-from duelmatch.preferences import Preferences
-from duelmatch.problem import Matching
 
 
 @click.command("winners")
@@ -55,7 +53,7 @@ def command(ctx: click.Context, source: Source, criterion: str, plot: Path | Non
         ctx.exit(ANSWER_IS_NO)
 
 
-def borda(preferences: Preferences) -> dict[str, Any]:
+def borda(preferences: dm.Preferences) -> dict[str, Any]:
     """Return what ``winners --json`` says about the Borda winner."""
     try:
         winner, margin = preferences.borda_winner(), preferences.borda_margin()
@@ -70,7 +68,7 @@ def borda(preferences: Preferences) -> dict[str, Any]:
     }
 
 
-def condorcet(preferences: Preferences) -> dict[str, Any]:
+def condorcet(preferences: dm.Preferences) -> dict[str, Any]:
     """Return what ``winners --json`` says about the Condorcet winner."""
     winner = preferences.condorcet_winner()
     if winner is None:
@@ -84,10 +82,10 @@ def condorcet(preferences: Preferences) -> dict[str, Any]:
     }
 
 
-def _closest_rival(preferences: Preferences, winner: Matching) -> Matching | None:
+def _closest_rival(preferences: dm.Preferences, winner: dm.Matching) -> dm.Matching | None:
     problem = preferences.problem
     against = {(c, s): preferences.probability(s, c, winner[s]) for c, s in problem.edges}
-    return best_other(problem, against, winner)
+    return dm.matchings.best_other(problem, against, winner)
 
 
 def _matchings(answer: dict[str, Any]) -> dict[str, dict[str, str]]:
@@ -95,7 +93,7 @@ def _matchings(answer: dict[str, Any]) -> dict[str, dict[str, str]]:
     return {kind: entry["matching"] for kind, entry in found.items() if entry and entry["matching"]}
 
 
-def _print(preferences: Preferences, answer: dict[str, Any]) -> None:
+def _print(preferences: dm.Preferences, answer: dict[str, Any]) -> None:
     page = Page()
     page.heading(answer["file"])
     found = _matchings(answer)
@@ -111,7 +109,7 @@ def _print(preferences: Preferences, answer: dict[str, Any]) -> None:
     if answer["condorcet"]:
         page.paragraph(_condorcet_sentence(answer["condorcet"]))
     if len(found) == 2:
-        page.paragraph(_comparison(preferences, *map(Matching, found.values())))
+        page.paragraph(_comparison(preferences, *map(dm.Matching, found.values())))
     if "plot" in answer:
         page.picture(answer["plot"])
 
@@ -143,7 +141,7 @@ def _condorcet_sentence(entry: dict[str, Any]) -> str:
     )
 
 
-def _comparison(preferences: Preferences, borda_winner: Matching, condorcet_winner: Matching) -> str:
+def _comparison(preferences: dm.Preferences, borda_winner: dm.Matching, condorcet_winner: dm.Matching) -> str:
     if borda_winner == condorcet_winner:
         return "Both are the same matching."
     score = preferences.score(condorcet_winner, borda_winner)

@@ -1,25 +1,28 @@
 """CAR-Cond (Algorithm 2): accept and reject edges until the Condorcet winner is left.
 
-Every round duels each pair of undecided edges once. An edge is accepted when the best mixture of matchings with
-it, by the lower bounds, beats the best without it, by the upper bounds; rejected the other way round.
+Every round duels each pair of undecided edges once. An edge is accepted when the best mixture of matchings
+with it, by the lower bounds, beats the best without it, by the upper bounds; rejected the other way round.
 
 Differences from the listing:
 
-- The oracle is the exact LP, or, on request, the paper's approximate method with its accuracy eps_q. The margin
-  eps_q of the listing stays.
-- An empty set of matchings has the value minus infinity, so an edge in no matching is rejected and an edge in
-  all of them accepted before any duel.
+- The oracle is the exact LP, or, on request, the paper's approximate method with its accuracy eps_q. The
+  margin eps_q of the listing stays.
+- An empty set of matchings has the value minus infinity, so an edge in no matching is rejected and an edge
+  in all of them accepted before any duel.
 - A_t is returned, not A_{t-1}.
-- If the accepted and rejected edges leave no matching, no Condorcet winner exists (or an event of probability
-  delta happened): the listing would loop for ever.
-- With ``schedule="sparse"`` rounds are looked at only when t has grown by a few percent, and what follows from a
-  decision without any duel (the accepted candidate's other edges) is decided at once.
+- If the accepted and rejected edges leave no matching, no Condorcet winner exists (or an event of
+  probability delta happened): the listing would loop for ever.
+- What is returned is the Condorcet winner if there is one, as the paper assumes. Where there is none it can
+  be another: a matching rejected early may beat the one that is left. CAR-Verify takes nothing for granted.
+- With ``schedule="sparse"`` rounds are looked at only when t has grown by a few percent, and what follows
+  from a decision without any duel (the accepted candidate's other edges) is decided at once.
 
-How most oracle calls are saved. By the lower bounds no mixture can secure more than 1/2, since it meets itself;
-so an edge can only be accepted when ExU < 1/2 - eps_q and rejected when InU < 1/2 - eps_q. Any x found earlier
-that still secures 1/2 - eps_q against every y, by one assignment problem, is a witness against the decision, and
-many edges share one. A round changes a probability by at most 1/t and a radius by c/2t, so a witness
-with room to spare also speaks for rounds to come, which need not be looked at even by ``schedule="every"``.
+How most oracle calls are saved. By the lower bounds no mixture can secure more than 1/2, since it meets
+itself; so an edge can only be accepted when ExU < 1/2 - eps_q and rejected when InU < 1/2 - eps_q. Any x
+found earlier that still secures 1/2 - eps_q against every y, by one assignment problem, is a witness
+against the decision, and many edges share one. A round changes a probability by at most 1/t and a radius by
+c/2t, so a witness with room to spare also speaks for rounds to come, which need not be looked at even by
+``schedule="every"``.
 """
 
 from __future__ import annotations
@@ -91,7 +94,8 @@ class CarCond:
                 self._draw_conclusions()
             if not self._possible():
                 return Outcome("no_winner", None)
-        return Outcome("certified", np.flatnonzero(self.accepted))
+        assuming = "a Condorcet winner exists" if self.round_number else None
+        return Outcome("certified", np.flatnonzero(self.accepted), assuming=assuming)
 
     def _rounds_until_next_look(self, look: _Look | None) -> int:
         """Return how many rounds to play before a decision is due."""

@@ -1,11 +1,11 @@
 """CAR-Parallel (Algorithm 3): CAR-Verify at confidences delta/2, delta/4, ..., interleaved.
 
-At tick t = 1, 2, ... every sub-run k = 0, 1, 2, ... with 2^k dividing t is resumed for one duel. The first to certify
-a matching ends the run; one whose guess was refuted is dropped. k starts at 0, so that delta/2^(k+1) adds up to
-delta. Sub-runs share no answers.
+At tick t = 1, 2, ... every sub-run k = 0, 1, 2, ... with 2^k dividing t is resumed for one duel. The first
+to certify a matching ends the run; one whose guess was refuted is dropped. k starts at 0, so that
+delta/2^(k+1) adds up to delta. Sub-runs share no answers.
 
-A sub-run changes only when a round of its own is complete. So the duels of all ticks up to the first such moment
-are handed out as one round, in the order of the ticks: no question depends on an answer in between.
+A sub-run changes only when a round of its own is complete. So the duels of all ticks up to the first such
+moment are handed out as one round, in the order of the ticks: no question depends on an answer in between.
 """
 
 from __future__ import annotations

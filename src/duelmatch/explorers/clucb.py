@@ -7,14 +7,14 @@ against the choice of a uniformly random matching.
 Differences from the listings:
 
 - The duel of an edge with itself (p = 1/2 is known) is never asked nor counted. The opponent is drawn given
-  that it is another edge, and the estimate is q / 2 + (1 - q) * (mean of the answers), with q = P(e in M) the
-  chance of meeting itself; the radius shrinks by the same factor 1 - q. Where q is out of reach and
+  that it is another edge, and the estimate is q / 2 + (1 - q) * (mean of the answers), with q = P(e in M)
+  the chance of meeting itself; the radius shrinks by the same factor 1 - q. Where q is out of reach and
   opponents come from the almost uniform sampler, meeting itself counts as half a win instead.
 - The union bound is over max(K, m) means: the printed K is too few where positions have two candidates.
-- ``w~(M~) = w~(M)`` in the exact algorithm is decided by the best matching other than M_t, which must be worse
-  by more than rounding can explain.
-- With ``schedule="sparse"`` the comparison is made anew only when the edges in question have been asked about
-  a few percent more. The bounds hold at all times, so this is sound.
+- ``w~(M~) = w~(M)`` in the exact algorithm is decided by the best matching other than M_t, which must be
+  worse by more than rounding can explain.
+- With ``schedule="sparse"`` the comparison is made anew only when the edges in question have been asked
+  about a few percent more. The bounds hold at all times, so this is sound.
 """
 
 from __future__ import annotations

@@ -21,9 +21,11 @@ from duelmatch.problem import Duel, Matching, Problem
 class Result:
     """The answer of a run, and how sure it is.
 
-    ``certified``: the matching is the winner, wrong with probability ``delta`` at most. ``within_epsilon``: its
-    score is within ``epsilon`` of the winner's, wrong with probability ``delta`` at most. ``no_winner``: there is no
-    Condorcet winner. ``budget_spent``: the run was stopped; the matching is a guess and may be missing.
+    ``certified``: the matching is the winner, wrong with probability ``delta`` at most.
+    ``within_epsilon``: its score is within ``epsilon`` of the winner's, wrong with probability ``delta``
+    at most. ``no_winner``: there is no Condorcet winner. ``budget_spent``: the run was stopped; the matching
+    is a guess and may be missing. ``assuming`` is what the guarantee takes for granted, if anything:
+    car-cond's, that a Condorcet winner exists. Where none does, it can certify another matching.
     """
 
     algorithm: str
@@ -32,6 +34,7 @@ class Result:
     duels: int
     delta: float
     epsilon: float | None = None
+    assuming: str | None = None
 
     def __str__(self) -> str:
         chosen = "; ".join(
@@ -40,7 +43,10 @@ class Result:
         duels = f"after {self.duels:,} duel{'s' * (self.duels != 1)}"
         match self.status:
             case "certified":
-                return f"{chosen} (certified {duels}, wrong with probability {self.delta:g} at most)"
+                assuming = f" if {self.assuming}" if self.assuming else ""
+                return (
+                    f"{chosen} (certified {duels}, wrong with probability {self.delta:g} at most{assuming})"
+                )
             case "within_epsilon":
                 return (
                     f"{chosen} (within {self.epsilon:g} of the best {duels}, "
@@ -55,8 +61,8 @@ class Result:
 class Progress:
     """Where a run stands: what is decided, who leads, and what is left.
 
-    ``gap`` must fall to 0 (or to epsilon, for clucb-borda-pac) for the run to stop. ``duels_left`` extrapolates
-    from the answers so far and can be far off; None where they say nothing yet.
+    ``gap`` must fall to 0 (or to epsilon, for clucb-borda-pac) for the run to stop. ``duels_left``
+    extrapolates from the answers so far and can be far off; None where they say nothing yet.
     """
 
     duels: int
@@ -177,7 +183,7 @@ class Explorer:
             outcome = Outcome("budget_spent", self._algorithm.standing().leader)
         matching = None if outcome.matching is None else self.problem.matching(outcome.matching.tolist())
         delta = self.delta if outcome.delta is None else outcome.delta
-        return Result(self.name, outcome.status, matching, self.duels, delta, self.epsilon)
+        return Result(self.name, outcome.status, matching, self.duels, delta, self.epsilon, outcome.assuming)
 
     @property
     def progress(self) -> Progress:

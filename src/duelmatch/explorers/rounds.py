@@ -1,8 +1,8 @@
 """What an algorithm and whoever drives it say to each other.
 
-An algorithm is a generator: it yields a :class:`Round`, the duels it wants next, is sent how often the first
-of each pair won, and at last returns an :class:`Outcome`. So its code keeps the shape of its listing, it can be
-suspended after any single duel, and a simulation can answer a whole round with one binomial draw.
+An algorithm is a generator: it yields a :class:`Round`, the duels it wants next, is sent how often the
+first of each pair won, and at last returns an :class:`Outcome`. So its code keeps the shape of its listing,
+it can be suspended after any single duel, and a simulation can answer a whole round with one binomial draw.
 """
 
 from __future__ import annotations
@@ -64,12 +64,14 @@ NOTHING = Round(np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp), np.zeros
 class Outcome:
     """How a run ended: the matching's edges, if there is one, and what is known of it.
 
-    ``delta`` is the probability of being wrong, where it is not the one asked for.
+    ``delta`` is the probability of being wrong, where it is not the one asked for; ``assuming`` is what
+    must be true for it to be so.
     """
 
     status: Status
     matching: Indices | None
     delta: float | None = None
+    assuming: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,6 +81,7 @@ class Game:
         self._highs.setOptionValue("threads", 1)
         self._highs.setOptionValue("primal_feasibility_tolerance", TOLERANCE)
         self._highs.setOptionValue("dual_feasibility_tolerance", TOLERANCE)
+        self._pattern: NDArray[np.bool_]
         self._set_matrix(matrix)
 
     def replace_matrix(self, matrix: Matrix) -> None:

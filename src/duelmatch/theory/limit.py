@@ -12,7 +12,7 @@ so on instances with probabilities near 0 or 1 an algorithm may do with fewer.
 
 For Condorcet, delta-correct means on every instance, whether it has a winner or not: a matching that is not
 the winner is named at most delta often. An algorithm that may take a winner for granted can do with fewer,
-since a rival that beats A need not be ruled out if another matching is known to beat that rival.
+since a rival need not be compared with A once another matching is known to beat it.
 
 The minimum over omega swaps with the maximum over mixtures mu of rivals, where it is explicit:
 

@@ -1,0 +1,47 @@
+"""``duelmatch algorithms``: what there is to run."""
+
+from __future__ import annotations
+
+import click
+
+from duelmatch.cli.options import json_option
+from duelmatch.cli.output import Page, print_json
+from duelmatch.cli.settings import ALGORITHMS, DEFAULT_ALGORITHM
+
+
+@click.command("algorithms")
+@json_option
+def command(as_json: bool) -> None:
+    r"""List the algorithms: which winner each one finds, what it promises, and when to use it.
+
+    \b
+    Example:
+      duelmatch algorithms
+      duelmatch simulate example:lineup --algorithm clucb-borda-pac
+    """
+    rows = [
+        {
+            "name": name,
+            "criterion": about.criterion,
+            "guarantee": about.guarantee,
+            "use": about.use,
+            "parameters": list(about.parameters),
+            "default": name == DEFAULT_ALGORITHM,
+        }
+        for name, about in ALGORITHMS.items()
+    ]
+    if as_json:
+        print_json({"algorithms": rows})
+        return
+    page = Page()
+    page.table(
+        {"Name": "left", "Winner": "left", "What it promises": "left", "When to use it": "left"},
+        [
+            (str(row["name"]), str(row["criterion"]).capitalize(), str(row["guarantee"]), str(row["use"]))
+            for row in rows
+        ],
+    )
+    page.paragraph(
+        f"{DEFAULT_ALGORITHM} is run unless told otherwise. All promises assume that each duel is answered "
+        "independently, with probabilities that stay the same."
+    )

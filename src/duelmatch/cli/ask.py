@@ -1,0 +1,206 @@
+"""``duelmatch ask``: find the winner by asking a person, duel by duel."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import duelmatch as dm
+from duelmatch.cli.options import Source, file_argument, json_option
+from duelmatch.cli.output import Page, counted, print_json, working
+from duelmatch.cli.settings import ALGORITHMS, Settings, settings_options, settle
+from duelmatch.cli.status import ANSWER_IS_NO, INTERRUPTED
+from duelmatch.errors import DuelError, FileError
+
+if TYPE_CHECKING:
+    from duelmatch.cli.journal import Journal
+    from duelmatch.files import Vote
+
+MANY = 200
+"""Votes that take a moment to replay."""
+
+
+@click.command("ask")
+@file_argument
+@settings_options
+@click.option(
+    "--votes",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="CSV",
+    help="Where the answers are kept, and gone on from.  [default: FILE's name with .votes.csv, here]",
+)
+@json_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    source: Source,
+    votes: Path | None,
+    max_duels: int | None,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    r"""Find the winner of the problem in FILE by asking you who of two candidates is better for a position.
+
+    Every answer is on disk before the next question is shown. Stop whenever you like, however you like; the
+    same command goes on from there, with the settings that the run was begun with.
+
+    \b
+    Example:
+      duelmatch ask example:lineup
+      duelmatch ask team.yaml --algorithm clucb-borda-pac --epsilon 0.1 --votes friday.csv
+    """
+    from duelmatch.cli.dialogue import Dialogue
+    from duelmatch.cli.journal import Journal, fingerprint
+
+    problem = source.problem()
+    path = votes or Path(f"{source.path.stem}.votes.csv")
+    page = Page(stderr=as_json)
+    with Journal(path) as journal:
+        identity = {"problem": fingerprint(problem), "file": source.name}
+        settings = _settings(journal, given, identity)
+        resumed = len(journal.votes)
+        run = _start(problem, settings, max_duels, journal)
+        journal.begin(identity | settings.as_dict(), problem)
+        _welcome(page, source, journal)
+
+        def start() -> dm.Explorer:
+            return _start(problem, settings, max_duels, journal)
+
+        dialogue = Dialogue(page, run, journal, settings.seed, start)
+        ended = dialogue.hold()
+        result = dialogue.run.result
+    if as_json:
+        matching = None if result.matching is None else dict(result.matching)
+        print_json(
+            {
+                "file": source.name,
+                "votes": str(path),
+                **settings.as_dict(),
+                "criterion": settings.criterion,
+                "max_duels": max_duels,
+                "resumed": resumed,
+                "ended": ended,
+                "status": result.status,
+                "matching": matching,
+                "duels": result.duels,
+                "error_allowed": result.delta,
+            }
+        )
+    else:
+        to_go_on = ["duelmatch", "ask", source.name, "--votes", str(path)]
+        if ended == "done":
+            to_go_on += ["--max-duels", str(2 * max(result.duels, 1))]
+        _report(page, settings, result, shlex.join(to_go_on))
+    if ended == "interrupted":
+        ctx.exit(INTERRUPTED)
+    if result.status == "no_winner":
+        ctx.exit(ANSWER_IS_NO)
+
+
+def _settings(journal: Journal, given: Mapping[str, Any], identity: Mapping[str, str]) -> Settings:
+    """Return the settings: those of the run that is gone on with, if there is one, which must not differ."""
+    recorded = journal.settings()
+    if recorded is None:
+        return settle(given)
+    try:
+        before = settle({}, {name: value for name, value in recorded.items() if value is not None})
+    except (KeyError, TypeError, ValueError):
+        raise FileError(
+            f"{journal.settings_path}: This does not say how the run was begun. Was it edited, or written by "
+            "another version of duelmatch? Put the right file back, or choose another file with --votes."
+        ) from None
+    known = before.as_dict()
+    differences = [
+        f"{name} is {value} but was {known[name]}"
+        for name, value in given.items()
+        if value is not None and value != known[name]
+    ]
+    remedy = "Leave that option out to go on with the old run"
+    if recorded.get("problem") != identity["problem"]:
+        differences = [f"{identity['file']} has other candidates, positions or edges than it had"]
+        remedy = "Put the old problem back to go on with it"
+    if differences:
+        raise FileError(
+            f"{journal.path}: {counted(len(journal.votes), 'answer')} in this file belong to another run: "
+            f"{'; '.join(differences)}. {remedy}, or begin a new run in another file with --votes."
+        )
+    return before
+
+
+def _start(problem: dm.Problem, settings: Settings, max_duels: int | None, journal: Journal) -> dm.Explorer:
+    """Start the run and bring it to where the votes left it."""
+    votes: list[Vote] = journal.votes
+    most = None if max_duels is None else max(max_duels, len(votes))
+    run = dm.explorer(settings.algorithm, problem, settings.delta, settings.seed, most, **settings.parameters)
+    answers = ((vote.position, vote.winner, vote.loser) for vote in votes)
+    try:
+        with working("Going through the answers") if len(votes) > MANY else nullcontext():
+            run.replay(answers)
+    except DuelError as error:
+        raise FileError(
+            f"{journal.path}: {error} The file was edited, or another version of duelmatch began it "
+            f"(see {journal.settings_path.name}). Put it right, or choose another file with --votes."
+        ) from None
+    return run
+
+
+def _welcome(page: Page, source: Source, journal: Journal) -> None:
+    page.heading(f"{source.name}: who is better?")
+    if journal.torn:
+        page.paragraph(
+            f"The last line of {journal.path} was not completely written and does not count: "
+            f"'{journal.torn[:80]}'. That question will be asked again."
+        )
+    if journal.votes:
+        page.paragraph(f"Going on with {counted(len(journal.votes), 'answer')} from {journal.path}.")
+    else:
+        page.paragraph(
+            "Say who of two is the better choice for a position: 1 or 2, then Enter. ? explains the rest. "
+            f"Answers are kept in {journal.path}; stop whenever you like, and the same command goes on."
+        )
+
+
+def _report(page: Page, settings: Settings, result: dm.Result, to_go_on: str) -> None:
+    certified = result.status in ("certified", "within_epsilon")
+    mark = {"budget_spent": "NOT CERTIFIED", "no_winner": "no winner"}.get(result.status, "certified")
+    page.heading(f"Result after {counted(result.duels, 'duel')}: {mark}")
+    if result.matching is not None:
+        heading = "Candidate" if certified else "Candidate (NOT CERTIFIED)"
+        page.table({"Position": "left", heading: "left"}, result.matching.items())
+    page.paragraph(_meaning(settings, result))
+    if result.status == "budget_spent":
+        page.paragraph(f"To go on: {to_go_on}")
+
+
+def _meaning(settings: Settings, result: dm.Result) -> str:
+    match result.status:
+        case "certified" if settings.criterion == "condorcet":
+            meaning = "This is the Condorcet winner: put against any other matching, it wins."
+        case "certified":
+            meaning = "This is the Borda winner: no matching does better on average against all others."
+        case "within_epsilon":
+            meaning = (
+                "This is as good as the Borda winner, or nearly: its average score against all matchings "
+                f"is within {result.epsilon:g} of the best there is."
+            )
+        case "no_winner":
+            meaning = (
+                "There is no Condorcet winner: every matching loses to some other, or ties with it. The "
+                "Borda winner always exists: try --algorithm clucb-borda-pac, with other --votes."
+            )
+        case _:
+            return (
+                "This is a guess from the answers so far, not an answer: the run was stopped before it could "
+                "be sure of anything."
+            )
+    return (
+        f"{meaning} The chance that this is wrong is {100 * result.delta:g}% at most, if each duel was "
+        f"answered independently and with the same chances throughout. What {settings.algorithm} promises: "
+        f"{ALGORITHMS[settings.algorithm].guarantee}"
+    )

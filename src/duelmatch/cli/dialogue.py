@@ -1,0 +1,210 @@
+"""The conversation of ``duelmatch ask``: show a duel, read an answer, keep it, show the next."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Callable
+from contextlib import nullcontext
+from time import perf_counter
+from typing import Literal
+
+import duelmatch as dm
+from duelmatch.cli.journal import Journal
+from duelmatch.cli.output import Page, counted, rounded, working
+from duelmatch.files import Vote
+
+Ended = Literal["done", "stopped", "end of input", "interrupted"]
+Shown = tuple[str, str]
+"""The two candidates of a duel, in the order in which they are shown."""
+
+SLOW = 0.25
+"""Seconds. Thinking that takes longer is announced, and a standing that does is not computed every time."""
+
+HELP = (
+    "1 or 2, or a candidate's name: that one is better.",
+    "s  skip: another question first; this one comes back later.",
+    "u  undo: take the last answer back; again, and the one before it goes too.",
+    "q  stop, as does the end of the input. Everything is kept, and the same command goes on.",
+    "An edge is decided when it is certain to be in the winner, or not to be. The leader is a guess until "
+    "the run is over, and how many duels are left is a rough estimate.",
+)
+
+
+class Dialogue:
+    """A run, the person who answers its questions, and the journal that keeps the answers.
+
+    ``start`` starts the run anew from the journal, when an answer was taken back.
+    """
+
+    def __init__(
+        self, page: Page, run: dm.Explorer, journal: Journal, seed: int, start: Callable[[], dm.Explorer]
+    ) -> None:
+        self.run = run
+        self._page, self._journal, self._seed, self._start = page, journal, seed, start
+        self._standing = _Standing()
+        self._slow = False
+
+    def hold(self) -> Ended:
+        """Ask until the run is over, or the person has had enough."""
+        try:
+            duel = self._ask()
+            while duel is not None:
+                shown = self._in_order(duel)
+                self._show(duel, shown)
+                answer = self._answer(duel, shown)
+                if answer == "stop":
+                    return "stopped"
+                duel = answer
+        except EOFError:
+            return "end of input"
+        except KeyboardInterrupt:
+            self._page.line(" ")
+            return "interrupted"
+        return "done"
+
+    def _ask(self) -> dm.Duel | None:
+        duels = self.run.ask(1)
+        return duels[0] if duels else None
+
+    def _answer(self, duel: dm.Duel, shown: Shown) -> dm.Duel | Literal["stop"] | None:
+        """Do what the person says; return the next duel, if there is one, or 'stop'."""
+        while True:
+            text = self._read("1, 2, s skip, u undo, q stop, ? help:")
+            if text in ("1", "2"):
+                return self._keep(duel, shown[int(text) - 1])
+            match text.casefold():
+                case "s":
+                    return self._skip(duel)
+                case "u" if not self._journal.votes:
+                    self._page.line("There is no answer to take back.")
+                case "u":
+                    return self._undo()
+                case "q":
+                    return "stop"
+                case "?":
+                    for line in HELP:
+                        self._page.line(line, indent=2)
+                case _:
+                    named = self._named(text, shown)
+                    if named is not None:
+                        return self._keep(duel, named)
+                    self._page.line(f"'{text}' is not an answer here; ? explains what is.")
+
+    def _read(self, question: str) -> str:
+        self._page.prompt(question)
+        text = "" if sys.stdin is None else sys.stdin.readline()
+        if not text or not sys.stdin.isatty():
+            self._page.line(text.strip() or " ")  # a terminal shows what is typed by itself
+        if not text:
+            raise EOFError
+        return text.strip()
+
+    def _named(self, text: str, shown: Shown) -> str | None:
+        """Return the candidate of this name, or title, whatever the case; None if it is not clear."""
+        if text in shown:
+            return text
+        meant = [
+            candidate
+            for candidate in shown
+            if text and text.casefold() in (candidate.casefold(), (self._title(candidate) or "").casefold())
+        ]
+        return meant[0] if len(meant) == 1 else None
+
+    def _keep(self, duel: dm.Duel, winner: str) -> dm.Duel | None:
+        loser = duel.second if winner == duel.first else duel.first
+        self._journal.append(Vote(duel.position, winner, loser))
+        start = perf_counter()
+        with working("Thinking") if self._slow else nullcontext():
+            self.run.tell(duel, winner)
+        self._slow = perf_counter() - start > SLOW
+        return self._ask()
+
+    def _skip(self, duel: dm.Duel) -> dm.Duel | None:
+        self.run.release(duel)
+        other = self._ask()
+        if other is not None and _same(other, Vote(duel.position, duel.first, duel.second)):
+            self._page.line("Nothing else can be asked before this one is answered.")
+        return other
+
+    def _undo(self) -> dm.Duel | None:
+        vote = self._journal.undo()
+        self.run = self._start()
+        self._standing = _Standing()
+        self._page.line(f"Taken back: {vote.winner} over {vote.loser} at {vote.position}.")
+        return self._ask_again(vote)
+
+    def _ask_again(self, vote: Vote) -> dm.Duel | None:
+        """Ask the question of a vote that was taken back, if it comes up within one turn of all pairs."""
+        passed: list[dm.Duel] = []
+        found = None
+        while found is None and len(passed) <= self.run.problem.graph.pairs:
+            duel = self._ask()
+            if duel is None:
+                break
+            if _same(duel, vote):
+                found = duel
+            else:
+                passed.append(duel)
+        for duel in passed:
+            self.run.release(duel)
+        return found or self._ask()
+
+    def _in_order(self, duel: dm.Duel) -> Shown:
+        """Shuffle the two sides, always in the same way for the same duel, so that no side is favoured."""
+        digest = hashlib.sha256(f"{self._seed} {duel.id}".encode()).digest()
+        return (duel.second, duel.first) if digest[0] % 2 else (duel.first, duel.second)
+
+    def _show(self, duel: dm.Duel, shown: Shown) -> None:
+        page, problem = self._page, self.run.problem
+        details = problem.position_details.get(duel.position, dm.Details())
+        page.heading(f"Who is better for {_called(duel.position, details)}?")
+        for line in filter(None, (details.text, details.picture, details.link)):
+            page.line(line)
+        for number, candidate in enumerate(shown, start=1):
+            details = problem.candidate_details.get(candidate, dm.Details())
+            page.line(f"{number}  {_called(candidate, details)}", style="bold", indent=2)
+            for line in filter(None, (details.text, details.picture, details.link)):
+                page.line(line, indent=5)
+        page.line(self._standing.sentence(self.run), style="dim")
+
+    def _title(self, candidate: str) -> str | None:
+        return self.run.problem.candidate_details.get(candidate, dm.Details()).title
+
+
+class _Standing:
+    """The sentence that says where a run stands, computed again with every question unless that is slow."""
+
+    def __init__(self) -> None:
+        self._seconds = 0.0
+        self._told_at = -float("inf")
+        self._rest = ""
+
+    def sentence(self, run: dm.Explorer) -> str:
+        if self._seconds < SLOW or perf_counter() - self._told_at > 20 * self._seconds:
+            start = perf_counter()
+            self._rest = _standing(run)
+            self._told_at = perf_counter()
+            self._seconds = self._told_at - start
+        most = "" if run.max_duels is None else f" of {run.max_duels:,} at most"
+        return f"{counted(run.duels, 'duel')} answered{most}; {self._rest}"
+
+
+def _standing(run: dm.Explorer) -> str:
+    progress = run.progress
+    decided = len(progress.accepted) + len(progress.rejected)
+    parts = [f"{decided:,} of {counted(decided + len(progress.undecided), 'edge')} decided"]
+    if progress.duels_left is not None:
+        parts.append(f"about {rounded(max(1, progress.duels_left))} duels left")
+    if progress.leader is not None and run.duels:
+        leader = ", ".join(f"{candidate} for {position}" for position, candidate in progress.leader.items())
+        parts.append(f"leader, NOT CERTIFIED: {leader}")
+    return "; ".join(parts)
+
+
+def _called(name: str, details: dm.Details) -> str:
+    return name if details.title in (None, name) else f"{details.title} ({name})"
+
+
+def _same(duel: dm.Duel, vote: Vote) -> bool:
+    return duel.position == vote.position and {duel.first, duel.second} == {vote.winner, vote.loser}

@@ -1,0 +1,67 @@
+"""Every algorithm that comes with the package keeps the contract, with either schedule."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import duelmatch as dm
+from duelmatch.testing import ExplorerConformance
+
+SCHEDULES = ("sparse", "every")
+COARSE = {"epsilon": 0.3}
+
+
+class TestClucbBordaPacSparse(ExplorerConformance):
+    algorithm, parameters = "clucb-borda-pac", {**COARSE, "schedule": "sparse"}
+
+
+class TestClucbBordaPacEvery(ExplorerConformance):
+    algorithm, parameters = "clucb-borda-pac", {**COARSE, "schedule": "every"}
+
+
+class TestClucbBordaExactSparse(ExplorerConformance):
+    algorithm, parameters = "clucb-borda-exact", {"schedule": "sparse"}
+
+
+class TestClucbBordaExactEvery(ExplorerConformance):
+    algorithm, parameters = "clucb-borda-exact", {"schedule": "every"}
+
+
+class TestCarCondSparse(ExplorerConformance):
+    algorithm, parameters = "car-cond", {"schedule": "sparse"}
+
+
+class TestCarCondEvery(ExplorerConformance):
+    algorithm, parameters = "car-cond", {"schedule": "every"}
+
+
+class TestCarVerifySparse(ExplorerConformance):
+    algorithm, parameters = "car-verify", {"schedule": "sparse"}
+
+
+class TestCarVerifyEvery(ExplorerConformance):
+    algorithm, parameters = "car-verify", {"schedule": "every"}
+
+
+class TestCarParallelSparse(ExplorerConformance):
+    algorithm, parameters = "car-parallel", {"schedule": "sparse"}
+
+
+class TestCarParallelEvery(ExplorerConformance):
+    algorithm, parameters = "car-parallel", {"schedule": "every"}
+
+
+def test_every_algorithm_and_schedule_is_among_them() -> None:
+    covered = {
+        (suite.algorithm, suite.parameters["schedule"]) for suite in ExplorerConformance.__subclasses__()
+    }
+    assert covered == {(algorithm, schedule) for algorithm in dm.algorithms() for schedule in SCHEDULES}
+
+
+@pytest.mark.parametrize("name", ["pytest", "hypothesis"])
+def test_the_package_itself_does_without(name: str) -> None:
+    code = f"import sys; sys.modules[{name!r}] = None; import duelmatch, duelmatch.cli"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,355 @@
+"""``duelmatch simulate`` and ``algorithms``: honest counts, the same whatever the number of processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+from math import comb
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+import duelmatch as dm
+from duelmatch.cli import main
+from duelmatch.cli.runs import Run, seed_of
+from duelmatch.cli.settings import ALGORITHMS, DEFAULT_ALGORITHM, DEFAULTS, settle
+from duelmatch.cli.simulate import Truth, clopper_pearson, summary
+
+PROGRAM = str(Path(sys.executable).with_name("duelmatch"))
+POSIX = pytest.mark.skipif(os.name == "nt", reason="signals and terminals are different there")
+
+CLEAR = "candidates: [a, b]\npositions: [s]\npreferences:\n  s: [[a, b, 0.9]]\n"
+HARD = "candidates: [a, b]\npositions: [s]\npreferences:\n  s: [[a, b, 0.501]]\n"
+CYCLE = """
+candidates: [a, b, c]
+positions: [s]
+preferences:
+  s: [[a, b, 0.9], [b, c, 0.9], [c, a, 0.9]]
+"""
+TIE = "candidates: [a, b]\npositions: [s]\npreferences:\n  s: [[a, b, 0.5]]\n"
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_with_problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in (("clear", CLEAR), ("hard", HARD), ("cycle", CYCLE), ("tie", TIE)):
+        Path(f"{name}.yaml").write_text(text, encoding="utf-8")
+
+
+def simulate(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["simulate", *arguments], prog_name="duelmatch")
+
+
+def answer(*arguments: str) -> Any:
+    result = simulate(*arguments, "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def without_times(told: dict[str, Any]) -> dict[str, Any]:
+    for run in told["each_run"]:
+        del run["seconds"]
+    return {key: value for key, value in told.items() if not key.startswith("seconds")}
+
+
+class TestRuns:
+    def test_are_those_of_the_library(self) -> None:
+        told = answer("clear.yaml", "--runs", "3", "--jobs", "1", "--seed", "5")
+        prefs = dm.load_preferences("clear.yaml")
+        for run in told["each_run"]:
+            result = dm.simulate(prefs, DEFAULT_ALGORITHM, delta=0.05, seed=run["seed"])
+            assert (result.status, result.duels) == (run["status"], run["duels"])
+            assert run["seed"] == seed_of(5, run["run"])
+
+    def test_do_not_depend_on_the_number_of_processes(self) -> None:
+        alone = answer("clear.yaml", "--runs", "7", "--jobs", "1")
+        together = answer("clear.yaml", "--runs", "7", "--jobs", "3")
+        assert without_times(alone) == without_times(together)
+
+    def test_have_seeds_of_their_own(self) -> None:
+        seeds = {seed_of(seed, number) for seed in range(20) for number in range(500)}
+        assert len(seeds) == 10_000
+        assert max(seeds) < 2**53
+
+    def test_more_of_them_keep_the_first_ones(self) -> None:
+        few = answer("clear.yaml", "--runs", "2", "--jobs", "1")["each_run"]
+        more = answer("clear.yaml", "--runs", "4", "--jobs", "1")["each_run"]
+        assert [run["duels"] for run in more[:2]] == [run["duels"] for run in few]
+
+    def test_end_with_a_worker_that_is_killed(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A process that the system kills for its memory must not hang the others, nor end in a traceback."""
+        monkeypatch.setattr("duelmatch.cli.runs._run_kept", _die)
+        result = simulate("clear.yaml", "--runs", "2", "--jobs", "2")
+        assert result.exit_code == 6
+        assert "fewer --jobs" in result.stderr
+
+
+def _die(number: int) -> None:
+    os._exit(1)
+
+
+class TestReport:
+    def test_counts_statuses_matchings_and_duels(self) -> None:
+        told = answer("clear.yaml", "--runs", "5", "--jobs", "1")
+        assert told["statuses"] == {"certified": 5}
+        assert told["answers"] == [
+            {"status": "certified", "matching": {"s": "a"}, "runs": 5, "right": True},
+        ]
+        assert (told["wrong"], told["error_rate"], told["finished"]) == (0, 0.0, 5)
+        assert told["winner"] == {"s": "a"}
+        duels = sorted(run["duels"] for run in told["each_run"])
+        assert told["duels"]["median"] == duels[2]
+        assert told["duels"]["mean"] == pytest.approx(sum(duels) / 5)
+        assert duels[0] <= told["duels"]["percentile_5"] <= told["duels"]["percentile_95"] <= duels[-1]
+        assert told["information_limit"] == dm.theory.lower_bound(
+            dm.load_preferences("clear.yaml"), "condorcet", 0.05
+        )
+
+    def test_is_a_page_for_people(self) -> None:
+        page = simulate("clear.yaml", "--runs", "4", "--jobs", "1").stdout
+        assert page.startswith(f"clear.yaml: 4 runs of {DEFAULT_ALGORITHM}, delta 0.05\n")
+        assert re.search(r"│ certified │ s: a +│ +4 │ yes +│", page)
+        assert "Error rate         0.0% (95% interval 0.0% to 60.2%); 5% allowed" in page
+        for label in (
+            "Duels, median",
+            "Duels, mean",
+            "Duels, 5% to 95%",
+            "Information limit",
+            "Seconds per run",
+        ):
+            assert f"\n{label} " in page
+
+    def test_says_nothing_on_stderr_without_a_terminal(self) -> None:
+        assert simulate("clear.yaml", "--runs", "2", "--jobs", "1").stderr == ""
+
+    def test_a_spent_budget_is_neither_right_nor_an_error(self) -> None:
+        told = answer("hard.yaml", "--runs", "4", "--jobs", "1", "--max-duels", "30")
+        assert told["statuses"] == {"budget_spent": 4}
+        assert told["duels"]["median"] == 30
+        assert told["wrong"] == 0
+        page = simulate("hard.yaml", "--runs", "4", "--jobs", "1", "--max-duels", "30").stdout
+        assert "NOT CERTIFIED" in page
+        assert "4 runs ended with the budget" in " ".join(page.split())
+
+    def test_no_winner_is_right_if_there_is_none(self) -> None:
+        result = simulate(
+            "cycle.yaml",
+            "--runs",
+            "2",
+            "--jobs",
+            "1",
+            "--algorithm",
+            "car-verify",
+            "--max-duels",
+            "9999",
+            "--json",
+        )
+        told = json.loads(result.stdout)
+        assert told["answers"] == [{"status": "no_winner", "matching": None, "runs": 2, "right": True}]
+        assert told["information_limit"] is None
+
+    @pytest.mark.parametrize(
+        ("file", "algorithm", "reason"),
+        [
+            ("cycle.yaml", "car-cond", "there is no Condorcet winner"),
+            ("tie.yaml", "clucb-borda-exact", "two matchings share the best Borda score"),
+        ],
+    )
+    def test_warns_of_runs_without_an_end(self, file: str, algorithm: str, reason: str) -> None:
+        prefs = dm.load_preferences(file)
+        assert Truth(prefs, settle({"algorithm": algorithm})).endless == reason
+
+    def test_a_borda_winner_out_of_reach_leaves_the_error_rate_open(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refuse(*_: object) -> None:
+            raise dm.TooLargeError("Too large.")
+
+        monkeypatch.setattr("duelmatch.preferences.edge_marginals", refuse)
+        told = answer("clear.yaml", "--runs", "1", "--jobs", "1", "--algorithm", "clucb-borda-pac")
+        assert told["error_rate"] is None
+        assert told["answers"][0]["right"] is None
+        page = simulate("clear.yaml", "--runs", "1", "--jobs", "1", "--algorithm", "clucb-borda-pac").stdout
+        assert re.search(r"^Error rate +not known", page, re.MULTILINE)
+
+
+class TestTruth:
+    PREFS = dm.Preferences(dm.Problem.complete(["a", "b"], ["s"]), {("s", "a", "b"): 0.6})
+
+    def result(self, status: Any, chosen: str | None, epsilon: float | None = None) -> dm.Result:
+        matching = None if chosen is None else dm.Matching({"s": chosen})
+        return dm.Result("any", status, matching, 10, 0.05, epsilon)
+
+    def test_of_condorcet_is_the_winner(self) -> None:
+        truth = Truth(self.PREFS, settle({"algorithm": "car-cond"}))
+        assert truth.right(self.result("certified", "a")) is True
+        assert truth.right(self.result("certified", "b")) is False
+        assert truth.right(self.result("no_winner", None)) is False
+        assert truth.right(self.result("budget_spent", None)) is None
+
+    def test_of_borda_is_the_best_score(self) -> None:
+        truth = Truth(self.PREFS, settle({"algorithm": "clucb-borda-exact"}))
+        assert truth.right(self.result("certified", "a")) is True
+        assert truth.right(self.result("certified", "b")) is False
+
+    @pytest.mark.parametrize(("epsilon", "right"), [(0.09, False), (0.11, True)])
+    def test_within_epsilon_allows_that_much(self, epsilon: float, right: bool) -> None:
+        """The scores are 0.55 and 0.45."""
+        truth = Truth(self.PREFS, settle({"algorithm": "clucb-borda-pac", "epsilon": epsilon}))
+        assert truth.right(self.result("within_epsilon", "b", epsilon)) is right
+
+    def test_wrong_claims_are_counted_and_wrong_guesses_are_not(self) -> None:
+        truth = Truth(self.PREFS, settle({"algorithm": "car-cond"}))
+        results = [
+            self.result("certified", "a"),
+            self.result("certified", "b"),
+            self.result("no_winner", None),
+            self.result("budget_spent", "b"),
+        ]
+        told = summary([Run(n, n, result, 0.1) for n, result in enumerate(results)], truth)
+        assert (told["wrong"], told["error_rate"]) == (2, 0.5)
+        assert told["error_interval"] == pytest.approx([0.0676, 0.9324], abs=1e-4)
+
+    @pytest.mark.parametrize(("hits", "trials"), [(0, 10), (3, 10), (10, 10), (1, 200)])
+    def test_intervals_solve_the_equations_that_define_them(self, hits: int, trials: int) -> None:
+        def at_most(k: int, p: float) -> float:
+            return sum(comb(trials, i) * p**i * (1 - p) ** (trials - i) for i in range(k + 1))
+
+        low, high = clopper_pearson(hits, trials, 0.95)
+        assert low == 0 if hits == 0 else 1 - at_most(hits - 1, low) == pytest.approx(0.025)
+        assert high == 1 if hits == trials else at_most(hits, high) == pytest.approx(0.025)
+
+
+class TestUsage:
+    @pytest.mark.parametrize(
+        "options",
+        [
+            ["--algorithm", "nonsense"],
+            ["--delta", "1"],
+            ["--runs", "0"],
+            ["--jobs", "0"],
+            ["--epsilon", "0.1"],
+            ["--algorithm", "clucb-borda-pac", "--oracle", "lp"],
+            ["--seed", "-1"],
+            ["--max-duels", "-1"],
+        ],
+    )
+    def test_wrong_options_are_exit_code_2(self, options: list[str]) -> None:
+        assert simulate("clear.yaml", *options).exit_code == 2
+
+    def test_preferences_are_needed(self) -> None:
+        Path("bare.yaml").write_text("candidates: [a, b]\npositions: [s]\n", encoding="utf-8")
+        assert simulate("bare.yaml").exit_code == 3
+
+    def test_names_of_algorithms_are_completed(self) -> None:
+        done = subprocess.run(
+            [PROGRAM],
+            capture_output=True,
+            text=True,
+            check=False,
+            env=os.environ
+            | {
+                "_DUELMATCH_COMPLETE": "fish_complete",
+                "COMP_WORDS": "duelmatch simulate x.yaml --algorithm car-p",
+                "COMP_CWORD": "car-p",
+            },
+        )
+        assert done.stdout.strip() == "plain,car-parallel"
+
+
+class TestAlgorithms:
+    def test_the_catalogue_has_all_there_are(self) -> None:
+        assert tuple(ALGORITHMS) == dm.algorithms()
+        assert DEFAULT_ALGORITHM in ALGORITHMS
+
+    @pytest.mark.parametrize("name", ALGORITHMS)
+    def test_the_catalogue_knows_the_parameters(self, name: str) -> None:
+        problem = dm.Problem.complete(["a", "b"], ["s"])
+        for parameter, value in DEFAULTS.items():
+            if parameter in ALGORITHMS[name].parameters:
+                dm.explorer(name, problem, **{parameter: value})
+            else:
+                with pytest.raises(dm.ProblemError, match="has no parameter"):
+                    dm.explorer(name, problem, **{parameter: value})
+
+    def test_are_listed(self) -> None:
+        told = json.loads(CliRunner().invoke(main, ["algorithms", "--json"]).stdout)["algorithms"]
+        assert [row["name"] for row in told] == list(dm.algorithms())
+        assert [row["name"] for row in told if row["default"]] == [DEFAULT_ALGORITHM]
+        page = CliRunner().invoke(main, ["algorithms"], env={"COLUMNS": "400"}).stdout
+        for name, about in ALGORITHMS.items():
+            assert name in page
+            assert about.guarantee in page
+
+
+@POSIX
+class TestARealProcess:
+    @pytest.mark.parametrize("jobs", ["1", "2"])
+    def test_shows_its_progress_and_ctrl_c_reports_what_is_finished(self, jobs: str) -> None:
+        """Stderr is a terminal; the signal goes to all processes, as Ctrl-C does."""
+        import pty
+
+        master, slave = pty.openpty()
+        process = subprocess.Popen(
+            [PROGRAM, "simulate", "clear.yaml", "--runs", "99999", "--jobs", jobs],
+            stdout=subprocess.PIPE,
+            stderr=slave,
+            env=os.environ | {"TERM": "xterm", "COLUMNS": "100"},
+            start_new_session=True,
+        )
+        os.close(slave)
+        try:
+            shown, deadline = "", time.monotonic() + 60
+            while not re.search(r"[1-9]\d*/99999", shown) and time.monotonic() < deadline:
+                if select.select([master], [], [], 1)[0]:
+                    shown += os.read(master, 65536).decode()
+            os.killpg(process.pid, signal.SIGINT)
+            reader = threading.Thread(target=_drain, args=(master,))
+            reader.start()
+            output, _ = process.communicate(timeout=60)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.communicate()
+            reader.join()
+            os.close(master)
+        page = output.decode()
+        assert process.returncode == 130
+        assert "duels" in shown
+        assert "a second" in shown
+        assert "\x1b" not in page
+        assert re.match(r"clear.yaml: [\d,]+ of 99,999 runs of ", page)
+        assert "Interrupted. Runs that take long are missing" in page
+
+
+def _drain(terminal: int) -> None:
+    with suppress(OSError):  # what Linux says when the other side is closed
+        while os.read(terminal, 65536):
+            pass
+
+
+def test_help_is_quick() -> None:
+    """Commands import what they need when they run: nothing numeric for --help."""
+    code = "import sys; sys.argv = ['duelmatch', *sys.argv[1:]]; from duelmatch.cli import main; main()"
+    for arguments in (
+        ["--help"],
+        ["simulate", "--help"],
+        ["ask", "--help"],
+        ["plan", "--help"],
+        ["algorithms"],
+    ):
+        listed = f"import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); {code}"
+        done = subprocess.run(
+            [sys.executable, "-c", listed, *arguments], capture_output=True, text=True, check=True
+        )
+        assert not {"numpy", "scipy", "numba", "highspy"} & set(done.stderr.split()), arguments
