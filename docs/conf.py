@@ -12,6 +12,8 @@ exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = f"duelmatch {release}"
 
+myst_enable_extensions = ["deflist"]
+
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented"

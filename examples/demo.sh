@@ -24,9 +24,13 @@ say "We do not know it: we ask people 'who is better for this slot?', duel by du
   "How many duels does that take?"
 run plan example:lineup --criterion condorcet
 
+say "So let us ask, with simulated voters: duel by duel until the winner is certain enough, twenty times over." \
+  "It is never told the probabilities, and is to be wrong in one run of twenty at most."
+run simulate example:lineup --algorithm car-cond --runs 20
+
 say "'Best' can mean two things, and here they part: the best on average (Borda), and the one that" \
   "beats every other (Condorcet)."
 run winners example:prizes --plot "$folder/prizes.png"
 
 say "Look at the pictures:" "  $(cd "$folder" && pwd)/lineup.png" "  $(cd "$folder" && pwd)/prizes.png" \
-  "Then try 'duelmatch --help', or start a file of your own: duelmatch examples lineup > mine.yaml"
+  "Then answer duels yourself with 'duelmatch ask example:lineup', try 'duelmatch --help', or start a file of your own: duelmatch examples lineup > mine.yaml"

@@ -1,7 +1,7 @@
 """The paper's listings, transcribed as plainly as possible: slow, obvious, and read beside the paper.
 
-Each is a generator that yields one duel at a time, (first edge, second edge), is sent whether the first won, and
-returns (status, matching). What the listings leave open is settled as in the explorers' module docstrings.
+Each is a generator that yields one duel at a time, (first edge, second edge), is sent whether the first
+won, and returns (status, matching). What the listings leave open is settled as in the explorers' module docstrings.
 """
 
 from itertools import count
@@ -50,12 +50,9 @@ def clucb_epoch(graph, delta, epsilon, exact, rng):
     for t in count(1):
         w = [q[e] / 2 + (1 - q[e]) * (X[e] / T[e]) if T[e] else 0.0 for e in range(graph.edges)]
         M = mwmc(graph, w)
-        c = [
-            radius(T[e], t, delta, events) * (1 - q[e] if T[e] else 1.0) for e in range(graph.edges)
-        ]
+        c = [radius(T[e], t, delta, events) * (1 - q[e] if T[e] else 1.0) for e in range(graph.edges)]
         shifted = [
-            w[e] - c[e] - epsilon / 4 if e in M else w[e] + c[e] + epsilon / 4
-            for e in range(graph.edges)
+            w[e] - c[e] - epsilon / 4 if e in M else w[e] + c[e] + epsilon / 4 for e in range(graph.edges)
         ]
         rival = mwmc(graph, shifted)
         if exact and rival == M:

@@ -34,6 +34,7 @@ POSIX = pytest.mark.skipif(os.name == "nt", reason="signals and terminals are di
 @pytest.fixture(autouse=True)
 def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("duelmatch.cli.settings.DEFAULT_ALGORITHM", "car-cond")  # whatever it is by now
     for name, text in (("duo", DUO), ("team", TEAM), ("trio", TRIO)):
         Path(f"{name}.yaml").write_text(text, encoding="utf-8")
 
@@ -63,7 +64,7 @@ class Asking:
 
     def __init__(self, *arguments: str) -> None:
         self.process = subprocess.Popen(
-            [PROGRAM, "ask", *arguments],
+            [PROGRAM, "ask", "--algorithm", "car-cond", *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

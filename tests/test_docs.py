@@ -1,12 +1,14 @@
 """The documentation is true: its examples run and give what they show, and nothing is left out.
 
 A page is run from top to bottom in an empty folder. A ```yaml block whose first line is a comment with a
-file name is put into that file, ``$ cat FILE`` puts what follows it into FILE, ``$ duelmatch`` commands must
-print what is shown, and >>> examples are doctests that share their names within the page.
+file name is put into that file, ``$ cat FILE`` puts what follows it into FILE, ``$ duelmatch`` commands, to
+which ``printf '...' |`` may give an input, must print what is shown (... stands for anything), and >>>
+examples are doctests that share their names within the page.
 """
 
 from __future__ import annotations
 
+import ast
 import doctest
 import re
 import shlex
@@ -19,18 +21,26 @@ import click
 import pytest
 from click.testing import CliRunner
 
+import duelmatch as dm
 import duelmatch.cli
 from duelmatch.cli import COMMANDS, status
+from duelmatch.cli.settings import ALGORITHMS
 
 PROJECT = Path(__file__).parents[1]
 DOCS = PROJECT / "docs"
 PACKAGE = PROJECT / "src" / "duelmatch"
-PAGES = [PROJECT / "README.md", *sorted(DOCS.glob("*.md"))]
+PAGES = [
+    PROJECT / "README.md",
+    *sorted(path for path in DOCS.rglob("*.md") if "_build" not in path.relative_to(DOCS).parts),
+]
 MODULES = sorted(
     ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
     for path in PACKAGE.rglob("*.py")
 )
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+INPUT = re.compile(r"printf '(.*)' \| (?=duelmatch )")
+
+every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(PROJECT)))
 
 
 @dataclass(frozen=True)
@@ -53,12 +63,14 @@ def commands_of(block: Block) -> Iterator[tuple[str, str]]:
         yield command, output
 
 
-def printed_by(command: str) -> str:
+def printed_by(command: str, typed: str) -> str:
     arguments = shlex.split(command)[1:]
     target = None
     if ">" in arguments:
         arguments, target = arguments[:-2], arguments[-1]
-    result = CliRunner().invoke(duelmatch.cli.main, arguments, prog_name="duelmatch", env={"COLUMNS": "80"})
+    result = CliRunner().invoke(
+        duelmatch.cli.main, arguments, prog_name="duelmatch", env={"COLUMNS": "80"}, input=typed
+    )
     if target is None:
         return result.output
     Path(target).write_text(result.stdout, encoding="utf-8")
@@ -72,8 +84,12 @@ def run_block(block: Block, names: dict[str, object]) -> None:
         for command, output in commands_of(block):
             if command.startswith("cat "):
                 Path(command.removeprefix("cat ")).write_text(output, encoding="utf-8")
+            typed = INPUT.match(command)
+            command = INPUT.sub("", command)
             if command.startswith("duelmatch "):
-                assert printed_by(command) == output, command
+                printed = printed_by(command, typed[1].replace(r"\n", "\n") if typed else "")
+                if not doctest.OutputChecker().check_output(output, printed, doctest.ELLIPSIS):
+                    assert printed == output, command
     if block.language == "python" and ">>>" in block.text:
         test = doctest.DocTestParser().get_doctest(block.text, names, "example", None, block.line - 1)
         report: list[str] = []
@@ -82,7 +98,7 @@ def run_block(block: Block, names: dict[str, object]) -> None:
         assert failed == 0, "".join(report)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@every_page
 def test_the_examples_of_a_page_give_what_they_show(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -97,23 +113,47 @@ def test_the_examples_of_a_docstring_give_what_they_show(name: str) -> None:
     assert doctest.testmod(import_module(name)).failed == 0
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@every_page
 def test_every_command_on_a_page_is_run(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    shown = len(re.findall(r"^\$ duelmatch", text, re.MULTILINE))
-    run = [c for b in blocks_of(page) if b.language == "console" for c, _ in commands_of(b)]
-    assert sum(command.startswith("duelmatch") for command in run) == shown
+    shown = len(re.findall(r"^\$ .*duelmatch", text, re.MULTILINE))
+    run = [INPUT.sub("", c) for b in blocks_of(page) if b.language == "console" for c, _ in commands_of(b)]
+    assert sum(command.startswith("duelmatch ") for command in run) == shown
 
 
-def test_every_page_is_in_the_table_of_contents() -> None:
-    index = (DOCS / "index.md").read_text(encoding="utf-8")
-    toctree = re.search(r"```\{toctree\}\n(.*?)```", index, re.DOTALL)
-    assert toctree is not None
-    listed = {line for line in toctree[1].splitlines() if line and not line.startswith(":")}
-    assert listed == {page.stem for page in DOCS.rglob("*.md") if "_build" not in page.parts} - {"index"}
+def test_every_page_is_in_a_table_of_contents() -> None:
+    listed = {DOCS / "index.md"}
+    for page in PAGES[1:]:
+        for toctree in re.findall(r"```\{toctree\}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+            lines = (line for line in toctree.splitlines() if line and not line.startswith(":"))
+            listed |= {page.parent / f"{line}.md" for line in lines}
+    assert listed == set(PAGES[1:])
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@every_page
+def test_the_code_that_a_page_includes_is_there(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    included = re.findall(r"^```\{literalinclude\} (\S+)\n:pyobject: (\S+)\n", text, re.MULTILINE)
+    assert len(included) == text.count("{literalinclude}")
+    for file, name in included:
+        found: ast.AST = ast.parse((page.parent / file).read_text(encoding="utf-8"))
+        for part in name.split("."):
+            inside = [node for node in ast.iter_child_nodes(found) if getattr(node, "name", None) == part]
+            assert inside, f"{file} has no {name}"
+            found = inside[0]
+
+
+@pytest.mark.parametrize("name", dm.algorithms())
+def test_every_algorithm_has_its_page(name: str) -> None:
+    page = (DOCS / "algorithms" / f"{name}.md").read_text(encoding="utf-8")
+    for heading in ("What it promises", "When to use it", "The listing", "Differences", "Parameters", "Cost"):
+        assert f"## {heading}" in page, heading
+    for parameter in ALGORITHMS[name].parameters:
+        assert f"`{parameter}`" in page
+    assert f'"{name}"' in page, "an example that is run"
+
+
+@every_page
 def test_links_to_files_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), target

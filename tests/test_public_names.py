@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
+import importlib.resources
 import inspect
 import pkgutil
+import subprocess
+import sys
 from types import ModuleType
 
 import pytest
@@ -125,3 +129,41 @@ def test_every_module_says_what_it_is_about(package: str) -> None:
     for found in pkgutil.iter_modules(parent.__path__, f"{parent.__name__}."):
         module = importlib.import_module(found.name)
         assert module.__doc__, found.name
+
+
+def test_a_name_is_imported_only_when_it_is_used() -> None:
+    code = """
+import sys
+import duelmatch as dm
+assert "numpy" not in sys.modules
+assert set(dm.__all__) <= set(dir(dm))
+from duelmatch import FileError, load_problem
+assert FileError is dm.errors.FileError
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_name_that_is_not_there_is_refused() -> None:
+    with pytest.raises(AttributeError, match="module 'duelmatch' has no attribute 'nonsense'"):
+        _ = dm.nonsense  # type: ignore[attr-defined]
+    with pytest.raises(ImportError):
+        from duelmatch import nonsense  # type: ignore[attr-defined] # noqa: F401
+
+
+def test_a_type_checker_sees_every_name() -> None:
+    """The imports for type checkers, ``__all__`` and the homes of lazy names say the same."""
+    tree = ast.parse(inspect.getsource(dm))
+    (block,) = [node for node in tree.body if isinstance(node, ast.If) and isinstance(node.test, ast.Name)]
+    seen = {
+        alias.name: node.module
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert set(seen) == set(dm.__all__)
+    homes = {name: f"duelmatch.{home}" for name, home in dm._HOME.items()}
+    assert {name: home for name, home in seen.items() if home != "duelmatch"} == homes
+
+
+def test_the_package_is_marked_as_typed() -> None:
+    assert importlib.resources.files("duelmatch").joinpath("py.typed").is_file()

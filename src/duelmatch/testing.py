@@ -218,7 +218,7 @@ class ExplorerConformance:
             run.tell(duel, winner)
             votes.append((duel.position, *_names(duel, winner)))
             assert run.duels == len(votes)
-            _check_standing(run)
+        _check_standing(run)
         assert _play(unread, twins_answers, SOME) == votes
         assert run.progress == unread.progress
 

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 import duelmatch as dm
+from duelmatch.explorers import clucb
 from duelmatch.testing import ExplorerConformance
 
 SCHEDULES = ("sparse", "every")
@@ -52,6 +53,17 @@ class TestCarParallelSparse(ExplorerConformance):
 
 class TestCarParallelEvery(ExplorerConformance):
     algorithm, parameters = "car-parallel", {"schedule": "every"}
+
+
+class TestClucbBordaPacWithOpponentsFromTheChain(ExplorerConformance):
+    algorithm, parameters = "clucb-borda-pac", {**COARSE, "schedule": "sparse"}
+
+    @pytest.fixture(autouse=True)
+    def too_large_to_count(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def refuse(graph: object) -> None:
+            raise dm.TooLargeError("not today")
+
+        monkeypatch.setattr(clucb, "edge_marginals", refuse)
 
 
 def test_every_algorithm_and_schedule_is_among_them() -> None:

@@ -1,10 +1,10 @@
 """With schedule="every" the explorers ask the very questions of the plain listings, duel by duel."""
 
-import listings
 import numpy as np
 import pytest
 
 import duelmatch as dm
+import listings
 
 
 class Answers:

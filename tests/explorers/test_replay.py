@@ -2,88 +2,89 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 import duelmatch as dm
+from duelmatch.explorers.rounds import Outcome, Round, Rounds, Standing
+from duelmatch.explorers.waiting import Waiting
 
 BUDGET = 150
+TRIO = dm.Problem.complete(["ann", "bob", "cyd"], ["chair"])
 
-quick = settings(max_examples=120, deadline=None, derandomize=True)
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What a run is made of."""
-
-    problem: dm.Problem
-    algorithm: str
-    schedule: str
-    seed: int
-
-    def start(self) -> dm.Explorer:
-        epsilon = {"epsilon": 0.4} if self.algorithm == "clucb-borda-pac" else {}
-        return dm.explorer(
-            self.algorithm,
-            self.problem,
-            delta=0.2,
-            seed=self.seed,
-            max_duels=BUDGET,
-            schedule=self.schedule,
-            **epsilon,
-        )
+Vote = tuple[str, str, str]
 
 
-@st.composite
-def settings_of_runs(draw: st.DrawFn) -> Setting:
-    positions = draw(st.integers(1, 3))
-    candidates = draw(st.integers(max(2, positions), 4))
-    density = draw(st.sampled_from([1.0, 0.7, 0.4]))
-    return Setting(
-        dm.instances.random_problem(candidates, positions, density, draw(st.integers(0, 50))),
-        draw(st.sampled_from(dm.algorithms())),
-        draw(st.sampled_from(["sparse", "every"])),
-        draw(st.integers(0, 3)),
-    )
+class Puzzle:
+    """An algorithm whose every round depends on who exactly counted which answer before.
+
+    Its rounds ask the same question on behalf of several pairs, in both directions, and some prescribe an
+    order.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self.heard: list[int] = []
+
+    def rounds(self) -> Rounds:
+        while len(self.heard) < 40:
+            rng = np.random.default_rng([self.seed, *self.heard])
+            pairs = int(rng.integers(1, 6))
+            first = rng.integers(0, 3, pairs)
+            second = (first + rng.integers(1, 3, pairs)) % 3
+            count = rng.integers(0, 4, pairs)
+            order = rng.permutation(np.repeat(np.arange(pairs), count))
+            wins = yield Round(
+                first, second, count, (lambda order=order: order) if rng.random() < 0.5 else None
+            )
+            self.heard += wins.tolist()
+        return Outcome("certified", np.array([sum(self.heard) % 3]))
+
+    def standing(self) -> Standing:
+        nothing = np.zeros(3, dtype=bool)
+        return Standing(np.array([sum(self.heard) % 3]), nothing, nothing, float(len(self.heard)), None)
 
 
-events = st.lists(
-    st.tuples(
-        st.sampled_from(["ask", "ask many", "tell", "tell", "tell", "tell all", "release"]),
-        st.integers(0, 7),
-        st.booleans(),
-    ),
-    max_size=80,
-)
+@dataclass
+class Life:
+    """Things that happen to a run, by chance; the answers are kept in the order in which they were told."""
 
+    run: dm.Explorer
+    rng: np.random.Generator
+    votes: list[Vote] = field(default_factory=list)
 
-def live_through(run: dm.Explorer, events: list[tuple[str, int, bool]]) -> list[tuple[str, str, str]]:
-    """Let things happen to a run; return the answers in the order in which they were told."""
-    votes = []
+    def live(self, events: int) -> None:
+        for _ in range(events):
+            happens = [self.ask, self.ask, self.tell, self.tell, self.tell, self.release, self.catch_up]
+            happens[self.rng.integers(len(happens))]()
 
-    def tell(duel: dm.Duel, first_wins: bool) -> None:
-        winner, loser = (duel.first, duel.second) if first_wins else (duel.second, duel.first)
-        run.tell(duel, winner)
-        votes.append((duel.position, winner, loser))
+    def ask(self) -> None:
+        self.run.ask(int(self.rng.choice([0, 1, 2, 5, 100])))
 
-    for event, number, first_wins in events:
-        duels = run.open_duels
-        chosen = duels[number % len(duels)] if duels else None
-        if event == "ask":
-            run.ask(number)
-        elif event == "ask many":
-            run.ask(10 * number)
-        elif event == "tell all":
-            for duel in duels:
-                tell(duel, first_wins)
-        elif chosen is not None and event == "tell":
-            tell(chosen, first_wins)
-        elif chosen is not None:
-            run.release(chosen)
-    return votes
+    def tell(self) -> None:
+        if duels := self.run.open_duels:
+            duel = duels[self.rng.integers(len(duels))]
+            first_wins = self.rng.random() < 0.5
+            winner, loser = (duel.first, duel.second) if first_wins else (duel.second, duel.first)
+            self.run.tell(duel, winner)
+            self.votes.append((duel.position, winner, loser))
+
+    def release(self) -> None:
+        if duels := self.run.open_duels:
+            self.run.release(duels[self.rng.integers(len(duels))])
+
+    def catch_up(self) -> None:
+        for _ in range(len(self.run.open_duels)):
+            self.tell()
+
+    def rest(self) -> None:
+        for duel in self.run.open_duels:
+            self.run.release(duel)
 
 
 def assert_same_state(one: dm.Explorer, other: dm.Explorer) -> None:
@@ -96,54 +97,130 @@ def assert_same_state(one: dm.Explorer, other: dm.Explorer) -> None:
     assert np.array_equal(wanted.count, wanted_too.count)
 
 
-@quick
-@given(setting=settings_of_runs(), before=events, after=events)
-def test_a_replayed_run_is_the_suspended_one(
-    setting: Setting, before: list[tuple[str, int, bool]], after: list[tuple[str, int, bool]]
-) -> None:
-    run, again = setting.start(), setting.start()
-    again.replay(live_through(run, before))
-    for duel in run.open_duels:
-        run.release(duel)
-    assert_same_state(run, again)
-    again.replay(live_through(run, after))
-    for duel in run.open_duels:
-        run.release(duel)
-    assert_same_state(run, again)
+def check_that_replays_agree(run: dm.Explorer, again: dm.Explorer, chance: int, moments: list[int]) -> None:
+    life, told = Life(run, np.random.default_rng(chance)), 0
+    for events in moments:
+        life.live(events)
+        life.rest()
+        again.replay(life.votes[told:])
+        told = len(life.votes)
+        assert_same_state(run, again)
 
 
-@quick
-@given(setting=settings_of_runs(), before=events)
-def test_a_run_without_releases_goes_on_with_the_same_questions(
-    setting: Setting, before: list[tuple[str, int, bool]]
+several_moments = st.lists(st.integers(0, 60), min_size=1, max_size=4)
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(puzzle=st.integers(0, 10**6), chance=st.integers(0, 10**6), moments=several_moments)
+def test_a_replayed_run_is_the_suspended_one_whoever_asks_the_same_question_twice(
+    puzzle: int, chance: int, moments: list[int]
 ) -> None:
-    run, again = setting.start(), setting.start()
-    in_order = [("tell all", 0, first_wins) for _, _, first_wins in before]
-    votes = live_through(run, [event for tell in in_order for event in (("ask", 1, True), tell)])
-    again.replay(votes)
-    while not run.done:
+    run, again = (dm.Explorer(TRIO, Puzzle(puzzle), "puzzle", 0.1) for _ in range(2))
+    check_that_replays_agree(run, again, chance, moments)
+
+
+@st.composite
+def starts(draw: st.DrawFn) -> tuple[dm.Explorer, dm.Explorer]:
+    """Two runs of the same algorithm on the same random problem."""
+    positions = draw(st.integers(1, 3))
+    candidates = draw(st.integers(max(2, positions), 4))
+    density = draw(st.sampled_from([1.0, 0.7, 0.4]))
+    problem = dm.instances.random_problem(candidates, positions, density, draw(st.integers(0, 50)))
+    algorithm = draw(st.sampled_from(dm.algorithms()))
+    options: dict[str, object] = {
+        "seed": draw(st.integers(0, 3)),
+        "schedule": draw(st.sampled_from(["sparse", "every"])),
+        "max_duels": draw(st.sampled_from([BUDGET, None])),
+    }
+    if algorithm == "clucb-borda-pac":
+        options["epsilon"] = 0.4
+    run, again = (dm.explorer(algorithm, problem, 0.2, **options) for _ in range(2))  # type: ignore[arg-type]
+    return run, again
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(pair=starts(), chance=st.integers(0, 10**6), moments=several_moments)
+def test_a_replayed_run_of_any_algorithm_is_the_suspended_one(
+    pair: tuple[dm.Explorer, dm.Explorer], chance: int, moments: list[int]
+) -> None:
+    check_that_replays_agree(*pair, chance, moments)
+
+
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(pair=starts(), chance=st.integers(0, 10**6), told=st.integers(0, 60))
+def test_a_run_answered_in_order_goes_on_with_the_same_questions(
+    pair: tuple[dm.Explorer, dm.Explorer], chance: int, told: int
+) -> None:
+    run, again = pair
+    life, life_too = (Life(each, np.random.default_rng(chance)) for each in pair)
+    while not run.done and run.duels < told:
+        run.ask(1)
+        life.tell()
+    again.replay(life.votes)
+    life_too.rng = np.random.default_rng(chance + 1)
+    life.rng = np.random.default_rng(chance + 1)
+    while not run.done and run.duels < told + 30:
         (duel,), (duel_too,) = run.ask(1), again.ask(1)
-        assert (duel.position, duel.first, duel.second) == (
-            duel_too.position,
-            duel_too.first,
-            duel_too.second,
-        )
-        run.tell(duel, duel.first)
-        again.tell(duel_too, duel_too.first)
+        assert duel == duel_too
+        life.tell()
+        life_too.tell()
     assert_same_state(run, again)
 
 
-@quick
-@given(setting=settings_of_runs(), before=events)
-def test_the_numbers_of_open_duels_fit_the_budget_and_are_never_used_twice(
-    setting: Setting, before: list[tuple[str, int, bool]]
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(puzzle=st.integers(0, 10**6), chance=st.integers(0, 10**6), most=st.integers(0, 40))
+def test_open_duels_fit_the_budget_and_their_numbers_are_never_used_twice(
+    puzzle: int, chance: int, most: int
 ) -> None:
-    run = setting.start()
-    highest = 0
-    for event in before:
+    run = dm.Explorer(TRIO, Puzzle(puzzle), "puzzle", 0.1, max_duels=most)
+    life, highest = Life(run, np.random.default_rng(chance)), 0
+    for _ in range(60):
         held = {duel.id for duel in run.open_duels}
-        live_through(run, [event])
+        life.live(1)
         new = {duel.id for duel in run.open_duels} - held
         assert not new or min(new) > highest
         highest = max({highest, *new})
-        assert run.duels + len(run.open_duels) <= BUDGET
+        assert run.duels + len(run.open_duels) <= most
+
+
+def duels(first: list[int], second: list[int], count: list[int]) -> Round:
+    numbers: NDArray[np.int64] = np.array(count)
+    return Round(np.array(first), np.array(second), numbers)
+
+
+def test_pairs_take_turns_but_pairs_of_one_question_come_one_after_the_other() -> None:
+    assert duels([0, 0, 1], [1, 2, 2], [3, 1, 2]).turns().tolist() == [0, 1, 2, 0, 2, 0]
+    assert duels([0, 1, 0], [1, 0, 2], [2, 2, 4]).turns().tolist() == [0, 2, 0, 2, 1, 2, 1, 2]
+
+
+def test_a_question_is_open_for_one_pair_at_a_time() -> None:
+    waiting = Waiting(duels([0, 1, 0], [1, 0, 2], [2, 2, 1]))
+    assert waiting.take(9, []) == [0, 2, 0]
+    assert waiting.take(9, [0]) == []
+    assert waiting.take(9, [2]) == [1, 1]
+    assert len(waiting) == 0
+
+
+def test_what_is_put_back_comes_last_but_before_later_pairs_of_its_question() -> None:
+    waiting = Waiting(duels([0, 1, 0], [1, 0, 2], [1, 1, 2]))
+    assert waiting.take(1, []) == [0]
+    waiting.put_back(0)
+    assert waiting.take(9, []) == [2, 2, 0]
+    assert waiting.take(9, []) == [1]
+
+
+@pytest.mark.parametrize("algorithm", ["clucb-borda-pac", "car-parallel"])
+def test_some_algorithms_do_ask_the_same_question_for_different_purposes(algorithm: str) -> None:
+    """Otherwise the tests above would test nothing that happens."""
+    run, rng = dm.explorer(algorithm, TRIO), np.random.default_rng(0)
+    rounds_with_twins = 0
+    even = dm.Preferences.from_matrix(TRIO, np.full((3, 3), 0.5))
+    while run.duels < 400:
+        questions = [
+            question
+            for question, count in zip(run.wanted().questions(), run.wanted().count, strict=True)
+            if count
+        ]
+        rounds_with_twins += len(set(questions)) < len(questions)
+        dm.explorers.answer_round(run, even, rng)
+    assert rounds_with_twins > 5

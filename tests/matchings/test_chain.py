@@ -173,9 +173,7 @@ def test_the_next_activity_keeps_half_of_the_scarcest_count():
 
 def test_weights_follow_the_counts_at_the_next_activity():
     counts = np.array([[40, 40], [0, 50], [100, 0]])
-    weight = module._reweighted(
-        np.array([3.0, 3.0, 1.0]), counts, 0.5, np.array([True, False, True])
-    )
+    weight = module._reweighted(np.array([3.0, 3.0, 1.0]), counts, 0.5, np.array([True, False, True]))
     np.testing.assert_allclose(weight, [3 * 100 / 60, 3 * 100 / 25, 1])
 
 

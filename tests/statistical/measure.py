@@ -24,7 +24,7 @@ FACTORS = (0.3, 0.2, 0.15, 0.1)
 
 SCHEDULE_RUNS = {
     "clucb-borda-pac": 300,
-    "clucb-borda-exact": 10,
+    "clucb-borda-exact": 8,
     "car-cond": 30,
     "car-verify": 30,
     "car-parallel": 60,

@@ -46,8 +46,8 @@ PYTHONPATH=tests python -m statistical.measure --runs {runs} --out docs/error-ra
 ```
 
 and this one is of duelmatch {dm.__version__}, Python {python_version()}, numpy {numpy.__version__}, scipy
-{scipy.__version__} and highspy {highspy.Highs().version()}. The same versions give the same verdicts and duels
-again, as all seeds are fixed; seconds depend on the machine, and are those of one processor.
+{scipy.__version__} and highspy {highspy.Highs().version()}. All seeds are fixed, so the same versions give
+the same verdicts and duels again; seconds depend on the machine, and are those of one processor.
 
 ## How often is an algorithm wrong?
 
@@ -55,8 +55,9 @@ again, as all seeds are fixed; seconds depend on the machine, and are those of o
 {percent(highest)}. The bounds of the paper are far from tight, so this is what to expect, and says little by
 itself; [below](#would-errors-show) the same is done with bounds that are too narrow.
 
-Run r is on instance r mod {INSTANCES} of its family, with seed r and the default schedule, `sparse`. Instances
-are drawn from fixed seeds until the winner is ahead of the next best matching by a margin in the family's range.
+Run r is on instance r mod {INSTANCES} of its family, with seed r and the default schedule, `sparse`. Of a
+seeded sequence of draws, the instances are those whose winner is ahead of the next best matching by a margin
+in the family's range.
 
 {family_table()}
 
@@ -83,11 +84,11 @@ delta = 0.05. Both get the same answers: the n-th duel of two candidates ends th
 
 {schedule_table(comparisons)}
 
-Two ratios are far below 1, and no mistake. `clucb-borda-exact` ends an epoch once no rival can be more than
-epsilon ahead, and begins the next, with half the epsilon, from nothing. To be certified the winner's worst case
-must fall from above epsilon to below 0 between two looks, and the longer steps of the sparse schedule get there
-some epochs earlier. And where edges meet themselves with different chances, `clucb-borda-pac` does better to ask
-about all of them equally often than to make their radii equal, as the listing does.
+Ratios far below 1 are no mistake. `clucb-borda-exact` ends an epoch once no rival can be more than epsilon
+ahead, and begins the next, with half the epsilon, from nothing. To be certified, what the rival may be ahead
+has to fall from above epsilon to below 0 between two looks, and the longer steps of the sparse schedule get
+there some epochs earlier. And where edges meet themselves with different chances, `clucb-borda-pac` does
+better to ask about all of them equally often than to make their radii equal, as the listing does.
 
 ## One position
 

@@ -22,7 +22,7 @@ COMMANDS = {
     "winners": "Find both winners from known preferences.",
     "plan": "Say how many duels to expect, from the bounds.",
     "ask": "Find the winner by asking you, duel by duel.",
-    "simulate": "Run an algorithm many times on known preferences, and see how it does.",
+    "simulate": "Run an algorithm many times on known preferences.",
     "algorithms": "List the algorithms, what they promise, and when to use them.",
     "examples": "List the bundled examples, or print one.",
     "completion": "Print the script that completes commands in your shell.",

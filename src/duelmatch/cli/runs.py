@@ -6,10 +6,10 @@ import multiprocessing
 import signal
 import sys
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from multiprocessing.context import BaseContext
@@ -55,8 +55,9 @@ def finished_runs(task: Task, runs: int, jobs: int) -> Generator[Run, None, None
     others = multiprocessing.active_children()
     pool = ProcessPoolExecutor(jobs, _context(), _keep, (task,))
     try:
-        numbers = iter(range(runs))
-        pending: set[Future[Run]] = set()
+        numbers = iter(range(1, runs))
+        with _interrupts_put_off():  # this starts the workers
+            pending: set[Future[Run]] = {pool.submit(_run_kept, 0)}
         while True:
             pending |= {pool.submit(_run_kept, n) for n in islice(numbers, 4 * jobs - len(pending))}
             if not pending:
@@ -104,8 +105,8 @@ def _run_kept(number: int) -> Run:
 def _context() -> BaseContext:
     """Return how to start workers: not by forking this process, which may have threads by now.
 
-    Ctrl-C reaches every process of a terminal; the workers leave it to us, from their first moment on,
-    since they are the children of a server that was started with it ignored.
+    Ctrl-C reaches every process of a terminal. The workers leave it to us, from their first moment on, since
+    they are children of a server that was started with it ignored.
     """
     if sys.platform == "win32":
         return multiprocessing.get_context("spawn")
@@ -113,12 +114,22 @@ def _context() -> BaseContext:
 
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["duelmatch.explorers"])
+    with _interrupts_put_off(signal.SIG_IGN):
+        forkserver.ensure_running()
+    return context
+
+
+@contextmanager
+def _interrupts_put_off(handler: signal.Handlers | None = None) -> Iterator[None]:
+    """Let Ctrl-C take effect at the end of this, or never, if the handler ignores it."""
     if threading.current_thread() is not threading.main_thread():
-        return context
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        yield
+        return
+    heard: list[int] = []
+    before = signal.signal(signal.SIGINT, handler or (lambda number, _: heard.append(number)))
     try:
-        with suppress(OSError):
-            forkserver.ensure_running()
+        yield
     finally:
         signal.signal(signal.SIGINT, before)
-    return context
+    if heard:
+        raise KeyboardInterrupt

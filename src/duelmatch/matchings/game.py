@@ -82,6 +82,8 @@ class Game:
         self._highs.setOptionValue("primal_feasibility_tolerance", TOLERANCE)
         self._highs.setOptionValue("dual_feasibility_tolerance", TOLERANCE)
         self._pattern: NDArray[np.bool_]
+        self._pattern = self._block_pattern()
+        self._program, self._payoffs = _linear_program(graph, self._pattern)
         self._set_matrix(matrix)
 
     def replace_matrix(self, matrix: Matrix) -> None:
@@ -125,8 +127,8 @@ class Game:
 
     def _set_matrix(self, matrix: Matrix) -> None:
         self._matrix = np.asarray(matrix, dtype=np.float64)
-        if not hasattr(self, "_program") or (self._matrix[~self._pattern] != 0).any():
-            self._pattern = self._block_pattern() | (self._matrix != 0)
+        if (self._matrix[~self._pattern] != 0).any():
+            self._pattern = self._pattern | (self._matrix != 0)
             self._program, self._payoffs = _linear_program(self.graph, self._pattern)
         coefficients = np.array(self._program.a_matrix_.value_)
         coefficients[self._payoffs] = -self._matrix[self._pattern] / self.graph.positions
