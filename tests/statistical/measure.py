@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable, Iterable
 from itertools import product
 from multiprocessing import Pool
 from pathlib import Path
+from random import Random
 from time import monotonic
 from typing import Any
 
@@ -84,7 +85,9 @@ def main() -> int:
     parser.add_argument("--out", type=Path, help="the page to write; standard output unless given")
     options = parser.parse_args()
     try:
-        results = measure(list(tasks(options.runs)), options.jobs)
+        todo = list(tasks(options.runs))
+        Random(0).shuffle(todo)  # so that what is left takes as long as what is done
+        results = measure(todo, options.jobs)
     except KeyboardInterrupt:
         print("\nStopped; nothing was written.", file=sys.stderr)
         return 130

@@ -81,7 +81,6 @@ class Game:
         self._highs.setOptionValue("threads", 1)
         self._highs.setOptionValue("primal_feasibility_tolerance", TOLERANCE)
         self._highs.setOptionValue("dual_feasibility_tolerance", TOLERANCE)
-        self._pattern: NDArray[np.bool_]
         self._pattern = self._block_pattern()
         self._program, self._payoffs = _linear_program(graph, self._pattern)
         self._set_matrix(matrix)
