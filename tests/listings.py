@@ -1,7 +1,7 @@
 """The paper's listings, transcribed as plainly as possible: slow, obvious, and read beside the paper.
 
 Each is a generator that yields one duel at a time, (first edge, second edge), is sent whether the first
-won, and returns (status, matching). What the listings leave open is settled as in the explorers' module docstrings.
+won, and returns (status, matching). What the listings leave open is settled as in the explorers' modules.
 """
 
 from itertools import count

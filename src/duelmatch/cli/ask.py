@@ -181,7 +181,8 @@ def _report(page: Page, settings: Settings, result: dm.Result, to_go_on: str) ->
 def _meaning(settings: Settings, result: dm.Result) -> str:
     match result.status:
         case "certified" if settings.criterion == "condorcet":
-            meaning = "This is the Condorcet winner: put against any other matching, it wins."
+            proviso = f", if {result.assuming}" if result.assuming else ""
+            meaning = f"This is the Condorcet winner{proviso}: put against any other matching, it wins."
         case "certified":
             meaning = "This is the Borda winner: no matching does better on average against all others."
         case "within_epsilon":

@@ -111,12 +111,8 @@ class ClucbBorda:
                 edges, times = _batch(best, rival, asked)
             met_itself, duels = opponents.draw(edges, times)
             wins = (yield duels) if duels.total else duels.count
-            np.add.at(credit, duels.first, wins)
-            credit[edges] += 0.5 * met_itself
-            asked[edges] += times
-            part = opponents.asked_part[edges]
-            reward[edges] = opponents.known_part[edges] + part * (credit[edges] / asked[edges])
-            t += duels.total + int(met_itself.sum())
+            parts = opponents.known_part, opponents.asked_part
+            t += _learn(asked, credit, reward, parts, edges, times, met_itself, duels.first, wins)
 
     def _opponents_for(self, eta: float) -> _Opponents:
         if self._opponents is None or self._opponents.needs_renewal(eta):
@@ -163,7 +159,7 @@ class _Opponents:
         for edge, number in zip(edges.tolist(), times.tolist(), strict=True):
             others, chance, _ = self._others[edge]
             parts.append((edge, others, self._rng.multinomial(number, chance)))
-        return NEVER, _round(parts)
+        return np.zeros_like(times), _round(parts)
 
 
 class _ChainOpponents(_Opponents):
@@ -223,6 +219,31 @@ def _shift(
     for edge in best:
         shifted[edge] = reward[edge] - radius[edge] - margin
     return radius, shifted
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _learn(
+    asked: NDArray[np.int64],
+    credit: Vector,
+    reward: Vector,
+    parts: tuple[Vector, Vector],
+    edges: Indices,
+    times: NDArray[np.int64],
+    met_itself: NDArray[np.int64],
+    first: Indices,
+    wins: NDArray[np.int64],
+) -> int:
+    """Credit the edges asked about with their wins, estimate their rewards anew; return the rounds played."""
+    rounds = 0
+    for place in range(len(first)):
+        credit[first[place]] += wins[place]
+    for place in range(len(edges)):
+        edge = edges[place]
+        asked[edge] += times[place]
+        credit[edge] += 0.5 * met_itself[place]
+        reward[edge] = parts[0][edge] + parts[1][edge] * (credit[edge] / asked[edge])
+        rounds += times[place]
+    return rounds
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

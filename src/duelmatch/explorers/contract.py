@@ -61,8 +61,9 @@ class Result:
 class Progress:
     """Where a run stands: what is decided, who leads, and what is left.
 
-    ``gap`` must fall to 0 (or to epsilon, for clucb-borda-pac) for the run to stop. ``duels_left``
-    extrapolates from the answers so far and can be far off; None where they say nothing yet.
+    ``gap`` tells how far the run is from stopping, and shrinks with the answers: by how much a rival may
+    still be above the leader, per position, or, while car-cond decides edges, the radius of its estimates.
+    ``duels_left`` extrapolates from the answers so far and can be far off; None where they say nothing yet.
     """
 
     duels: int

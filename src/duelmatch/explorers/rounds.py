@@ -78,8 +78,8 @@ class Outcome:
 class Standing:
     """Where a run stands: its best guess, the edges decided so far, and how far it is from stopping.
 
-    ``gap`` is the quantity that must fall to 0 for the run to stop; ``duels_left`` is a rough estimate, None
-    where the answers so far do not allow one.
+    ``gap`` is how far from stopping it is, and shrinks with the answers; ``duels_left`` is a rough estimate,
+    None where the answers so far do not allow one.
     """
 
     leader: Indices | None

@@ -154,9 +154,7 @@ class Chain:
             weight = np.where(holes, weight * (visits[-1] / visits), weight)
             share *= 2
 
-    def _run(
-        self, weight: Vector, activity: float, steps: int, samples: Counts | None = None
-    ) -> Counts:
+    def _run(self, weight: Vector, activity: float, steps: int, samples: Counts | None = None) -> Counts:
         n = self.graph.candidates
         counts = np.zeros((n * n + 1, n + 1), dtype=np.int64)
         self._hole = _walk(

@@ -57,8 +57,9 @@ def certified(
     graph: Graph, matrix: Matrix, x: Vector, y: Vector, x_allowed: Mask, y_allowed: Mask
 ) -> Solution:
     """Bound the value of the game from both sides by two assignment problems."""
-    against_x = x @ matrix / graph.positions
-    against_y = matrix @ y / graph.positions
+    used_x, used_y = np.flatnonzero(x), np.flatnonzero(y)
+    against_x = x[used_x] @ matrix[used_x] / graph.positions
+    against_y = matrix[:, used_y] @ y[used_y] / graph.positions
     worst = best_matching(graph, -against_x, y_allowed)
     best = best_matching(graph, against_y, x_allowed)
     assert worst is not None, "checked before the game is played"
