@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 BENCHMARKS := $(sort $(wildcard benchmarks/*.py))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench docs clean
+.PHONY: help setup demo test check bench stats docs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ check: setup ## Lint, check the format, the types and the layers
 
 bench: setup ## Run every benchmark
 	@for file in $(BENCHMARKS); do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+stats: setup ## Measure error rates over thousands of runs (half an hour) and write docs/error-rates.md
+	PYTHONPATH=tests $(BIN)/python -m statistical.measure --out docs/error-rates.md
 
 docs: setup ## Build the documentation into docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html

@@ -415,3 +415,18 @@ def test_options_are_documented_by_their_help() -> None:
         for parameter in import_module(f"duelmatch.cli.{name}").command.params:
             if isinstance(parameter, click.Option):
                 assert parameter.help, f"{name} {parameter.name}"
+
+
+@pytest.mark.parametrize("command", sorted(COMMANDS))
+def test_the_examples_in_every_help_keep_their_lines(command: str) -> None:
+    text = run(command, "--help").stdout
+    assert "\\b" not in text
+    assert "\n    " in text.partition("Options:")[0]
+
+
+def test_check_checks_the_preferences_too(tmp_path: Path) -> None:
+    path = tmp_path / "team.yaml"
+    path.write_text("edges: {chair: [ann, bob]}\npreferences: {chair: [[ann, bob, 1.5]]}\n", encoding="utf-8")
+    result = run("check", str(path))
+    assert result.exit_code == 3
+    assert "between 0 and 1" in result.stderr

@@ -420,10 +420,10 @@ def test_permission_denied_is_said(monkeypatch):
 @pytest.mark.parametrize("size", [4_999_999, 10_000_000])
 def test_megabytes_of_garbage_are_refused_quickly(name, size):
     write(name, b"[x: {" * (size // 5))
-    started = time.perf_counter()
+    started = time.process_time()
     refusal(load_problem, name)
     refusal(load_preferences, name)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_a_file_over_the_limit_is_too_large():

@@ -118,10 +118,10 @@ def test_a_long_list_of_positions_is_cut_short():
 
 
 def test_a_large_problem_without_a_matching_is_refused_quickly():
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(NoMatchingError):
         Problem.complete([f"c{i}" for i in range(250)], [f"p{i}" for i in range(750)])
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 @given(edge_sets())

@@ -12,13 +12,13 @@ from duelmatch.cli.settings import ALGORITHMS, DEFAULT_ALGORITHM
 @click.command("algorithms")
 @json_option
 def command(as_json: bool) -> None:
-    r"""List the algorithms: which winner each one finds, what it promises, and when to use it.
+    """List the algorithms: which winner each one finds, what it promises, and when to use it.
 
     \b
     Example:
       duelmatch algorithms
       duelmatch simulate example:lineup --algorithm clucb-borda-pac
-    """
+    """  # noqa: D301
     rows = [
         {
             "name": name,

@@ -45,7 +45,7 @@ def command(
     as_json: bool,
     **given: Any,
 ) -> None:
-    r"""Find the winner of the problem in FILE by asking you who of two candidates is better for a position.
+    """Find the winner of the problem in FILE by asking you who of two candidates is better for a position.
 
     Every answer is on disk before the next question is shown. Stop whenever you like, however you like; the
     same command goes on from there, with the settings that the run was begun with.
@@ -54,7 +54,7 @@ def command(
     Example:
       duelmatch ask example:lineup
       duelmatch ask team.yaml --algorithm clucb-borda-pac --epsilon 0.1 --votes friday.csv
-    """
+    """  # noqa: D301
     from duelmatch.cli.dialogue import Dialogue
     from duelmatch.cli.journal import Journal, fingerprint
 
@@ -90,6 +90,7 @@ def command(
                 "matching": matching,
                 "duels": result.duels,
                 "error_allowed": result.delta,
+                "assuming": result.assuming,
             }
         )
     else:

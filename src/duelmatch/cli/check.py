@@ -25,17 +25,18 @@ MOST_DIGITS = 18
 @plot_option
 @json_option
 def command(source: Source, plot: Path | None, as_json: bool) -> None:
-    r"""Say what the problem in FILE is.
+    """Say what the problem in FILE is.
 
     How many candidates, positions and different duels there are, how many maximum matchings (the ways to
-    fill every position), and which edges are decided before any duel.
+    fill every position), and which edges are decided before any duel. Preferences, if FILE has them, are
+    checked too.
 
     \b
     Example:
       duelmatch check example:lineup
       duelmatch check team.yaml --plot team.svg
-    """
-    problem = source.problem()
+    """  # noqa: D301
+    problem = source.preferences().problem if source.has_preferences() else source.problem()
     answer = describe(problem)
     if plot is not None:
         from duelmatch.drawing import draw

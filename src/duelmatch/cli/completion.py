@@ -14,14 +14,14 @@ from duelmatch.cli.output import print_json
 @json_option
 @click.pass_context
 def command(ctx: click.Context, shell: str, as_json: bool) -> None:
-    r"""Print the script that completes commands, options, examples and files in SHELL.
+    """Print the script that completes commands, options, examples and files in SHELL.
 
     \b
     Example (put the line into your shell's start-up file to keep it):
       eval "$(duelmatch completion bash)"
       eval "$(duelmatch completion zsh)"
       duelmatch completion fish | source
-    """
+    """  # noqa: D301
     completion = get_completion_class(shell)
     assert completion is not None, "click knows these shells"
     script = completion(ctx.find_root().command, {}, "duelmatch", "_DUELMATCH_COMPLETE").source()

@@ -13,7 +13,7 @@ from duelmatch.cli.output import Page, print_json
 @click.argument("name", required=False)
 @json_option
 def command(name: str | None, as_json: bool) -> None:
-    r"""List the bundled examples, or print the file of the example NAME.
+    """List the bundled examples, or print the file of the example NAME.
 
     Wherever a command expects FILE, example:NAME names one of them. Printed, an example is a good start
     for a file of your own.
@@ -22,7 +22,7 @@ def command(name: str | None, as_json: bool) -> None:
     Example:
       duelmatch examples
       duelmatch examples lineup > mine.yaml
-    """
+    """  # noqa: D301
     if name is not None:
         text = dm.instances.example_path(name.removeprefix(EXAMPLE)).read_text(encoding="utf-8")
         if as_json:

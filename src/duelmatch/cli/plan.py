@@ -49,7 +49,7 @@ def command(
     quick: bool,
     as_json: bool,
 ) -> None:
-    r"""Say how many duels to expect for the problem in FILE, from the bounds.
+    """Say how many duels to expect for the problem in FILE, from the bounds.
 
     With preferences in FILE the bounds are those of just this problem. Without, assume with --gap how
     clearly the best matching wins.
@@ -58,7 +58,7 @@ def command(
     Example:
       duelmatch plan example:lineup
       duelmatch plan team.csv --gap 0.1 --delta 0.01
-    """
+    """  # noqa: D301
     problem = source.problem()
     preferences = None
     if gap is not None:

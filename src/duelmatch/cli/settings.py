@@ -14,7 +14,7 @@ import click
 
 from duelmatch.cli.options import Between
 
-DEFAULT_ALGORITHM = "car-cond"
+DEFAULT_ALGORITHM = "car-verify"
 """What is run unless told otherwise."""
 
 DEFAULTS: Mapping[str, Any] = {"epsilon": 0.05, "schedule": "sparse", "oracle": "lp"}

@@ -51,7 +51,7 @@ def command(
     as_json: bool,
     **given: Any,
 ) -> None:
-    r"""Run an algorithm many times on the preferences in FILE, with random answers, and see how it does.
+    """Run an algorithm many times on the preferences in FILE, with random answers, and see how it does.
 
     How often it is right, against how often it may be wrong, and how many duels it takes. Ctrl-C stops, and
     reports the runs that are finished.
@@ -60,7 +60,7 @@ def command(
     Example:
       duelmatch simulate example:lineup
       duelmatch simulate example:prizes --algorithm clucb-borda-pac --epsilon 0.1 --delta 0.01 --runs 1000
-    """
+    """  # noqa: D301
     from duelmatch.cli.runs import Task
 
     settings = settle(given)
@@ -271,6 +271,8 @@ def _meaning(answer: dict[str, Any]) -> str:
     match answer["criterion"], epsilon:
         case "condorcet", _ if answer["winner"] is None:
             right = "There is no Condorcet winner, so it is right to say so and wrong to name one."
+            if answer["algorithm"] == "car-cond":
+                right += " car-cond takes for granted that there is one: its promise does not hold here."
         case "condorcet", _:
             right = "Right: it is the Condorcet winner of these preferences."
         case _, None:

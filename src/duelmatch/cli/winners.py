@@ -22,7 +22,7 @@ from duelmatch.errors import TooLargeError
 @json_option
 @click.pass_context
 def command(ctx: click.Context, source: Source, criterion: str, plot: Path | None, as_json: bool) -> None:
-    r"""Find the Borda and the Condorcet winner from the preferences in FILE.
+    """Find the Borda and the Condorcet winner from the preferences in FILE.
 
     The Borda winner does best on average against all maximum matchings; it always exists. The Condorcet
     winner beats every other one; it may not exist, and then --criterion condorcet ends with exit code 1.
@@ -31,7 +31,7 @@ def command(ctx: click.Context, source: Source, criterion: str, plot: Path | Non
     Example:
       duelmatch winners example:prizes
       duelmatch winners team.yaml --criterion condorcet --plot winner.svg
-    """
+    """  # noqa: D301
     preferences = source.preferences()
     answer: dict[str, Any] = {"file": source.name, "borda": None, "condorcet": None}
     if criterion in ("borda", "both"):
