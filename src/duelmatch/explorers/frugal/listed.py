@@ -1,0 +1,131 @@
+"""The possible winners one by one, with a bet of their own each: while there are a few thousand at most."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from duelmatch.explorers.frugal.design import allocation
+from duelmatch.explorers.frugal.ledger import Ledger, bets
+from duelmatch.explorers.frugal.stakes import Play, Prospects, Stakes
+from duelmatch.graph import Graph, Indices, Mask, Vector
+
+OPTIMISM = 0.1
+"""How many squared standard errors are added to a squared gap, for the design: no gap is taken for 0."""
+
+
+def list_matchings(graph: Graph, allowed: Mask, at_most: int) -> Indices | None:
+    """Return the matchings of the allowed edges, a row each; None if there may be more than ``at_most``."""
+    rows = np.zeros((1, 0), dtype=np.intp)
+    for position in range(graph.positions):
+        edges = np.flatnonzero(allowed[graph.at(position)]) + graph.start[position]
+        free = np.ones((len(rows), len(edges)), dtype=np.bool_)
+        for column in range(position):
+            free &= graph.edge_candidate[rows[:, column], None] != graph.edge_candidate[edges]
+        row, edge = np.nonzero(free)
+        if len(row) > 10 * at_most:
+            return None
+        rows = np.column_stack([rows[row], edges[edge]])
+    return rows if len(rows) <= at_most else None
+
+
+class Listed:
+    """The rivals, the wealth against each being the winner, and against each beating the champion.
+
+    With ``forget`` a matching that is not the winner is of no further interest. Without, the champion must be
+    shown to beat it too.
+    """
+
+    def __init__(self, graph: Graph, rows: Indices, base: Ledger, proof: Ledger | None, forget: bool) -> None:
+        self._graph = graph
+        self._forget = forget
+        self.rows = rows
+        self.possible: Mask = np.ones(len(rows), dtype=np.bool_)
+        self._shares = np.full(len(rows), 1.0 / len(rows))
+        self._base, self._proof = base, proof
+
+    @property
+    def _used(self) -> Mask:
+        """Mark the edges of the rivals listed."""
+        used = np.zeros(self._graph.edges, dtype=np.bool_)
+        used[self.rows.ravel()] = True
+        return used
+
+    def start_proof(self) -> None:
+        """Begin to bet for a new champion: with the wealth so far where that was won from the winner's rivals."""
+        self._proof = self._base.copy() if self._forget else Ledger(np.zeros(len(self.rows)))
+
+    def plan(self, stakes: Stakes, prospects: Prospects, slack: float, unproven: float | None) -> Vector:
+        """Return the share of the duels for each pair; with ``unproven``, for rivals below that wealth."""
+        gaps, noise = self._over(prospects.gaps), self._over(prospects.noise)
+        wanted = self.possible
+        if unproven is not None and self._proof is not None:
+            wanted = (self.possible | (not self._forget)) & (self._proof.peak < unproven)
+        rivals = wanted & (noise > 1e-12)
+        if not rivals.any():
+            rivals = noise > 1e-12
+        squares = (np.maximum(gaps, 0.0) + slack) ** 2 + OPTIMISM * noise
+        shares = self._shares[rivals]
+        omega = allocation(stakes, self.rows[rivals], squares[rivals], shares, self._used)
+        self._shares[rivals] = shares
+        return omega
+
+    def settle(self, play: Play, prospects: Prospects, slack: float, proving: bool) -> None:
+        """Settle the bets of a round."""
+        gaps, noise = self._over(prospects.gaps), self._over(prospects.noise)
+        spread = self._over(play.spread)
+        base = bets(gaps, noise, spread, play.worst)
+        self._base.settle(play, self.rows, base)
+        if self._proof is not None and proving:
+            self._proof.settle(play, self.rows, bets(gaps, noise, spread, play.worst, slack), slack)
+        elif self._proof is not None and self._forget:
+            self._proof.settle(play, self.rows, base)
+
+    def reject(self, threshold: float) -> None:
+        """Reject every matching against which the wealth has ever reached the threshold."""
+        self.possible &= self._base.peak < threshold
+        if self._forget and not self.possible.all():
+            kept = self.possible
+            self.rows, self._shares, self.possible = self.rows[kept], self._shares[kept], kept[kept]
+            for ledger in (self._base, self._proof):
+                if ledger is not None:
+                    ledger.keep(kept)
+
+    def proven(self, champion: Indices, threshold: float) -> bool:
+        """Whether every rival in question is shown not to beat the champion."""
+        if self._proof is None:
+            return False
+        rivals = self._others(champion) & (self.possible | (not self._forget))
+        return bool((self._proof.peak[rivals] >= threshold).all())
+
+    def edges(self) -> Mask:
+        """Mark the edges of the possible winners."""
+        used = np.zeros(self._graph.edges, dtype=np.bool_)
+        used[self.rows[self.possible].ravel()] = True
+        return used
+
+    @property
+    def left(self) -> int:
+        """How many possible winners there are."""
+        return int(self.possible.sum())
+
+    def poorest(self, champion: Indices) -> float:
+        """Return the least peak of the wealth against a possible winner other than the champion."""
+        return float(self._base.peak[self.possible & self._others(champion)].min(initial=np.inf))
+
+    def duels_left(self, play: Play, prospects: Prospects, threshold: float) -> float:
+        """Return how many duels the slowest rival still needs if the estimates are right."""
+        gaps, spread = self._over(prospects.gaps), self._over(play.spread)
+        rivals = self.possible & (spread > 1e-12)
+        if not rivals.any():
+            return 0.0
+        squares = np.maximum(gaps, 0.0) ** 2 + OPTIMISM * self._over(prospects.noise)
+        lacking = np.maximum(threshold - self._base.wealth, 0.0)
+        return float((lacking * 2 * spread / squares)[rivals].max())
+
+    def _over(self, per_edge: Vector) -> Vector:
+        sums: Vector = per_edge[self.rows].sum(axis=1)
+        return sums
+
+    def _others(self, champion: Indices) -> Mask:
+        others: Mask = (self.rows != champion).any(axis=1)
+        return others

@@ -1,0 +1,195 @@
+"""The frugal search for the Condorcet or the Borda winner.
+
+Every round backs a champion, draws pairs at random where they tell most, and settles the bets against every
+rival. A rival against which the wealth reaches 1/delta is not the winner, and is out for good: if it were the
+winner, that would happen with probability delta at most (Ville's inequality), and only one matching can be
+the winner, so there is no union bound over rivals. The last one left is the answer.
+
+Two requests need more than that. ``epsilon``: the champion need not be the winner, only close to it; and
+``assume_winner=False``: there may be no winner, so that being the last one left proves nothing. Both are
+answered by a proof for one champion at a time: a second wealth against each rival, from bets that this champion
+loses to it by no more than epsilon per position, made while it is the champion. The champion of a proof is
+chosen by the data, so the i-th proof gets its own part of delta / 2, one in i (i + 1), and a new one begins
+only after the duels have grown by half.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import log
+from typing import Literal
+
+import numpy as np
+
+from duelmatch.explorers.frugal.champion import borda_champion, condorcet_champion
+from duelmatch.explorers.frugal.ledger import Ledger
+from duelmatch.explorers.frugal.listed import Listed, list_matchings
+from duelmatch.explorers.frugal.stakes import Pairs, Play, Prospects, Stakes
+from duelmatch.explorers.frugal.tables import Tabled
+from duelmatch.explorers.rounds import Outcome, Round, Rounds, Standing
+from duelmatch.graph import Graph, Indices, Mask, Vector
+from duelmatch.matchings.assignment import usable_edges
+from duelmatch.matchings.counting import edge_marginals
+
+Criterion = Literal["condorcet", "borda"]
+
+GROWTH = 0.02
+"""A round adds this part of the duels so far: its bets are fixed before it."""
+
+PRIOR = 10.0
+"""The estimates begin as if each candidate of a pair had won so many duels already."""
+
+MOST_LISTED = 3000
+"""Rivals are listed one by one from here on: an update takes some milliseconds then."""
+
+NEXT_PROOF = 1.5
+"""A new proof begins when the duels have grown by this factor since the last one began."""
+
+
+class FrugalSearch:
+    """One run."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        criterion: Criterion,
+        delta: float,
+        seed: int,
+        epsilon: float | None = None,
+        assume_winner: bool = True,
+        batch: int = 1,
+    ) -> None:
+        self._graph = graph
+        self._criterion = criterion
+        self._assume_winner = assume_winner or criterion == "borda"
+        self._slack = 0.0 if epsilon is None else epsilon * graph.positions
+        self._batch = batch
+        self._proves = epsilon is not None or not self._assume_winner
+        self._delta = delta / 2 if self._proves else delta
+        self._threshold = log(1 / self._delta)
+        self._rng = np.random.default_rng([seed, 0])
+        self._pairs = Pairs(graph)
+        self._usable = usable_edges(graph)
+        self._marginals = edge_marginals(graph) if criterion == "borda" else np.zeros(0)
+        self._duels = 0
+        self._champion: Indices | None = None
+        self._crowned = 0
+        self._proofs = 0
+        self._proof_begun = 0
+        self._proof_for: Indices | None = None
+        self._last: tuple[Play, Prospects] | None = None
+        self._rivals: Listed | Tabled = Tabled(graph, self._usable, self._assume_winner)
+        self._list()
+
+    def rounds(self) -> Rounds:
+        """Play until one matching is left, or proven, or none is left."""
+        if int(self._usable.sum()) == self._graph.positions:
+            return Outcome("certified", np.flatnonzero(self._usable))
+        while True:
+            champion = self._crown()
+            stakes = self._stakes(champion)
+            prospects = Prospects(
+                stakes.sums(self._advantage()), stakes.square_sums(0.25 / (self._pairs.duels + 2))
+            )
+            proving = self._proof_for is not None and np.array_equal(self._proof_for, champion)
+            omega = self._rivals.plan(
+                stakes, prospects, self._slack if proving else 0.0, self._proof_threshold if proving else None
+            )
+            drawn = self._rng.multinomial(max(self._batch, int(GROWTH * self._duels), 1), omega)
+            pairs = np.flatnonzero(drawn)
+            asked = Round(self._pairs.first[pairs], self._pairs.second[pairs], drawn[pairs])
+            wins = yield asked
+            drawable = omega > 0
+            inverse = np.where(drawable, 0.25 / np.where(drawable, omega, 1.0), 0.0)
+            play = Play(
+                stakes,
+                omega,
+                stakes.square_sums(inverse),
+                float((2 * stakes.largest() * inverse).max()),
+                pairs,
+                asked.count,
+                wins,
+            )
+            self._pairs.add(pairs, asked.count, wins)
+            self._duels += asked.total
+            self._rivals.settle(play, prospects, self._slack, proving)
+            self._rivals.reject(self._threshold)
+            self._last = play, prospects
+            outcome = self._outcome(champion, proving)
+            if outcome is not None:
+                return outcome
+            self._list()
+
+    def _advantage(self) -> Vector:
+        """Estimate p - 1/2 for every pair."""
+        return (self._pairs.wins + PRIOR) / (self._pairs.duels + 2 * PRIOR) - 0.5
+
+    def _crown(self) -> Indices:
+        """Choose the champion, and begin a proof for it if it is time."""
+        allowed = self._rivals.edges() if self._assume_winner else self._usable
+        if self._criterion == "borda":
+            champion = borda_champion(self._pairs, self._advantage(), self._marginals, allowed)
+        else:
+            champion = condorcet_champion(self._pairs, self._advantage(), self._champion, allowed)
+        if self._champion is None or not np.array_equal(champion, self._champion):
+            self._crowned = self._duels
+        self._champion = champion
+        if (
+            self._proves
+            and (self._proof_for is None or not np.array_equal(self._proof_for, champion))
+            and self._duels >= NEXT_PROOF * self._proof_begun
+            and self._duels >= NEXT_PROOF * self._crowned
+        ):
+            self._proofs += 1
+            self._proof_begun, self._proof_for = self._duels, champion
+            self._rivals.start_proof()
+        return champion
+
+    @property
+    def _proof_threshold(self) -> float:
+        return self._threshold + log(self._proofs * (self._proofs + 1))
+
+    def _stakes(self, champion: Indices) -> Stakes:
+        if self._criterion == "borda":
+            return Stakes.borda(self._pairs, champion, self._marginals)
+        return Stakes.condorcet(self._pairs, champion)
+
+    def _outcome(self, champion: Indices, proving: bool) -> Outcome | None:
+        left = self._rivals.left
+        assuming = None
+        if self._criterion == "condorcet" and self._assume_winner:
+            assuming = "a Condorcet winner exists"
+        if left == 0:
+            return Outcome("no_winner", None) if self._criterion == "condorcet" else Outcome("certified", champion)
+        if left == 1 and self._assume_winner:
+            return Outcome("certified", self._only(), assuming=assuming)
+        if proving and self._rivals.proven(champion, self._proof_threshold):
+            if self._slack > 0:
+                return Outcome("within_epsilon", champion, assuming=assuming)
+            return Outcome("certified", champion)
+        return None
+
+    def _only(self) -> Indices:
+        return np.flatnonzero(self._rivals.edges())
+
+    def _list(self) -> None:
+        """List the rivals one by one as soon as they are few enough."""
+        if isinstance(self._rivals, Listed) or (self._duels and not self._assume_winner):
+            return
+        rows = list_matchings(self._graph, self._rivals.edges(), MOST_LISTED)
+        if rows is not None:
+            tables = self._rivals
+            base = Ledger(tables.base.wealth(rows))
+            proof = None if tables.proof is None else Ledger(tables.proof.wealth(rows))
+            self._rivals = Listed(self._graph, rows, base, proof, self._assume_winner)
+
+    def standing(self) -> Standing:
+        """Report the champion, the edges decided, and how much evidence is missing."""
+        edges = self._rivals.edges()
+        per_position = np.add.reduceat(edges, self._graph.start[:-1], dtype=np.intp)
+        accepted = edges & (per_position == 1)[self._graph.edge_position]
+        if self._champion is None or self._last is None:
+            return Standing(None, accepted, ~edges, None, None)
+        poorest = min(self._threshold, max(0.0, self._rivals.poorest(self._champion)))
+        left = self._rivals.duels_left(*self._last, self._threshold)
+        return Standing(self._champion, accepted, ~edges, 1 - poorest / self._threshold, int(np.ceil(left)))

@@ -1,0 +1,170 @@
+"""What a duel tells about the matchings, given the champion it is asked for.
+
+Let A be the champion and B a rival. D(A, B) = sum_j d_j(A(j), B(j)) is linear in the pair probabilities,
+
+    D(A, B) = sum over pairs of c_pair(B) (p_pair - 1/2),
+
+and at one position c_pair depends on B only through its edge b there, in one of three ways: b is the first
+edge of the pair, the second, or neither. Condorcet: a duel with the champion's edge tells about the edge it
+meets and nothing else. Borda: with q the marginals, every duel at a position moves the rewards of its two
+edges, w(first) by q(second) and w(second) by -q(first), hence D by the champion's share of that and by the
+rival's. So the criteria differ in three numbers per pair, and in nothing else.
+
+Draw a pair with probability omega_pair and let X say whether its first edge won. Then
+Y(B) = c_pair(B) / omega_pair (X - 1/2) has mean D(A, B) and second moment
+v(B) = sum over pairs of c_pair(B)^2 / (4 omega_pair), for all rivals at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from duelmatch.graph import Graph, Indices, Mask, Vector
+from duelmatch.theory.limit import PairTable
+
+
+class Pairs:
+    """The pairs of comparable edges, and how often the first of each has won."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.table = PairTable(graph)
+        self.first, self.second, self.count = self.table.first, self.table.second, self.table.count
+        self.position: Indices = graph.edge_position[self.first]
+        self.wins = np.zeros(self.count)
+        self.duels = np.zeros(self.count)
+
+    def add(self, pairs: Indices, duels: NDArray[np.int64], wins: NDArray[np.int64]) -> None:
+        """Count answers."""
+        self.duels[pairs] += duels
+        self.wins[pairs] += wins
+
+    def edges_against(self, champion: Indices, advantage: Vector) -> Vector:
+        """Return, for every edge, its advantage over the champion's edge at its position."""
+        own = champion[self.graph.edge_position]
+        others = np.flatnonzero(own != np.arange(self.graph.edges))
+        number = np.asarray(self.table.number[others, own[others]]).ravel() - 1
+        against = np.zeros(self.graph.edges)
+        against[others] = np.where(others < own[others], advantage[number], -advantage[number])
+        return against
+
+
+@dataclass(frozen=True, slots=True)
+class Stakes:
+    """c_pair for rivals whose edge is neither edge of the pair, its first, or its second."""
+
+    pairs: Pairs
+    neither: Vector
+    first: Vector
+    second: Vector
+
+    @classmethod
+    def condorcet(cls, pairs: Pairs, champion: Indices) -> Stakes:
+        """Back a champion to beat its rivals head to head."""
+        chosen = _chosen(pairs.graph, champion)
+        return cls(pairs, np.zeros(pairs.count), -chosen[pairs.second], chosen[pairs.first])
+
+    @classmethod
+    def borda(cls, pairs: Pairs, champion: Indices, marginals: Vector) -> Stakes:
+        """Back a champion to have the larger reward; ``marginals`` is how often a matching uses each edge."""
+        chosen = _chosen(pairs.graph, champion)
+        of_first, of_second = marginals[pairs.second], -marginals[pairs.first]
+        own = chosen[pairs.first] * of_first + chosen[pairs.second] * of_second
+        return cls(pairs, own, own - of_first, own - of_second)
+
+    def told(self, used: Mask) -> Mask:
+        """Mark the pairs that tell about matchings of the ``used`` edges."""
+        pairs, graph = self.pairs, self.pairs.graph
+        first, second = used[pairs.first], used[pairs.second]
+        at_position = np.add.reduceat(used, graph.start[:-1], dtype=np.intp)[pairs.position]
+        others = at_position > first.astype(np.intp) + second
+        return (first & (self.first != 0)) | (second & (self.second != 0)) | (others & (self.neither != 0))
+
+    def sums(self, per_pair: Vector) -> Vector:
+        """Return, for every edge b, the sum of c_pair(b) per_pair over the pairs at its position."""
+        return self._sums(self.neither, self.first, self.second, per_pair)
+
+    def square_sums(self, per_pair: Vector) -> Vector:
+        """Return, for every edge b, the sum of c_pair(b)^2 per_pair over the pairs at its position."""
+        return self._sums(self.neither**2, self.first**2, self.second**2, per_pair)
+
+    def _sums(self, neither: Vector, first: Vector, second: Vector, per_pair: Vector) -> Vector:
+        graph, pairs = self.pairs.graph, self.pairs
+        out = np.zeros(graph.edges)
+        edge_sums(pairs.first, pairs.second, pairs.position, graph.start, neither, first, second, per_pair, out)
+        return out
+
+    def largest(self) -> Vector:
+        """Return the largest |c_pair| of each pair."""
+        return np.maximum(np.maximum(np.abs(self.neither), np.abs(self.first)), np.abs(self.second))
+
+
+def _chosen(graph: Graph, champion: Indices) -> Vector:
+    chosen = np.zeros(graph.edges)
+    chosen[champion] = 1.0
+    return chosen
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def edge_sums(
+    pair_first: Indices,
+    pair_second: Indices,
+    pair_position: Indices,
+    start: Indices,
+    neither: Vector,
+    first: Vector,
+    second: Vector,
+    per_pair: Vector,
+    out: Vector,
+) -> None:
+    """Fill ``out`` with the sums over the pairs at each edge's position."""
+    out[:] = 0.0
+    common = np.zeros(len(start) - 1)
+    for pair in range(len(pair_first)):
+        weight = per_pair[pair]
+        if weight != 0.0:
+            common[pair_position[pair]] += neither[pair] * weight
+            out[pair_first[pair]] += (first[pair] - neither[pair]) * weight
+            out[pair_second[pair]] += (second[pair] - neither[pair]) * weight
+    for position in range(len(start) - 1):
+        for edge in range(start[position], start[position + 1]):
+            out[edge] += common[position]
+
+
+@dataclass(frozen=True, slots=True)
+class Prospects:
+    """What the answers so far say of D(champion, B), as a sum over the edges of B."""
+
+    gaps: Vector
+    """Estimates of D."""
+    noise: Vector
+    """Their variances."""
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """One round: who is backed, how the pairs are drawn, and what came of it."""
+
+    stakes: Stakes
+    omega: Vector
+    spread: Vector
+    """v, as a sum over edges."""
+    worst: float
+    """The largest |Y| there can be."""
+    pairs: Indices
+    """The pairs drawn, ascending, with how often each was duelled and how often its first edge won."""
+    duels: NDArray[np.int64]
+    wins: NDArray[np.int64]
+
+    def values(self) -> tuple[Vector, Vector, Vector]:
+        """Return Y of the pairs drawn if their first edge wins: for rivals with neither edge, first, second."""
+        stakes, twice = self.stakes, 2 * self.omega[self.pairs]
+        return (
+            stakes.neither[self.pairs] / twice,
+            stakes.first[self.pairs] / twice,
+            stakes.second[self.pairs] / twice,
+        )

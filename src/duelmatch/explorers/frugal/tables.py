@@ -1,0 +1,236 @@
+"""The possible winners by their edges, where they are too many to list: one table of wealth per scale.
+
+If all rivals share one bet lambda, log(1 + lambda Y(B)) depends on B only through its edge at the
+position of the duel, so the log wealth against B is a sum over its edges, and the poorest matching through an
+edge is an assignment problem. One bet does not fit all rivals, so there are several, from a quarter
+to four times the one that suits the hardest rival, with equal shares of the wealth. For weights nu that add up
+to 1, the logarithm of their sum is at least
+
+    sum_s nu_s (log wealth_s(B) - log scales - log nu_s),
+
+which is additive again. An edge is rejected when one such bound shows that every matching through it is
+past the threshold.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from duelmatch.explorers.frugal.design import allocation
+from duelmatch.explorers.frugal.ledger import NO_RUIN
+from duelmatch.explorers.frugal.listed import OPTIMISM
+from duelmatch.explorers.frugal.stakes import Play, Prospects, Stakes
+from duelmatch.graph import Graph, Indices, Mask, Vector
+from duelmatch.matchings.assignment import allowed_edges, alternatives, best_matching
+
+SCALES = np.array([0.25, 0.5, 1.0, 2.0, 4.0])
+MIXTURES = np.concatenate([np.eye(5), 0.5 * (np.eye(5)[:-1] + np.eye(5)[1:])])
+"""The weights nu that are tried: every scale alone, and neighbours in equal parts."""
+BONUS = np.array([-np.sum(nu[nu > 0] * np.log(nu[nu > 0])) - np.log(len(SCALES)) for nu in MIXTURES])
+
+FORBIDDEN = 1e7
+"""A weight that no matching of allowed edges outweighs, far from where doubles lose the digits needed."""
+
+NEW_RIVALS = 6
+MOST_RIVALS = 150
+"""How many rivals the design takes into account, and how many it gets to know in every round."""
+
+
+class Tables:
+    """Wealth per scale and edge."""
+
+    def __init__(self, logs: NDArray[np.float64]) -> None:
+        self.logs = logs
+
+    @classmethod
+    def empty(cls, graph: Graph) -> Tables:
+        """Start with wealth 1 against everything."""
+        return cls(np.zeros((len(SCALES), graph.edges)))
+
+    def settle(self, play: Play, base: float, slack: float = 0.0) -> None:
+        """Settle a round in which all rivals have the same bets, multiples of ``base``."""
+        table = play.stakes.pairs
+        neither, first, second = play.values()
+        _settle(
+            self.logs, np.minimum(SCALES * base, NO_RUIN / play.worst), table.graph.start,
+            table.position[play.pairs], table.first[play.pairs], table.second[play.pairs],
+            neither, first, second, play.wins, play.duels - play.wins, slack,
+        )  # fmt: skip
+
+    def poorest(self, graph: Graph, allowed: Mask) -> Vector:
+        """Bound, for every edge, the least log wealth against a matching of allowed edges through it."""
+        least = np.full(graph.edges, -np.inf)
+        for nu, bonus in zip(MIXTURES, BONUS, strict=True):
+            weights = np.where(allowed, -(nu @ self.logs), -FORBIDDEN)
+            least = np.maximum(least, bonus - alternatives(graph, weights).with_edge)
+        return least
+
+    def wealth(self, rows: Indices) -> Vector:
+        """Return the log wealth against the matchings listed."""
+        logs = self.logs[:, rows].sum(axis=2)
+        top = logs.max(axis=0)
+        total: Vector = top + np.log(np.exp(logs - top).mean(axis=0))
+        return total
+
+
+class Tabled:
+    """The rivals by their edges; the same as :class:`duelmatch.explorers.frugal.listed.Listed` otherwise."""
+
+    def __init__(self, graph: Graph, usable: Mask, forget: bool) -> None:
+        self._graph = graph
+        self._forget = forget
+        self._usable = usable
+        self._alive = usable.copy()
+        self.base = Tables.empty(graph)
+        self.proof: Tables | None = None
+        self._known = np.zeros((0, graph.positions), dtype=np.intp)
+        self._shares = np.zeros(0)
+        self._tangent = 0.0
+        self._least = 0.0
+
+    def start_proof(self) -> None:
+        """Begin to bet for a new champion: with the wealth so far where that was won from the winner's rivals."""
+        self.proof = Tables(self.base.logs.copy()) if self._forget else Tables.empty(self._graph)
+
+    def plan(self, stakes: Stakes, prospects: Prospects, slack: float, unproven: float | None) -> Vector:
+        """Return the share of the duels for each pair, for the hardest rivals known."""
+        self._drop_rejected()
+        if len(self._known) == 0:
+            self._meet(stakes, prospects, None)
+        gaps, noise = self._over(prospects.gaps), self._over(prospects.noise)
+        rivals = noise > 1e-12
+        if not rivals.any():
+            self._meet(stakes, prospects, None)
+            gaps, noise = self._over(prospects.gaps), self._over(prospects.noise)
+            rivals = noise > 1e-12
+        squares = (np.maximum(gaps, 0.0) + slack) ** 2 + OPTIMISM * noise
+        shares = self._shares[rivals]
+        omega = allocation(stakes, self._known[rivals], squares[rivals], shares, self._alive if self._forget else self._usable)
+        self._shares[rivals] = shares
+        spread = stakes.square_sums(np.where(omega > 0, 0.25 / np.maximum(omega, 1e-300), 0.0))
+        needed = self._over(spread)[rivals] / squares[rivals]
+        self._tangent = float((np.sqrt(squares[rivals]) / self._over(spread)[rivals])[np.argmax(needed)])
+        self._meet(stakes, prospects, spread)
+        return omega
+
+    def settle(self, play: Play, prospects: Prospects, slack: float, proving: bool) -> None:
+        """Settle the bets of a round."""
+        self.base.settle(play, self._tangent)
+        if self.proof is not None and (proving or self._forget):
+            self.proof.settle(play, self._tangent, slack if proving else 0.0)
+
+    def reject(self, threshold: float) -> None:
+        """Reject every edge such that the wealth against every matching through it has reached the threshold."""
+        least = self.base.poorest(self._graph, self._alive)
+        self._alive &= least < threshold
+        if best_matching(self._graph, np.zeros(self._graph.edges), self._alive) is None:
+            self._alive[:] = False
+
+    def proven(self, champion: Indices, threshold: float) -> bool:
+        """Whether every rival in question is shown not to beat the champion."""
+        if self.proof is None:
+            return False
+        rivals = self._alive if self._forget else self._usable
+        others = rivals.copy()
+        others[champion] = False
+        allowed = rivals.copy()
+        allowed[champion] = True
+        return bool((self.proof.poorest(self._graph, allowed)[others] >= threshold).all())
+
+    def edges(self) -> Mask:
+        """Mark the edges of the possible winners."""
+        return self._alive.copy()
+
+    @property
+    def left(self) -> int:
+        """0 or 1 if that is the number of possible winners, else 2."""
+        per_position = np.add.reduceat(self._alive, self._graph.start[:-1], dtype=np.intp)
+        return int(min(2, per_position.max())) if per_position.min() > 0 else 0
+
+    def poorest(self, champion: Indices) -> float:
+        """Bound the least wealth against a possible winner other than the champion."""
+        others = self._alive.copy()
+        others[champion] = False
+        least = self.base.poorest(self._graph, self._alive)[others]
+        return float(least.min(initial=np.inf))
+
+    def duels_left(self, play: Play, prospects: Prospects, threshold: float) -> float:
+        """Return how many duels the slowest rival known still needs if the estimates are right."""
+        spread = self._over(play.spread)
+        rivals = spread > 1e-12
+        if not rivals.any():
+            return 0.0
+        squares = np.maximum(self._over(prospects.gaps), 0.0) ** 2 + OPTIMISM * self._over(prospects.noise)
+        lacking = np.maximum(threshold - self.base.wealth(self._known), 0.0)
+        return float((lacking * 2 * spread / squares)[rivals].max())
+
+    def _over(self, per_edge: Vector) -> Vector:
+        sums: Vector = per_edge[self._known].sum(axis=1)
+        return sums
+
+    def _drop_rejected(self) -> None:
+        alive = self._alive if self._forget else self._usable
+        kept = alive[self._known].all(axis=1)
+        if kept.sum() > MOST_RIVALS:
+            kept &= self._shares >= np.sort(self._shares[kept])[-MOST_RIVALS]
+        self._known, self._shares = self._known[kept], self._shares[kept]
+
+    def _meet(self, stakes: Stakes, prospects: Prospects, spread: Vector | None) -> None:
+        """Get to know the hardest rivals: D^2 / v >= 2 t D - t^2 v for every t, which is additive."""
+        graph, tangent = self._graph, self._tangent
+        cost = prospects.gaps if spread is None else 2 * tangent * prospects.gaps - tangent**2 * spread
+        allowed = self._alive if self._forget else self._usable
+        weights = np.where(allowed, -cost, -FORBIDDEN)
+        best = alternatives(graph, weights)
+        open_edges = np.flatnonzero(allowed & (prospects.noise > 1e-12))
+        hardest = open_edges[np.argsort(-best.with_edge[open_edges], kind="stable")]
+        known = {tuple(row) for row in self._known.tolist()}
+        new: list[Indices] = []
+        for edge in hardest[: 4 * NEW_RIVALS].tolist():
+            row = best_matching(graph, weights, allowed & allowed_edges(graph, required=[edge]))
+            if row is not None and tuple(row.tolist()) not in known:
+                known.add(tuple(row.tolist()))
+                new.append(row)
+            if len(new) == NEW_RIVALS:
+                break
+        if new:
+            self._known = np.concatenate([self._known, np.stack(new)])
+            share = 1.0 / len(self._known)
+            self._shares = np.concatenate([self._shares * (1 - share * len(new)), np.full(len(new), share)])
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _settle(
+    logs: NDArray[np.float64],
+    bets: Vector,
+    start: Indices,
+    position: Indices,
+    pair_first: Indices,
+    pair_second: Indices,
+    neither: Vector,
+    first: Vector,
+    second: Vector,
+    wins: NDArray[np.int64],
+    losses: NDArray[np.int64],
+    slack: float,
+) -> None:
+    """Add log(1 + lambda (Y + slack)) of every duel to all edges at its position, for every scale."""
+    for scale in range(len(bets)):
+        bet = bets[scale]
+        common = np.zeros(len(start) - 1)
+        for pair in range(len(position)):
+            other = wins[pair] * np.log1p(bet * (slack + neither[pair]))
+            other += losses[pair] * np.log1p(bet * (slack - neither[pair]))
+            one = wins[pair] * np.log1p(bet * (slack + first[pair]))
+            one += losses[pair] * np.log1p(bet * (slack - first[pair]))
+            two = wins[pair] * np.log1p(bet * (slack + second[pair]))
+            two += losses[pair] * np.log1p(bet * (slack - second[pair]))
+            common[position[pair]] += other
+            logs[scale, pair_first[pair]] += one - other
+            logs[scale, pair_second[pair]] += two - other
+        for place in range(len(start) - 1):
+            if common[place] != 0.0:
+                for edge in range(start[place], start[place + 1]):
+                    logs[scale, edge] += common[place]
