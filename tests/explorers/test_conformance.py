@@ -77,3 +77,23 @@ def test_every_algorithm_and_schedule_is_among_them() -> None:
 def test_the_package_itself_does_without(name: str) -> None:
     code = f"import sys; sys.modules[{name!r}] = None; import duelmatch, duelmatch.cli"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+class TestCondorcet(ExplorerConformance):
+    algorithm = "condorcet"
+
+
+class TestCondorcetWithoutAssumption(ExplorerConformance):
+    algorithm, parameters = "condorcet", {"assume_winner": False}
+
+
+class TestCondorcetGoodEnough(ExplorerConformance):
+    algorithm, parameters = "condorcet", {"epsilon": 0.1}
+
+
+class TestBorda(ExplorerConformance):
+    algorithm = "borda"
+
+
+class TestBordaGoodEnoughInBatches(ExplorerConformance):
+    algorithm, parameters = "borda", {"epsilon": 0.1, "batch": 10}

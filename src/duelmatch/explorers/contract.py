@@ -64,6 +64,12 @@ class Progress:
     ``gap`` tells how far the run is from stopping, and shrinks with the answers: by how much a rival may
     still be above the leader, per position, or, while car-cond decides edges, the radius of its estimates.
     ``duels_left`` extrapolates from the answers so far and can be far off; None where they say nothing yet.
+
+    The frugal algorithms also tell how sure one may be of the leader now. ``p_value``: if the leader is not
+    the winner, this is ever at or below x with probability x at most, at whichever moment one looks.
+    ``possible`` is the number of matchings that may still be the winner, None where that is out of reach,
+    and ``possible_winners`` lists them while they are at most 100. The true winner is among them at all
+    times with probability 1 - delta.
     """
 
     duels: int
@@ -73,6 +79,9 @@ class Progress:
     undecided: tuple[Edge, ...]
     gap: float | None
     duels_left: int | None
+    p_value: float | None = None
+    possible: int | None = None
+    possible_winners: tuple[Matching, ...] = ()
 
 
 class Explorer:
@@ -191,6 +200,7 @@ class Explorer:
         """Where the run stands."""
         standing = self._algorithm.standing()
         leader = standing.leader if self._outcome is None else self._outcome.matching
+        rows = standing.some_possible
         return Progress(
             self.duels,
             None if leader is None else self.problem.matching(leader.tolist()),
@@ -199,6 +209,9 @@ class Explorer:
             self._named(~(standing.accepted | standing.rejected)),
             standing.gap if self._outcome is None else 0.0,
             standing.duels_left if self._outcome is None else 0,
+            standing.p_value,
+            standing.possible,
+            () if rows is None else tuple(self.problem.matching(row) for row in rows.tolist()),
         )
 
     def wanted(self) -> Round:

@@ -8,15 +8,33 @@ from inspect import signature
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+
 from duelmatch.errors import ProblemError, listed
 from duelmatch.explorers.car_cond import CarCond, Oracle, Schedule
 from duelmatch.explorers.car_parallel import CarParallel
 from duelmatch.explorers.car_verify import CarVerify
 from duelmatch.explorers.clucb import ClucbBorda
 from duelmatch.explorers.contract import Explorer
+from duelmatch.explorers.frugal.search import FrugalSearch
 from duelmatch.explorers.rounds import Algorithm
 from duelmatch.graph import Graph
 from duelmatch.problem import Problem
+
+
+def _condorcet(
+    graph: Graph,
+    delta: float,
+    seed: int,
+    epsilon: float | None = None,
+    assume_winner: bool = True,
+    batch: int = 1,
+) -> Algorithm:
+    return FrugalSearch(graph, "condorcet", delta, seed, epsilon, bool(assume_winner), int(batch))
+
+
+def _borda(graph: Graph, delta: float, seed: int, epsilon: float | None = None, batch: int = 1) -> Algorithm:
+    return FrugalSearch(graph, "borda", delta, seed, epsilon, batch=int(batch))
 
 
 def _clucb_borda_pac(
@@ -48,6 +66,8 @@ def _car_parallel(
 
 
 _ALGORITHMS: dict[str, Callable[..., Algorithm]] = {
+    "condorcet": _condorcet,
+    "borda": _borda,
     "clucb-borda-pac": _clucb_borda_pac,
     "clucb-borda-exact": _clucb_borda_exact,
     "car-cond": _car_cond,
@@ -77,8 +97,10 @@ def explorer(
     """Start a run of an algorithm on a problem.
 
     ``delta`` bounds the probability of a wrong answer. ``max_duels`` ends the run without one. Parameters
-    by algorithm: ``epsilon`` (clucb-borda-pac), ``schedule`` ("sparse" or "every", all), ``oracle`` ("lp" or
-    "subgradient", the car algorithms).
+    by algorithm: ``epsilon`` (condorcet, borda and clucb-borda-pac: how much worse than the best is good
+    enough), ``assume_winner`` (condorcet: False to allow for there being none), ``batch`` (condorcet and
+    borda: how many duels will be asked at once), ``schedule`` ("sparse" or "every", the paper's),
+    ``oracle`` ("lp" or "subgradient", the car algorithms).
 
     :raises ProblemError: for an unknown name or parameter, or a value out of range.
     """
@@ -93,7 +115,7 @@ def explorer(
     build = _ALGORITHMS[algorithm]
     _check(algorithm, build, delta, seed, max_duels, parameters)
     defaults = {name: parameter.default for name, parameter in signature(build).parameters.items()}
-    if "epsilon" in parameters:
+    if parameters.get("epsilon") is not None:
         parameters["epsilon"] = float(parameters["epsilon"])
     epsilon = parameters.get("epsilon", defaults.get("epsilon"))
     run = build(problem.graph, float(delta), int(seed), **parameters)
@@ -121,7 +143,12 @@ def _check(
             raise ProblemError(f"{algorithm} has no parameter '{name}'; it has {listed(known)}.")
         if name in _CHOICES and not (isinstance(value, str) and value in _CHOICES[name]):
             raise ProblemError(f"{name} must be {' or '.join(map(repr, _CHOICES[name]))}, not {value!r}.")
-        if name == "epsilon" and not _is_fraction(value):
+        if name == "assume_winner" and not isinstance(value, bool | np.bool_):
+            raise ProblemError(f"assume_winner must be True or False, not {value!r}.")
+        if name == "batch" and not (_is_whole(value) and value >= 1):
+            raise ProblemError(f"batch must be a whole number from 1, not {value!r}.")
+        optional = signature(build).parameters[name].default is None
+        if name == "epsilon" and not _is_fraction(value) and not (optional and value is None):
             raise ProblemError(f"epsilon must lie between 0 and 1, not {value!r}.")
 
 

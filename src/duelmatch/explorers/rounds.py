@@ -79,7 +79,9 @@ class Standing:
     """Where a run stands: its best guess, the edges decided so far, and how far it is from stopping.
 
     ``gap`` is how far from stopping it is, and shrinks with the answers; ``duels_left`` is a rough estimate,
-    None where the answers so far do not allow one.
+    None where the answers so far do not allow one. ``p_value`` is for "the winner is not the leader", valid
+    at every moment; ``possible`` counts the matchings that may still be the winner, ``some_possible`` lists
+    them, a row each, if they are few. These three are None for algorithms that do not keep them.
     """
 
     leader: Indices | None
@@ -87,6 +89,9 @@ class Standing:
     rejected: Mask
     gap: float | None
     duels_left: int | None
+    p_value: float | None = None
+    possible: int | None = None
+    some_possible: Indices | None = None
 
 
 Rounds = Generator[Round, NDArray[np.int64], Outcome]

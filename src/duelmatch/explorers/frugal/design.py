@@ -43,8 +43,8 @@ def allocation(stakes: Stakes, rivals: Indices, squared_gaps: Vector, shares: Ve
         graph.start, stakes.neither**2, stakes.first**2, stakes.second**2, STEPS, omega,
     )  # fmt: skip
     told = stakes.told(used)
-    mixed: Vector = (1 - EXPLORED) * np.where(told, omega, 0.0) + EXPLORED / told.sum() * told
-    return mixed / mixed.sum()
+    omega = (1 - EXPLORED) * np.where(told, omega, 0.0) + EXPLORED / told.sum() * told
+    return np.asarray(omega / omega.sum())
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

@@ -14,7 +14,6 @@ from copy import deepcopy
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from duelmatch.explorers.frugal.stakes import Play
 from duelmatch.graph import Indices, Mask, Vector
@@ -42,7 +41,7 @@ class Ledger:
     @property
     def wealth(self) -> Vector:
         """The logarithm of the present wealth against each rival."""
-        total: Vector = logsumexp(self._logs + LOG_SHARES, axis=1)
+        total: Vector = np.logaddexp.reduce(self._logs + LOG_SHARES, axis=1)
         return total
 
     def settle(self, play: Play, rivals: Indices, bets: NDArray[np.float64], slack: float = 0.0) -> None:
@@ -74,7 +73,8 @@ def bets(
     squares = gains**2
     learned = gains * squares / np.maximum(squares + CAUTION * noise, 1e-300)
     wanted = np.concatenate([learned[:, None], np.broadcast_to(FIXED_GAPS, (len(gaps), 4))], axis=1)
-    return np.minimum(wanted / safe[:, None], NO_RUIN / worst)
+    bounded: NDArray[np.float64] = np.minimum(wanted / safe[:, None], NO_RUIN / worst)
+    return bounded
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

@@ -51,7 +51,7 @@ class Listed:
         return used
 
     def start_proof(self) -> None:
-        """Begin to bet for a new champion: with the wealth so far where that was won from the winner's rivals."""
+        """Begin to bet for a new champion, from the wealth so far if only the winner is to be feared."""
         self._proof = self._base.copy() if self._forget else Ledger(np.zeros(len(self.rows)))
 
     def plan(self, stakes: Stakes, prospects: Prospects, slack: float, unproven: float | None) -> Vector:
@@ -103,6 +103,15 @@ class Listed:
         used[self.rows[self.possible].ravel()] = True
         return used
 
+    def is_possible(self, matching: Indices) -> bool:
+        """Whether a matching may be the winner."""
+        return bool((self.possible & ~self._others(matching)).any())
+
+    def somebody(self) -> Indices:
+        """Return a possible winner."""
+        row: Indices = self.rows[int(np.argmax(self.possible))]
+        return row
+
     @property
     def left(self) -> int:
         """How many possible winners there are."""
@@ -120,7 +129,7 @@ class Listed:
             return 0.0
         squares = np.maximum(gaps, 0.0) ** 2 + OPTIMISM * self._over(prospects.noise)
         lacking = np.maximum(threshold - self._base.wealth, 0.0)
-        return float((lacking * 2 * spread / squares)[rivals].max())
+        return float(np.max((lacking * 2 * spread)[rivals] / squares[rivals]))
 
     def _over(self, per_edge: Vector) -> Vector:
         sums: Vector = per_edge[self.rows].sum(axis=1)

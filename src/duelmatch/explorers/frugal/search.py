@@ -7,7 +7,7 @@ the winner, so there is no union bound over rivals. The last one left is the ans
 
 Two requests need more than that. ``epsilon``: the champion need not be the winner, only close to it; and
 ``assume_winner=False``: there may be no winner, so that being the last one left proves nothing. Both are
-answered by a proof for one champion at a time: a second wealth against each rival, from bets that this champion
+answered by a proof for one champion at a time: a second wealth against each rival, from bets that it
 loses to it by no more than epsilon per position, made while it is the champion. The champion of a proof is
 chosen by the data, so the i-th proof gets its own part of delta / 2, one in i (i + 1), and a new one begins
 only after the duels have grown by half.
@@ -15,12 +15,12 @@ only after the duels have grown by half.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from math import log
+from math import exp, log
 from typing import Literal
 
 import numpy as np
 
+from duelmatch.errors import TooLargeError
 from duelmatch.explorers.frugal.champion import borda_champion, condorcet_champion
 from duelmatch.explorers.frugal.ledger import Ledger
 from duelmatch.explorers.frugal.listed import Listed, list_matchings
@@ -29,7 +29,7 @@ from duelmatch.explorers.frugal.tables import Tabled
 from duelmatch.explorers.rounds import Outcome, Round, Rounds, Standing
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.assignment import usable_edges
-from duelmatch.matchings.counting import edge_marginals
+from duelmatch.matchings.counting import count_matchings, edge_marginals
 
 Criterion = Literal["condorcet", "borda"]
 
@@ -41,6 +41,9 @@ PRIOR = 10.0
 
 MOST_LISTED = 3000
 """Rivals are listed one by one from here on: an update takes some milliseconds then."""
+
+FEW = 100
+"""So many possible winners are listed in a report."""
 
 NEXT_PROOF = 1.5
 """A new proof begins when the duels have grown by this factor since the last one began."""
@@ -130,7 +133,9 @@ class FrugalSearch:
         if self._criterion == "borda":
             champion = borda_champion(self._pairs, self._advantage(), self._marginals, allowed)
         else:
-            champion = condorcet_champion(self._pairs, self._advantage(), self._champion, allowed)
+            champion = condorcet_champion(
+                self._pairs, self._advantage(), self._champion, allowed, self._rivals
+            )
         if self._champion is None or not np.array_equal(champion, self._champion):
             self._crowned = self._duels
         self._champion = champion
@@ -160,7 +165,11 @@ class FrugalSearch:
         if self._criterion == "condorcet" and self._assume_winner:
             assuming = "a Condorcet winner exists"
         if left == 0:
-            return Outcome("no_winner", None) if self._criterion == "condorcet" else Outcome("certified", champion)
+            return (
+                Outcome("no_winner", None)
+                if self._criterion == "condorcet"
+                else Outcome("certified", champion)
+            )
         if left == 1 and self._assume_winner:
             return Outcome("certified", self._only(), assuming=assuming)
         if proving and self._rivals.proven(champion, self._proof_threshold):
@@ -184,12 +193,38 @@ class FrugalSearch:
             self._rivals = Listed(self._graph, rows, base, proof, self._assume_winner)
 
     def standing(self) -> Standing:
-        """Report the champion, the edges decided, and how much evidence is missing."""
+        """Report the champion, the edges decided, the possible winners, and how much evidence is missing."""
         edges = self._rivals.edges()
         per_position = np.add.reduceat(edges, self._graph.start[:-1], dtype=np.intp)
         accepted = edges & (per_position == 1)[self._graph.edge_position]
+        possible, some = self._possible(edges)
         if self._champion is None or self._last is None:
-            return Standing(None, accepted, ~edges, None, None)
+            return Standing(None, accepted, ~edges, None, None, 1.0, possible, some)
         poorest = min(self._threshold, max(0.0, self._rivals.poorest(self._champion)))
         left = self._rivals.duels_left(*self._last, self._threshold)
-        return Standing(self._champion, accepted, ~edges, 1 - poorest / self._threshold, int(np.ceil(left)))
+        return Standing(
+            self._champion,
+            accepted,
+            ~edges,
+            1 - poorest / self._threshold,
+            int(np.ceil(left)),
+            exp(-poorest),
+            possible,
+            some,
+        )
+
+    def _possible(self, edges: Mask) -> tuple[int | None, Indices | None]:
+        """Return the number of possible winners, if it can be counted, and the list, if it is short."""
+        if isinstance(self._rivals, Listed):
+            rows = self._rivals.rows[self._rivals.possible]
+            return len(rows), rows if len(rows) <= FEW else None
+        if not edges.any():
+            return 0, None
+        graph = self._graph
+        left = Graph(
+            graph.candidates, graph.positions, graph.edge_candidate[edges], graph.edge_position[edges]
+        )
+        try:
+            return count_matchings(left), None
+        except TooLargeError:
+            return None, None

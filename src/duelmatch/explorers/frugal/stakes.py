@@ -32,8 +32,8 @@ class Pairs:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.table = PairTable(graph)
-        self.first, self.second, self.count = self.table.first, self.table.second, self.table.count
+        table = PairTable(graph)
+        self.first, self.second, self.count = table.first, table.second, table.count
         self.position: Indices = graph.edge_position[self.first]
         self.wins = np.zeros(self.count)
         self.duels = np.zeros(self.count)
@@ -43,13 +43,10 @@ class Pairs:
         self.duels[pairs] += duels
         self.wins[pairs] += wins
 
-    def edges_against(self, champion: Indices, advantage: Vector) -> Vector:
+    def against(self, champion: Indices, advantage: Vector) -> Vector:
         """Return, for every edge, its advantage over the champion's edge at its position."""
-        own = champion[self.graph.edge_position]
-        others = np.flatnonzero(own != np.arange(self.graph.edges))
-        number = np.asarray(self.table.number[others, own[others]]).ravel() - 1
         against = np.zeros(self.graph.edges)
-        against[others] = np.where(others < own[others], advantage[number], -advantage[number])
+        _against(self.first, self.second, self.position, champion, advantage, against)
         return against
 
 
@@ -82,7 +79,9 @@ class Stakes:
         first, second = used[pairs.first], used[pairs.second]
         at_position = np.add.reduceat(used, graph.start[:-1], dtype=np.intp)[pairs.position]
         others = at_position > first.astype(np.intp) + second
-        return (first & (self.first != 0)) | (second & (self.second != 0)) | (others & (self.neither != 0))
+        told: Mask = (first & (self.first != 0)) | (second & (self.second != 0))
+        told |= others & (self.neither != 0)
+        return told
 
     def sums(self, per_pair: Vector) -> Vector:
         """Return, for every edge b, the sum of c_pair(b) per_pair over the pairs at its position."""
@@ -95,18 +94,33 @@ class Stakes:
     def _sums(self, neither: Vector, first: Vector, second: Vector, per_pair: Vector) -> Vector:
         graph, pairs = self.pairs.graph, self.pairs
         out = np.zeros(graph.edges)
-        edge_sums(pairs.first, pairs.second, pairs.position, graph.start, neither, first, second, per_pair, out)
+        edge_sums(
+            pairs.first, pairs.second, pairs.position, graph.start, neither, first, second, per_pair, out
+        )
         return out
 
     def largest(self) -> Vector:
         """Return the largest |c_pair| of each pair."""
-        return np.maximum(np.maximum(np.abs(self.neither), np.abs(self.first)), np.abs(self.second))
+        largest: Vector = np.abs([self.neither, self.first, self.second]).max(axis=0)
+        return largest
 
 
 def _chosen(graph: Graph, champion: Indices) -> Vector:
     chosen = np.zeros(graph.edges)
     chosen[champion] = 1.0
     return chosen
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _against(
+    first: Indices, second: Indices, position: Indices, champion: Indices, advantage: Vector, out: Vector
+) -> None:
+    for pair in range(len(first)):
+        own = champion[position[pair]]
+        if own == first[pair]:
+            out[second[pair]] = -advantage[pair]
+        elif own == second[pair]:
+            out[first[pair]] = advantage[pair]
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
@@ -161,7 +175,7 @@ class Play:
     wins: NDArray[np.int64]
 
     def values(self) -> tuple[Vector, Vector, Vector]:
-        """Return Y of the pairs drawn if their first edge wins: for rivals with neither edge, first, second."""
+        """Return Y of the pairs drawn if their first edge wins: for rivals with neither, first, second."""
         stakes, twice = self.stakes, 2 * self.omega[self.pairs]
         return (
             stakes.neither[self.pairs] / twice,

@@ -3,8 +3,8 @@
 If all rivals share one bet lambda, log(1 + lambda Y(B)) depends on B only through its edge at the
 position of the duel, so the log wealth against B is a sum over its edges, and the poorest matching through an
 edge is an assignment problem. One bet does not fit all rivals, so there are several, from a quarter
-to four times the one that suits the hardest rival, with equal shares of the wealth. For weights nu that add up
-to 1, the logarithm of their sum is at least
+to four times the one that suits the hardest rival, with equal shares of the wealth. For weights nu that add
+up to 1, the logarithm of their sum is at least
 
     sum_s nu_s (log wealth_s(B) - log scales - log nu_s),
 
@@ -91,7 +91,7 @@ class Tabled:
         self._least = 0.0
 
     def start_proof(self) -> None:
-        """Begin to bet for a new champion: with the wealth so far where that was won from the winner's rivals."""
+        """Begin to bet for a new champion, from the wealth so far if only the winner is to be feared."""
         self.proof = Tables(self.base.logs.copy()) if self._forget else Tables.empty(self._graph)
 
     def plan(self, stakes: Stakes, prospects: Prospects, slack: float, unproven: float | None) -> Vector:
@@ -107,7 +107,13 @@ class Tabled:
             rivals = noise > 1e-12
         squares = (np.maximum(gaps, 0.0) + slack) ** 2 + OPTIMISM * noise
         shares = self._shares[rivals]
-        omega = allocation(stakes, self._known[rivals], squares[rivals], shares, self._alive if self._forget else self._usable)
+        omega = allocation(
+            stakes,
+            self._known[rivals],
+            squares[rivals],
+            shares,
+            self._alive if self._forget else self._usable,
+        )
         self._shares[rivals] = shares
         spread = stakes.square_sums(np.where(omega > 0, 0.25 / np.maximum(omega, 1e-300), 0.0))
         needed = self._over(spread)[rivals] / squares[rivals]
@@ -122,7 +128,7 @@ class Tabled:
             self.proof.settle(play, self._tangent, slack if proving else 0.0)
 
     def reject(self, threshold: float) -> None:
-        """Reject every edge such that the wealth against every matching through it has reached the threshold."""
+        """Reject every edge if the wealth against all matchings through it has reached the threshold."""
         least = self.base.poorest(self._graph, self._alive)
         self._alive &= least < threshold
         if best_matching(self._graph, np.zeros(self._graph.edges), self._alive) is None:
@@ -142,6 +148,16 @@ class Tabled:
     def edges(self) -> Mask:
         """Mark the edges of the possible winners."""
         return self._alive.copy()
+
+    def is_possible(self, matching: Indices) -> bool:
+        """Whether a matching may be the winner."""
+        return bool(self._alive[matching].all())
+
+    def somebody(self) -> Indices:
+        """Return a possible winner."""
+        matching = best_matching(self._graph, np.zeros(self._graph.edges), self._alive)
+        assert matching is not None, "one is left"
+        return matching
 
     @property
     def left(self) -> int:
@@ -164,7 +180,7 @@ class Tabled:
             return 0.0
         squares = np.maximum(self._over(prospects.gaps), 0.0) ** 2 + OPTIMISM * self._over(prospects.noise)
         lacking = np.maximum(threshold - self.base.wealth(self._known), 0.0)
-        return float((lacking * 2 * spread / squares)[rivals].max())
+        return float(np.max((lacking * 2 * spread)[rivals] / squares[rivals]))
 
     def _over(self, per_edge: Vector) -> Vector:
         sums: Vector = per_edge[self._known].sum(axis=1)
