@@ -39,8 +39,8 @@ GROWTH = 0.02
 PRIOR = 10.0
 """The estimates begin as if each candidate of a pair had won so many duels already."""
 
-MOST_LISTED = 3000
-"""Rivals are listed one by one from here on: an update takes some milliseconds then."""
+MOST_LISTED = 10_000
+"""Rivals are listed one by one from here on: an update takes some tens of milliseconds then."""
 
 FEW = 100
 """So many possible winners are listed in a report."""
