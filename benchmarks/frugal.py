@@ -1,8 +1,8 @@
 """How many duels do the algorithms need, as multiples of the information limit? Prints Markdown tables.
 
-The limit is T* kl(delta, 1 - delta), see docs/concepts.md: no algorithm that is wrong at most delta often does
-with fewer duels on average. The instances are seeded draws of six families, the first of each size whose limit
-at delta = 0.05 lies between 150 and 40,000 duels (otherwise a run tells nothing, or takes too long).
+The limit is T* kl(delta, 1 - delta), see docs/concepts.md: no algorithm that is wrong at most delta often
+does with fewer duels on average. The instances are seeded draws of six families, the first of each size
+whose limit at delta = 0.05 lies between 150 and 40,000 duels (otherwise a run tells nothing, or takes too long).
 
     python benchmarks/frugal.py                  the whole suite, some 20 minutes on two cores
     python benchmarks/frugal.py --runs 2 --paper-runs 1      a quick look
@@ -14,6 +14,7 @@ import json
 import time
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 
@@ -135,23 +136,23 @@ def table(results, batch):
                 if r["algorithm"] == NEW[criterion] and r["batch"] == 1 and r["delta"] == 0.05
             ]
             print(
-                f"\n{batch} at a time, delta = 0.05, all families: {spread(batched)}; one at a time: {spread(one)}; "
+                f"\n{batch} at a time, delta = 0.05, all families: {spread(batched)}; "
+                f"one at a time: {spread(one)}; "
                 f"ratio of the means {np.mean(batched) / np.mean(one):.3f}."
             )
-    print(
-        "\n### Time, right answers\n\n| algorithm | us a duel | s a run, median | longest | runs | wrong |\n|---|---|---|---|---|---|"
-    )
+    print("\n### Time, right answers\n\n| algorithm | us a duel | s a run, median | longest | runs | wrong |")
+    print("|---|---|---|---|---|---|")
     for name in dict.fromkeys(r["algorithm"] for r in results):
         mine = [r for r in results if r["algorithm"] == name]
         seconds, duels = [r["seconds"] for r in mine], [r["duels"] for r in mine]
         print(
-            f"| {name} | {1e6 * sum(seconds) / sum(duels):.1f} | {np.median(seconds):.2f} | {max(seconds):.2f} "
-            f"| {len(mine):,} | {sum(not r['right'] for r in mine)} |"
+            f"| {name} | {1e6 * sum(seconds) / sum(duels):.1f} | {np.median(seconds):.2f} "
+            f"| {max(seconds):.2f} | {len(mine):,} | {sum(not r['right'] for r in mine)} |"
         )
 
 
 def times_fewer(by_name, names):
-    """Return how many times fewer duels than the paper's first algorithm, on the least favourable instance."""
+    """Return how many times fewer duels than the paper's first algorithm, where that is least."""
     factors = []
     for size in {tuple(r["size"]) for r in by_name[names[0]]}:
         mean = [
@@ -235,11 +236,8 @@ def main():
     parser.add_argument("--plot", help="write a figure to this file")
     options = parser.parse_args()
     results = []
-    if options.keep:
-        try:
-            results = [json.loads(line) for line in open(options.keep)]
-        except FileNotFoundError:
-            pass
+    if options.keep and Path(options.keep).exists():
+        results = [json.loads(line) for line in Path(options.keep).read_text().splitlines()]
     known = {
         (r["criterion"], r["family"], tuple(r["size"]), r["algorithm"], r["delta"], r["seed"], r["batch"])
         for r in results
