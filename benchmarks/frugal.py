@@ -84,18 +84,19 @@ def run(job):
 
 
 def jobs(runs, paper_runs, batch):
-    """Yield every run of the suite, the slow ones first."""
-    for criterion in ("condorcet", "borda"):
-        algorithms = [(name, paper_runs, {}) for name in PAPER[criterion]]
-        algorithms += [(NEW[criterion], runs, {})]
-        if batch > 1:
-            algorithms += [(NEW[criterion], runs, {"batch": batch})]
-        for algorithm, repetitions, parameters in algorithms:
-            for family, sizes in SIZES.items():
-                for size in sizes:
-                    for delta in DELTAS if not parameters else (0.05,):
-                        for seed in range(repetitions):
-                            yield criterion, family, size, algorithm, delta, seed, parameters
+    """Yield every run of the suite, car-parallel last, which takes half the time."""
+    plans = [(criterion, NEW[criterion], DELTAS, runs, {}) for criterion in NEW]
+    plans += [(criterion, name, DELTAS, paper_runs, {}) for criterion in NEW for name in PAPER[criterion]]
+    if batch > 1:
+        plans += [(criterion, NEW[criterion], (0.05,), runs, {"batch": batch}) for criterion in NEW]
+    for criterion, algorithm, deltas, repetitions, parameters in sorted(
+        plans, key=lambda p: "parallel" in p[1]
+    ):
+        for family, sizes in SIZES.items():
+            for size in sizes:
+                for delta in deltas:
+                    for seed in range(repetitions):
+                        yield criterion, family, size, algorithm, delta, seed, parameters
 
 
 def spread(values):
