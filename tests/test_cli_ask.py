@@ -188,6 +188,23 @@ class TestQuestions:
         assert "2 duels answered; 0 of 2 edges decided" in page
         assert "leader, NOT CERTIFIED: ann for chair" in page
 
+    def test_progress_tells_what_is_possible_and_how_sure_the_leader_is(self) -> None:
+        page = flat(ask("duo.yaml", "--algorithm", "condorcet", "--batch", "1", answers="ann " * 4))
+        assert "0 duels answered; 2 matchings still possible 1, 2," in page
+        assert re.search(
+            r"4 duels answered; 2 matchings still possible; about [\d,]+ duels? left; "
+            r"leader, NOT CERTIFIED \(p 0\.\d+\): ann for chair "
+            r"Still possible: - ann for chair \(the leader\) - bob for chair",
+            page,
+        )
+        assert "if another matching were the winner, evidence this strong for this one would ever" in page
+        assert "among the 2 matchings still possible, unless this is one of the 5% of all runs" in page
+
+    def test_there_is_something_to_skip_to(self) -> None:
+        page = ask("team.yaml", "--algorithm", "condorcet", answers="s").output
+        assert "Nothing else can be asked" not in page
+        assert json.loads(ask("team.yaml", "--algorithm", "condorcet", "--json").stdout)["batch"] == 5
+
 
 class TestTheEnd:
     def test_a_certified_winner_is_explained(self) -> None:
@@ -198,6 +215,23 @@ class TestTheEnd:
         assert "This is the Condorcet winner, if a Condorcet winner exists: put against any other" in page
         assert "The chance that this is wrong is 50% at most" in page
         assert "NOT CERTIFIED" not in page.partition("Result after")[2]
+
+    @pytest.mark.parametrize(
+        ("options", "answers", "said"),
+        [
+            ([], "ann", "This is the Condorcet winner, if a Condorcet winner exists: put against any other"),
+            (["--no-assume-winner"], "ann", "This is the Condorcet winner: put against any other"),
+            (
+                ["--epsilon", "0.3"],
+                "ann bob",
+                "if a Condorcet winner exists: put against the Condorcet winner,",
+            ),
+            (["--epsilon", "0.3", "--no-assume-winner"], "ann bob", "good enough: put against any other"),
+        ],
+    )
+    def test_says_what_is_taken_for_granted(self, options: list[str], answers: str, said: str) -> None:
+        page = flat(ask("duo.yaml", "--algorithm", "condorcet", *options, answers=f"{answers} " * 300))
+        assert said in page
 
     def test_the_same_answers_give_what_the_library_gives(self) -> None:
         ask("duo.yaml", "--delta", "0.5", answers="ann " * 100)
@@ -309,6 +343,7 @@ class TestGoingOn:
             (["--schedule", "every"], "schedule is every but was sparse"),
             (["--oracle", "subgradient"], "oracle is subgradient but was lp"),
             (["--algorithm", "clucb-borda-pac", "--epsilon", "0.1"], "epsilon is 0.1 but was None"),
+            (["--no-assume-winner"], "assume_winner is False but was None"),
         ],
     )
     def test_with_other_settings_is_refused(self, options: list[str], said: str) -> None:
@@ -319,6 +354,28 @@ class TestGoingOn:
         assert said in result.stderr
         assert "--votes" in result.stderr
         assert Path("team.votes.csv").read_bytes() == before
+
+    def test_takes_even_a_no_from_before(self) -> None:
+        options = ["--algorithm", "condorcet", "--no-assume-winner", "--batch", "3"]
+        ask("team.yaml", *options, answers="1 1 1 1")
+        again = json.loads(ask("team.yaml", "--json").stdout)
+        assert (again["assume_winner"], again["batch"], again["epsilon"]) == (False, 3, None)
+        result = ask("team.yaml", "--assume-winner")
+        assert result.exit_code == 3
+        assert "assume_winner is True but was False" in result.stderr
+
+    def test_with_votes_from_before_there_were_other_algorithms(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Their settings do not have what is new, and name the algorithm, whatever the default is by now."""
+        ask("team.yaml", answers="1 1 1")
+        path = Path("team.votes.csv.run.json")
+        recorded = json.loads(path.read_text(encoding="utf-8"))
+        old = {name: value for name, value in recorded.items() if name not in ("assume_winner", "batch")}
+        path.write_text(json.dumps(old), encoding="utf-8")
+        monkeypatch.setattr("duelmatch.cli.settings.DEFAULT_ALGORITHM", "condorcet")
+        again = json.loads(ask("team.yaml", "--json", answers="1").stdout)
+        assert (again["algorithm"], again["resumed"], again["duels"]) == ("car-cond", 3, 4)
 
     def test_with_another_problem_is_refused(self) -> None:
         ask("team.yaml", answers="1")

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from inspect import signature
 from math import comb
 from pathlib import Path
 from typing import Any
@@ -22,8 +23,9 @@ from click.testing import CliRunner, Result
 import duelmatch as dm
 from duelmatch.cli import main
 from duelmatch.cli.runs import Run, seed_of
-from duelmatch.cli.settings import ALGORITHMS, DEFAULT_ALGORITHM, DEFAULTS, settle
+from duelmatch.cli.settings import ALGORITHMS, DEFAULT_ALGORITHM, PARAMETERS, settle
 from duelmatch.cli.simulate import Truth, clopper_pearson, summary
+from duelmatch.explorers import registry
 
 PROGRAM = str(Path(sys.executable).with_name("duelmatch"))
 POSIX = pytest.mark.skipif(os.name == "nt", reason="signals and terminals are different there")
@@ -159,11 +161,37 @@ class TestReport:
         assert told["answers"] == [{"status": "no_winner", "matching": None, "runs": 2, "right": True}]
         assert told["information_limit"] is None
 
+    def test_a_condorcet_winner_is_not_taken_for_granted_if_told_so(self) -> None:
+        options = ["cycle.yaml", "--runs", "3", "--jobs", "1", "--algorithm", "condorcet"]
+        assumed = json.loads(simulate(*options, "--json").stdout)
+        assert assumed["assuming"] == "a Condorcet winner exists"
+        assert assumed["wrong"] == 3
+        page = " ".join(simulate(*options).stdout.split())
+        assert "a Condorcet winner exists, which is not so here: its promise does not hold" in page
+        told = json.loads(simulate(*options, "--no-assume-winner", "--json").stdout)
+        assert told["answers"] == [{"status": "no_winner", "matching": None, "runs": 3, "right": True}]
+        assert told["assuming"] is None
+
+    def test_guesses_of_the_frugal_algorithms_say_how_good_they_are(self) -> None:
+        options = ["hard.yaml", "--runs", "3", "--jobs", "1", "--algorithm", "borda", "--max-duels", "30"]
+        told = answer(*options)
+        for run in told["each_run"]:
+            result = dm.simulate(dm.load_preferences("hard.yaml"), "borda", seed=run["seed"], max_duels=30)
+            assert (result.status, result.duels) == (run["status"], run["duels"])
+            assert 0.05 < run["p_value"] <= 1
+            assert run["possible"] == 2
+        page = simulate(*options).stdout
+        assert re.search(r"^p of a guess, median +(1|0\.\d+)$", page, re.MULTILINE)
+        assert re.search(r"^Still possible, median +2 matchings$", page, re.MULTILINE)
+        assert "p of a guess" not in simulate("hard.yaml", "--runs", "2", "--max-duels", "30").stdout
+
     @pytest.mark.parametrize(
         ("file", "algorithm", "reason"),
         [
             ("cycle.yaml", "car-cond", "there is no Condorcet winner"),
             ("tie.yaml", "clucb-borda-exact", "two matchings share the best Borda score"),
+            ("cycle.yaml", "condorcet", "there is no Condorcet winner"),
+            ("tie.yaml", "borda", "two matchings share the best Borda score"),
         ],
     )
     def test_warns_of_runs_without_an_end(self, file: str, algorithm: str, reason: str) -> None:
@@ -209,6 +237,28 @@ class TestTruth:
         truth = Truth(self.PREFS, settle({"algorithm": "clucb-borda-pac", "epsilon": epsilon}))
         assert truth.right(self.result("within_epsilon", "b", epsilon)) is right
 
+    @pytest.mark.parametrize(("epsilon", "right"), [(0.09, False), (0.11, True)])
+    def test_within_epsilon_of_the_condorcet_winner_too(self, epsilon: float, right: bool) -> None:
+        """Against a, b scores 0.4."""
+        truth = Truth(self.PREFS, settle({"algorithm": "condorcet", "epsilon": epsilon}))
+        assert truth.right(self.result("within_epsilon", "b", epsilon)) is right
+        assert truth.right(self.result("certified", "b", epsilon)) is False
+        assert truth.information_limit() is None
+
+    def test_within_epsilon_of_every_matching_where_no_winner_is_assumed(self) -> None:
+        """In cycle.yaml every matching loses to some other by 0.4."""
+        prefs = dm.load_preferences("cycle.yaml")
+        for epsilon, right in ((0.39, False), (0.41, True)):
+            settings = settle({"algorithm": "condorcet", "epsilon": epsilon, "assume_winner": False})
+            assert Truth(prefs, settings).right(self.result("within_epsilon", "a", epsilon)) is right
+
+    def test_of_the_frugal_algorithms_is_exact_unless_told_otherwise(self) -> None:
+        for name in ("condorcet", "borda"):
+            settings = settle({"algorithm": name})
+            assert settings.parameters["epsilon"] is None
+            assert Truth(self.PREFS, settings).right(self.result("certified", "b")) is False
+        assert settle({"algorithm": "clucb-borda-pac"}).parameters["epsilon"] == 0.05
+
     def test_wrong_claims_are_counted_and_wrong_guesses_are_not(self) -> None:
         truth = Truth(self.PREFS, settle({"algorithm": "car-cond"}))
         results = [
@@ -241,6 +291,10 @@ class TestUsage:
             ["--jobs", "0"],
             ["--epsilon", "0.1"],
             ["--algorithm", "clucb-borda-pac", "--oracle", "lp"],
+            ["--algorithm", "clucb-borda-pac", "--batch", "5"],
+            ["--algorithm", "borda", "--no-assume-winner"],
+            ["--algorithm", "condorcet", "--batch", "0"],
+            ["--algorithm", "condorcet", "--schedule", "every"],
             ["--seed", "-1"],
             ["--max-duels", "-1"],
         ],
@@ -275,13 +329,10 @@ class TestAlgorithms:
 
     @pytest.mark.parametrize("name", ALGORITHMS)
     def test_the_catalogue_knows_the_parameters(self, name: str) -> None:
-        problem = dm.Problem.complete(["a", "b"], ["s"])
-        for parameter, value in DEFAULTS.items():
-            if parameter in ALGORITHMS[name].parameters:
-                dm.explorer(name, problem, **{parameter: value})
-            else:
-                with pytest.raises(dm.ProblemError, match="has no parameter"):
-                    dm.explorer(name, problem, **{parameter: value})
+        build = signature(registry._ALGORITHMS[name]).parameters
+        known = {key: value.default for key, value in build.items() if key not in ("graph", "delta", "seed")}
+        assert ALGORITHMS[name].parameters == known
+        assert known.keys() <= set(PARAMETERS)
 
     def test_are_listed(self) -> None:
         told = json.loads(CliRunner().invoke(main, ["algorithms", "--json"]).stdout)["algorithms"]

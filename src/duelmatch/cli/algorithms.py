@@ -17,7 +17,7 @@ def command(as_json: bool) -> None:
     \b
     Example:
       duelmatch algorithms
-      duelmatch simulate example:lineup --algorithm clucb-borda-pac
+      duelmatch simulate example:lineup --algorithm borda
     """  # noqa: D301
     rows = [
         {

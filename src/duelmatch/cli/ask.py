@@ -14,6 +14,7 @@ import duelmatch as dm
 from duelmatch.cli.options import Source, file_argument, json_option
 from duelmatch.cli.output import Page, counted, print_json, working
 from duelmatch.cli.settings import ALGORITHMS, Settings, settings_options, settle
+from duelmatch.cli.standing import few_possible, how_sure
 from duelmatch.cli.status import ANSWER_IS_NO, INTERRUPTED
 from duelmatch.errors import DuelError, FileError
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 MANY = 200
 """Votes that take a moment to replay."""
+
+ROUND = {"batch": 5}
+"""With rounds of one duel there would be nothing to skip to; five cost hardly a duel more."""
 
 
 @click.command("ask")
@@ -53,7 +57,7 @@ def command(
     \b
     Example:
       duelmatch ask example:lineup
-      duelmatch ask team.yaml --algorithm clucb-borda-pac --epsilon 0.1 --votes friday.csv
+      duelmatch ask team.yaml --algorithm borda --epsilon 0.1 --votes friday.csv
     """  # noqa: D301
     from duelmatch.cli.dialogue import Dialogue
     from duelmatch.cli.journal import Journal, fingerprint
@@ -74,7 +78,7 @@ def command(
 
         dialogue = Dialogue(page, run, journal, settings.seed, start)
         ended = dialogue.hold()
-        result = dialogue.run.result
+        result, progress = dialogue.run.result, dialogue.run.progress
     if as_json:
         matching = None if result.matching is None else dict(result.matching)
         print_json(
@@ -91,13 +95,16 @@ def command(
                 "duels": result.duels,
                 "error_allowed": result.delta,
                 "assuming": result.assuming,
+                "p_value": progress.p_value,
+                "possible": progress.possible,
+                "possible_winners": [dict(matching) for matching in progress.possible_winners],
             }
         )
     else:
         to_go_on = ["duelmatch", "ask", source.name, "--votes", str(path)]
         if ended == "done":
             to_go_on += ["--max-duels", str(2 * max(result.duels, 1))]
-        _report(page, settings, result, shlex.join(to_go_on))
+        _report(page, settings, result, progress, shlex.join(to_go_on))
     if ended == "interrupted":
         ctx.exit(INTERRUPTED)
     if result.status == "no_winner":
@@ -108,9 +115,9 @@ def _settings(journal: Journal, given: Mapping[str, Any], identity: Mapping[str,
     """Return the settings: those of the run that is gone on with, if there is one, which must not differ."""
     recorded = journal.settings()
     if recorded is None:
-        return settle(given)
+        return settle(given, ROUND)
     try:
-        before = settle({}, {name: value for name, value in recorded.items() if value is not None})
+        before = settle({}, recorded)
     except (KeyError, TypeError, ValueError):
         raise FileError(
             f"{journal.settings_path}: This does not say how the run was begun. Was it edited, or written by "
@@ -167,39 +174,44 @@ def _welcome(page: Page, source: Source, journal: Journal) -> None:
         )
 
 
-def _report(page: Page, settings: Settings, result: dm.Result, to_go_on: str) -> None:
+def _report(page: Page, settings: Settings, result: dm.Result, progress: dm.Progress, to_go_on: str) -> None:
     certified = result.status in ("certified", "within_epsilon")
     mark = {"budget_spent": "NOT CERTIFIED", "no_winner": "no winner"}.get(result.status, "certified")
     page.heading(f"Result after {counted(result.duels, 'duel')}: {mark}")
     if result.matching is not None:
         heading = "Candidate" if certified else "Candidate (NOT CERTIFIED)"
         page.table({"Position": "left", heading: "left"}, result.matching.items())
-    page.paragraph(_meaning(settings, result))
     if result.status == "budget_spent":
+        page.paragraph(how_sure(progress, settings.delta, settings.criterion))
+        for line in few_possible(progress):
+            page.line(line, indent=2)
         page.paragraph(f"To go on: {to_go_on}")
+    else:
+        page.paragraph(_meaning(settings, result))
 
 
 def _meaning(settings: Settings, result: dm.Result) -> str:
-    match result.status:
-        case "certified" if settings.criterion == "condorcet":
-            proviso = f", if {result.assuming}" if result.assuming else ""
+    proviso = f", if {result.assuming}" if result.assuming else ""
+    match result.status, settings.criterion:
+        case "certified", "condorcet":
             meaning = f"This is the Condorcet winner{proviso}: put against any other matching, it wins."
-        case "certified":
+        case "certified", _:
             meaning = "This is the Borda winner: no matching does better on average against all others."
-        case "within_epsilon":
+        case "within_epsilon", "condorcet":
+            whom = "the Condorcet winner" if result.assuming else "any other matching"
+            meaning = (
+                f"This is good enough{proviso}: put against {whom}, it wins, or loses by "
+                f"{result.epsilon:g} at most."
+            )
+        case "within_epsilon", _:
             meaning = (
                 "This is as good as the Borda winner, or nearly: its average score against all matchings "
                 f"is within {result.epsilon:g} of the best there is."
             )
-        case "no_winner":
+        case _:
             meaning = (
                 "There is no Condorcet winner: every matching loses to some other, or ties with it. The "
-                "Borda winner always exists: try --algorithm clucb-borda-pac, with other --votes."
-            )
-        case _:
-            return (
-                "This is a guess from the answers so far, not an answer: the run was stopped before it could "
-                "be sure of anything."
+                "Borda winner always exists: try --algorithm borda, with other --votes."
             )
     return (
         f"{meaning} The chance that this is wrong is {100 * result.delta:g}% at most, if each duel was "

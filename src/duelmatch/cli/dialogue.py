@@ -11,7 +11,8 @@ from typing import Literal
 
 import duelmatch as dm
 from duelmatch.cli.journal import Journal
-from duelmatch.cli.output import Page, counted, rounded, working
+from duelmatch.cli.output import Page, counted, working
+from duelmatch.cli.standing import few_possible, standing
 from duelmatch.files import Vote
 
 Ended = Literal["done", "stopped", "end of input", "interrupted"]
@@ -26,8 +27,10 @@ HELP = (
     "s  skip: another question first; this one comes back later.",
     "u  undo: take the last answer back; again, and the one before it goes too.",
     "q  stop, as does the end of the input. Everything is kept, and the same command goes on.",
-    "An edge is decided when it is certain to be in the winner, or not to be. The leader is a guess until "
-    "the run is over, and how many duels are left is a rough estimate.",
+    "A matching is still possible until the answers speak clearly against it; an edge is decided when it is "
+    "certain to be in the winner, or not to be. The leader is a guess until the run is over, and p says how "
+    "good a guess: if another matching were the winner, evidence this strong for the leader would ever turn "
+    "up with probability p at most. How many duels are left is a rough estimate.",
 )
 
 
@@ -166,40 +169,34 @@ class Dialogue:
             page.line(f"{number}  {_called(candidate, details)}", style="bold", indent=2)
             for line in filter(None, (details.text, details.picture, details.link)):
                 page.line(line, indent=5)
-        page.line(self._standing.sentence(self.run), style="dim")
+        first, *others = self._standing.lines(self.run)
+        page.line(first, style="dim")
+        for line in others:
+            page.line(line, style="dim", indent=2)
 
     def _title(self, candidate: str) -> str | None:
         return self.run.problem.candidate_details.get(candidate, dm.Details()).title
 
 
 class _Standing:
-    """The sentence that says where a run stands, computed again with every question unless that is slow."""
+    """The lines that say where a run stands, computed again with every question unless that is slow."""
 
     def __init__(self) -> None:
         self._seconds = 0.0
         self._told_at = -float("inf")
-        self._rest = ""
+        self._sentence = ""
+        self._possible: list[str] = []
 
-    def sentence(self, run: dm.Explorer) -> str:
+    def lines(self, run: dm.Explorer) -> list[str]:
         if self._seconds < SLOW or perf_counter() - self._told_at > 20 * self._seconds:
             start = perf_counter()
-            self._rest = _standing(run)
+            progress = run.progress
+            self._sentence, self._possible = standing(progress), few_possible(progress)
             self._told_at = perf_counter()
             self._seconds = self._told_at - start
         most = "" if run.max_duels is None else f" of {run.max_duels:,} at most"
-        return f"{counted(run.duels, 'duel')} answered{most}; {self._rest}"
-
-
-def _standing(run: dm.Explorer) -> str:
-    progress = run.progress
-    decided = len(progress.accepted) + len(progress.rejected)
-    parts = [f"{decided:,} of {counted(decided + len(progress.undecided), 'edge')} decided"]
-    if progress.duels_left is not None:
-        parts.append(f"about {rounded(max(1, progress.duels_left))} duels left")
-    if progress.leader is not None and run.duels:
-        leader = ", ".join(f"{candidate} for {position}" for position, candidate in progress.leader.items())
-        parts.append(f"leader, NOT CERTIFIED: {leader}")
-    return "; ".join(parts)
+        first = f"{counted(run.duels, 'duel')} answered{most}; {self._sentence}"
+        return [first, "Still possible:", *self._possible] if self._possible else [first]
 
 
 def _called(name: str, details: dm.Details) -> str:

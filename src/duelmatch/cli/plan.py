@@ -196,7 +196,8 @@ def _print(answer: dict[str, Any]) -> None:
         f"Delta {answer['delta']:g}: the answer may be wrong in {100 * answer['delta']:g}% of all runs. The "
         "information limit is the least that any such method needs on average; it counts every duel as if it "
         "were nearly even, and lopsided ones tell more. The upper bounds are the paper's guarantees, and far "
-        "from tight."
+        "from tight. What an algorithm takes in practice, `duelmatch simulate` tells: condorcet and borda "
+        "take a small multiple of the limit."
     )
 
 

@@ -20,6 +20,7 @@ import numpy as np
 import duelmatch as dm
 from duelmatch.cli.settings import Settings
 from duelmatch.errors import DuelmatchError
+from duelmatch.explorers import simulated_run
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +34,14 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One finished run: its number, the seed it can be repeated with, and what came out."""
+    """One finished run: its number, the seed it can be repeated with, what came out and what was open."""
 
     number: int
     seed: int
     result: dm.Result
     seconds: float
+    p_value: float | None = None
+    possible: int | None = None
 
 
 def seed_of(seed: int, number: int) -> int:
@@ -81,12 +84,15 @@ def _run(task: Task, number: int) -> Run:
     settings = task.settings
     seed = seed_of(settings.seed, number)
     start = perf_counter()
-    result = dm.simulate(
+    run = simulated_run(
         task.preferences, settings.algorithm, settings.delta, seed, task.max_duels, **settings.parameters
     )
+    result = run.result
     if result.status == "budget_spent" and (task.max_duels is None or result.duels < task.max_duels):
         raise KeyboardInterrupt  # which simulate takes for the end of the run
-    return Run(number, seed, result, perf_counter() - start)
+    seconds = perf_counter() - start
+    progress = run.progress
+    return Run(number, seed, result, seconds, progress.p_value, progress.possible)
 
 
 _kept: list[Task] = []

@@ -14,56 +14,69 @@ import click
 
 from duelmatch.cli.options import Between
 
-DEFAULT_ALGORITHM = "car-verify"
+DEFAULT_ALGORITHM = "condorcet"
 """What is run unless told otherwise."""
 
-DEFAULTS: Mapping[str, Any] = {"epsilon": 0.05, "schedule": "sparse", "oracle": "lp"}
-"""The parameters that some algorithms take, with the values they have unless told otherwise."""
-
+PARAMETERS = ("epsilon", "schedule", "oracle", "assume_winner", "batch")
+"""What some algorithms take besides delta and the seed."""
 
 Criterion = Literal["borda", "condorcet"]
 
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """An algorithm in plain words."""
+    """An algorithm in plain words, and its parameters with the values they have unless told otherwise."""
 
     criterion: Criterion
     guarantee: str
     use: str
-    parameters: tuple[str, ...]
+    parameters: Mapping[str, Any]
 
 
 ALGORITHMS: Mapping[str, About] = {
+    "condorcet": About(
+        "condorcet",
+        "The Condorcet winner, if there is one, or one that loses to it by epsilon at most; wrong with "
+        "probability delta at most. With --no-assume-winner, also if there is none.",
+        "To find the matching that beats every other, with as few duels as can be.",
+        {"epsilon": None, "assume_winner": True, "batch": 1},
+    ),
+    "borda": About(
+        "borda",
+        "The Borda winner, or a score within epsilon of the best; wrong with probability delta at most. "
+        "Without epsilon, never ends if two share the best score.",
+        "To find the best on average, with as few duels as can be; when a winner must exist.",
+        {"epsilon": None, "batch": 1},
+    ),
     "clucb-borda-pac": About(
         "borda",
         "The Borda score is within epsilon of the best; wrong with probability delta at most.",
-        "To find a matching that does well on average, when close calls need not be decided.",
-        ("epsilon", "schedule"),
+        "To compare with the paper: a matching that does well on average, close calls left undecided.",
+        {"epsilon": 0.05, "schedule": "sparse"},
     ),
     "clucb-borda-exact": About(
         "borda",
         "The Borda winner; wrong with probability delta at most. Never ends if two share the best score.",
-        "To find the very best on average, whatever it takes.",
-        ("schedule",),
+        "To compare with the paper: the very best on average, whatever it takes.",
+        {"schedule": "sparse"},
     ),
     "car-cond": About(
         "condorcet",
         "The Condorcet winner, if there is one; wrong with probability delta at most.",
-        "To find the matching that beats every other, when one is sure to exist.",
-        ("schedule", "oracle"),
+        "To compare with the paper, when a Condorcet winner is sure to exist.",
+        {"schedule": "sparse", "oracle": "lp"},
     ),
     "car-verify": About(
         "condorcet",
         "The Condorcet winner; wrong with probability delta at most, even if there is none.",
-        "When it is not sure that a Condorcet winner exists.",
-        ("schedule", "oracle"),
+        "To compare with the paper, when it is not sure that a Condorcet winner exists.",
+        {"schedule": "sparse", "oracle": "lp"},
     ),
     "car-parallel": About(
         "condorcet",
         "As car-verify, and few duels on average. Never ends if there is no winner.",
-        "When delta is very small and the average cost counts.",
-        ("schedule", "oracle"),
+        "To compare with the paper, when delta is very small and the average cost counts.",
+        {"schedule": "sparse", "oracle": "lp"},
     ),
 }
 
@@ -85,18 +98,19 @@ class Settings:
     def as_dict(self) -> dict[str, Any]:
         """Return all of it by name; parameters that the algorithm does not have are None."""
         own = {"algorithm": self.algorithm, "delta": self.delta, "seed": self.seed}
-        return own | {name: self.parameters.get(name) for name in DEFAULTS}
+        return own | {name: self.parameters.get(name) for name in PARAMETERS}
 
 
-def settle(given: Mapping[str, Any], recorded: Mapping[str, Any] | None = None) -> Settings:
-    """Fill what was not given (None) from an earlier run, if there is one, or else with the defaults."""
-    values = dict(recorded or {}) | {name: value for name, value in given.items() if value is not None}
+def settle(given: Mapping[str, Any], usual: Mapping[str, Any] | None = None) -> Settings:
+    """Fill what was not given (None) with what is ``usual``, if anything is, or else with the defaults."""
+    values = {name: value for name, value in (usual or {}).items() if value is not None}
+    values |= {name: value for name, value in given.items() if value is not None}
     algorithm = values.get("algorithm", DEFAULT_ALGORITHM)
-    taken = ALGORITHMS[algorithm].parameters
-    for name in DEFAULTS:
-        if given.get(name) is not None and name not in taken:
-            raise click.UsageError(f"{algorithm} has no --{name}.")
-    parameters = {name: values.get(name) or DEFAULTS[name] for name in taken}
+    own = ALGORITHMS[algorithm].parameters
+    for name in PARAMETERS:
+        if given.get(name) is not None and name not in own:
+            raise click.UsageError(f"{algorithm} has no --{name.replace('_', '-')}.")
+    parameters = {name: values.get(name, default) for name, default in own.items()}
     return Settings(algorithm, float(values.get("delta", 0.05)), int(values.get("seed", 0)), parameters)
 
 
@@ -121,7 +135,21 @@ _OPTIONS = (
     click.option(
         "--epsilon",
         type=Between(0, 1),
-        help=f"How far from the best score clucb-borda-pac may end.  [default: {DEFAULTS['epsilon']}]",
+        help="How much worse than the best is good enough, which saves duels where it is close: how much "
+        "condorcet may lose to the winner by, how far the Borda score may be below the best.  "
+        "[default: none, the very best; 0.05 for clucb-borda-pac]",
+    ),
+    click.option(
+        "--assume-winner/--no-assume-winner",
+        default=None,
+        help="Whether condorcet may take for granted that a Condorcet winner exists. If not, it proves that "
+        "its answer beats every other, or says that none does, which takes more duels.  [default: assume it]",
+    ),
+    click.option(
+        "--batch",
+        type=click.IntRange(1, 1_000_000),
+        help="How many duels condorcet and borda want answered at least before they think again: as many as "
+        "are asked at the same time.  [default: 1; 5 for ask, so that there is something to skip to]",
     ),
     click.option(
         "--schedule",

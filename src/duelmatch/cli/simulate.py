@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from statistics import median_high
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ import duelmatch as dm
 from duelmatch.cli.options import Source, file_argument, json_option
 from duelmatch.cli.output import Page, counted, print_json, rounded, ticker
 from duelmatch.cli.settings import Settings, settings_options, settle
+from duelmatch.cli.standing import probability
 from duelmatch.cli.status import INTERRUPTED, refuse
 from duelmatch.errors import DuelmatchError, TooLargeError
 
@@ -59,7 +61,8 @@ def command(
     \b
     Example:
       duelmatch simulate example:lineup
-      duelmatch simulate example:prizes --algorithm clucb-borda-pac --epsilon 0.1 --delta 0.01 --runs 1000
+      duelmatch simulate example:prizes --algorithm borda --epsilon 0.02 --delta 0.01 --runs 1000
+      duelmatch simulate example:lineup --max-duels 300
     """  # noqa: D301
     from duelmatch.cli.runs import Task
 
@@ -119,18 +122,19 @@ class Truth:
 
     def __init__(self, preferences: dm.Preferences, settings: Settings) -> None:
         self._preferences, self._settings = preferences, settings
+        self._epsilon: float | None = settings.parameters.get("epsilon")
         self.winner: dm.Matching | None = None
         self.too_large: str | None = None
         self.endless: str | None = None
         if settings.criterion == "condorcet":
             self.winner = preferences.condorcet_winner()
-            if self.winner is None:
+            if self.winner is None and self._epsilon is None:
                 self.endless = "there is no Condorcet winner"
             return
         try:
             self.winner = preferences.borda_winner()
             self._best = preferences.borda_score(self.winner)
-            if preferences.borda_margin() == 0 and "epsilon" not in settings.parameters:
+            if preferences.borda_margin() == 0 and self._epsilon is None:
                 self.endless = "two matchings share the best Borda score"
         except TooLargeError as error:
             self.too_large = str(error)
@@ -141,16 +145,28 @@ class Truth:
             return self.winner is None
         if result.matching is None or self.too_large:
             return None
-        if self._settings.criterion == "condorcet":
+        exact = self._epsilon is None or result.status == "certified"
+        if self._settings.criterion == "condorcet" and exact:
             return result.matching == self.winner
-        missing = self._best - self._preferences.borda_score(result.matching)
-        allowed: float = self._settings.parameters.get("epsilon", 0.0)
-        return missing <= allowed + 1e-12
+        if self._settings.criterion == "condorcet":
+            missing = self._loses_by(result.matching)
+        else:
+            missing = self._best - self._preferences.borda_score(result.matching)
+        return missing <= (0.0 if exact else self._epsilon or 0.0) + 1e-12
+
+    def _loses_by(self, matching: dm.Matching) -> float:
+        """Return by how much a matching loses: to the winner, if it may be taken for granted, or to any."""
+        rival: dm.Matching | None = self.winner
+        if rival is None or not self._settings.parameters["assume_winner"]:
+            problem, probability = self._preferences.problem, self._preferences.probability
+            against = {(c, s): probability(s, c, matching[s]) for c, s in problem.edges}
+            rival = dm.matchings.best(problem, against)
+        return 0.0 if rival is None else self._preferences.score(rival, matching) - 0.5
 
     def information_limit(self) -> float | None:
         """Return the fewest duels on average, where that is defined and quickly computed."""
         preferences, settings = self._preferences, self._settings
-        if self.endless or self.too_large or "epsilon" in settings.parameters:
+        if self.endless or self.too_large or self._epsilon is not None:
             return None
         if preferences.problem.graph.edges > MOST_EDGES_FOR_LIMIT:
             return None
@@ -187,6 +203,7 @@ def summary(runs: Sequence[Run], truth: Truth) -> dict[str, Any]:
         "error_rate": None if truth.too_large else wrong / len(runs),
         "error_interval": None if truth.too_large else list(clopper_pearson(wrong, len(runs), CONFIDENCE)),
         "error_allowed": max(run.result.delta for run in runs),
+        "assuming": next((run.result.assuming for run in runs if run.result.assuming), None),
         "duels": {
             "median": float(np.median(duels)),
             "mean": float(duels.mean()),
@@ -202,6 +219,8 @@ def summary(runs: Sequence[Run], truth: Truth) -> dict[str, Any]:
                 "right": right[run.number],
                 "duels": run.result.duels,
                 "seconds": run.seconds,
+                "p_value": run.p_value,
+                "possible": run.possible,
             }
             for run in runs
         ],
@@ -242,8 +261,21 @@ def _print(answer: dict[str, Any]) -> None:
     if answer["information_limit"] is not None:
         facts.append(("Information limit", f"{rounded(answer['information_limit'])} duels on average"))
     facts.append(("Seconds per run", rounded(answer["seconds_per_run"])))
-    page.facts(facts)
+    page.facts(facts + _guesses(answer))
     page.paragraph(_meaning(answer))
+
+
+def _guesses(answer: dict[str, Any]) -> list[tuple[str, str]]:
+    """Say how sure the runs were that ended with the budget, in the middle."""
+    guesses = [run for run in answer["each_run"] if run["status"] == "budget_spent"]
+    facts = []
+    chances = sorted(run["p_value"] for run in guesses if run["p_value"] is not None)
+    if chances:
+        facts.append(("p of a guess, median", probability(median_high(chances))))
+    possible = sorted(run["possible"] for run in guesses if run["possible"] is not None)
+    if possible:
+        facts.append(("Still possible, median", counted(median_high(possible), "matching")))
+    return facts
 
 
 def _rows(answer: dict[str, Any]) -> Iterator[tuple[str, str, str, str]]:
@@ -269,19 +301,31 @@ def _error_rate(answer: dict[str, Any]) -> str:
 def _meaning(answer: dict[str, Any]) -> str:
     epsilon = answer["epsilon"]
     match answer["criterion"], epsilon:
-        case "condorcet", _ if answer["winner"] is None:
+        case "condorcet", None if answer["winner"] is None:
             right = "There is no Condorcet winner, so it is right to say so and wrong to name one."
-            if answer["algorithm"] == "car-cond":
-                right += " car-cond takes for granted that there is one: its promise does not hold here."
-        case "condorcet", _:
+        case "condorcet", None:
             right = "Right: it is the Condorcet winner of these preferences."
+        case "condorcet", _ if answer["winner"] is None or not answer["assume_winner"]:
+            right = f"Right: under these preferences it loses to no matching by more than {epsilon:g}."
+        case "condorcet", _:
+            right = f"Right: under these preferences it loses to the Condorcet winner by {epsilon:g} at most."
         case _, None:
             right = "Right: no matching has a higher Borda score under these preferences."
         case _:
             right = f"Right: its Borda score under these preferences is within {epsilon:g} of the best."
+    if answer["assuming"]:
+        holds = "which is so here" if answer["winner"] else "which is not so here: its promise does not hold"
+        right += f" {answer['algorithm']} takes for granted that {answer['assuming']}, {holds}."
+        if answer["assume_winner"]:
+            right += " With --no-assume-winner nothing is taken for granted, at the price of more duels."
     guesses = answer["statuses"].get("budget_spent", 0)
     if guesses:
         right += (
             f" {counted(guesses, 'run')} ended with the budget: a guess is no error, but no answer either."
         )
+        if _guesses(answer):
+            right += (
+                " p says how good it is: if another matching were the winner, evidence this strong for it "
+                "would ever turn up with probability p at most."
+            )
     return right

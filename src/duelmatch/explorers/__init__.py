@@ -1,7 +1,7 @@
 """The algorithms: one file each, reading like its listing in the paper, and the contract they share."""
 
 from duelmatch.explorers.contract import Explorer, Progress, Result
-from duelmatch.explorers.driving import answer_round, drive, explore, simulate
+from duelmatch.explorers.driving import answer_round, drive, explore, simulate, simulated_run
 from duelmatch.explorers.registry import algorithms, explorer
 
 __all__ = [
@@ -14,4 +14,5 @@ __all__ = [
     "explore",
     "explorer",
     "simulate",
+    "simulated_run",
 ]

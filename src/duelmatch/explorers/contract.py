@@ -41,16 +41,16 @@ class Result:
             f"{position}: {candidate}" for position, candidate in (self.matching or {}).items()
         )
         duels = f"after {self.duels:,} duel{'s' * (self.duels != 1)}"
+        assuming = f" if {self.assuming}" if self.assuming else ""
         match self.status:
             case "certified":
-                assuming = f" if {self.assuming}" if self.assuming else ""
                 return (
                     f"{chosen} (certified {duels}, wrong with probability {self.delta:g} at most{assuming})"
                 )
             case "within_epsilon":
                 return (
                     f"{chosen} (within {self.epsilon:g} of the best {duels}, "
-                    f"wrong with probability {self.delta:g} at most)"
+                    f"wrong with probability {self.delta:g} at most{assuming})"
                 )
             case "no_winner":
                 return f"No Condorcet winner ({duels}, wrong with probability {self.delta:g} at most)"

@@ -29,6 +29,18 @@ def simulate(
 
     Ctrl-C ends the run early, with what is known by then.
     """
+    return simulated_run(preferences, algorithm, delta, seed, max_duels, **parameters).result
+
+
+def simulated_run(
+    preferences: Preferences,
+    algorithm: str,
+    delta: float = 0.05,
+    seed: int = 0,
+    max_duels: int | None = None,
+    **parameters: Any,
+) -> Explorer:
+    """Do what :func:`simulate` does and return the run itself, which also knows its progress."""
     if not isinstance(preferences, Preferences):
         raise ProblemError(f"A simulation needs Preferences to draw answers from, not {preferences!r:.80}.")
     run = explorer(algorithm, preferences.problem, delta, seed, max_duels, **parameters)
@@ -38,7 +50,7 @@ def simulate(
             answer_round(run, preferences, answers)
     except KeyboardInterrupt:
         pass
-    return run.result
+    return run
 
 
 def answer_round(run: Explorer, preferences: Preferences, answers: np.random.Generator) -> None:
