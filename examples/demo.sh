@@ -26,7 +26,7 @@ run plan example:lineup --criterion condorcet
 
 say "So let us ask, with simulated voters: duel by duel until the winner is certain enough, twenty times over." \
   "It is never told the probabilities, and is to be wrong in one run of twenty at most."
-run simulate example:lineup --algorithm car-cond --runs 20
+run simulate example:lineup --runs 20
 
 say "'Best' can mean two things, and here they part: the best on average (Borda), and the one that" \
   "beats every other (Condorcet)."

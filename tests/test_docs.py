@@ -39,6 +39,8 @@ MODULES = sorted(
 )
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INPUT = re.compile(r"printf '(.*)' \| (?=duelmatch )")
+FAMILY = {"condorcet": "frugal", "borda": "frugal"}
+"""Algorithms that share a page."""
 
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(PROJECT)))
 
@@ -145,7 +147,7 @@ def test_the_code_that_a_page_includes_is_there(page: Path) -> None:
 
 @pytest.mark.parametrize("name", dm.algorithms())
 def test_every_algorithm_has_its_page(name: str) -> None:
-    page = (DOCS / "algorithms" / f"{name}.md").read_text(encoding="utf-8")
+    page = (DOCS / "algorithms" / f"{FAMILY.get(name, name)}.md").read_text(encoding="utf-8")
     for heading in ("What it promises", "When to use it", "The listing", "Differences", "Parameters", "Cost"):
         assert f"## {heading}" in page, heading
     for parameter in ALGORITHMS[name].parameters:

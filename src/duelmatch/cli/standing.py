@@ -56,10 +56,13 @@ def how_sure(progress: dm.Progress, delta: float, criterion: str) -> str:
             "sure of anything."
         )
     chance = probability(progress.p_value)
-    sentence = (
-        f"This is a guess from the answers so far, not an answer (p {chance}): if another matching were the "
-        f"winner, evidence this strong for this one would ever turn up with probability {chance} at most."
-    )
+    sentence = "This is a guess from the answers so far, which do not speak for it yet (p 1)."
+    if chance != "1":
+        sentence = (
+            f"This is a guess from the answers so far, not an answer (p {chance}): if another matching were "
+            f"the winner, evidence this strong for this one would ever turn up with probability {chance} at "
+            "most."
+        )
     if progress.possible is not None and progress.possible > 1:
         winner = "The Condorcet winner, if there is one," if criterion == "condorcet" else "The Borda winner"
         sentence += (
