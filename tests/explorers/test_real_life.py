@@ -134,9 +134,21 @@ class TestStrangeJudges:
         with pytest.raises(dm.DuelError, match="was not in duel 1, 'ann' against 'bob' at 'chair'"):
             dm.explore(DUO, lambda duel: answer, "car-cond")
 
-    @pytest.mark.parametrize("algorithm", dm.algorithms())
-    @pytest.mark.parametrize("schedule", ["sparse", "every"])
-    def test_one_who_is_always_sure_is_understood(self, algorithm: str, schedule: str) -> None:
+    @pytest.mark.parametrize(
+        ("algorithm", "options"),
+        [
+            ("condorcet", {}),
+            ("condorcet", {"assume_winner": False}),
+            ("borda", {"epsilon": 0.2}),
+            *(
+                (name, {"schedule": schedule})
+                for name in dm.algorithms()
+                for schedule in ("sparse", "every")
+                if name not in ("condorcet", "borda")
+            ),
+        ],
+    )
+    def test_one_who_is_always_sure_is_understood(self, algorithm: str, options: dict[str, Any]) -> None:
         """Probabilities of 0 and 1 only. CLUCB still draws opponents by chance."""
         instance = TINY if algorithm == "clucb-borda-exact" else EASY
         problem, winner = instance.problem, instance.condorcet_winner()
@@ -147,7 +159,7 @@ class TestStrangeJudges:
             return best if best in (duel.first, duel.second) else max(duel.first, duel.second)
 
         epsilon = {"epsilon": 0.2} if algorithm == "clucb-borda-pac" else {}
-        result = dm.explore(problem, judge, algorithm, RARELY, schedule=schedule, max_duels=50_000, **epsilon)
+        result = dm.explore(problem, judge, algorithm, RARELY, max_duels=50_000, **options, **epsilon)
         assert result.status in ("certified", "within_epsilon")
         assert result.matching == winner
 

@@ -129,9 +129,12 @@ def starts(draw: st.DrawFn) -> tuple[dm.Explorer, dm.Explorer]:
     algorithm = draw(st.sampled_from(dm.algorithms()))
     options: dict[str, object] = {
         "seed": draw(st.integers(0, 3)),
-        "schedule": draw(st.sampled_from(["sparse", "every"])),
         "max_duels": draw(st.sampled_from([BUDGET, None])),
     }
+    if algorithm in ("condorcet", "borda"):
+        options["batch"] = draw(st.sampled_from([1, 7]))
+    else:
+        options["schedule"] = draw(st.sampled_from(["sparse", "every"]))
     if algorithm == "clucb-borda-pac":
         options["epsilon"] = 0.4
     run, again = (dm.explorer(algorithm, problem, 0.2, **options) for _ in range(2))  # type: ignore[arg-type]
