@@ -65,8 +65,8 @@ class Progress:
     still be above the leader, per position, or, while car-cond decides edges, the radius of its estimates.
     ``duels_left`` extrapolates from the answers so far and can be far off; None where they say nothing yet.
 
-    The frugal algorithms also tell how sure one may be of the leader now. ``p_value``: if the leader is not
-    the winner, this is ever at or below x with probability x at most, at whichever moment one looks.
+    The frugal algorithms also tell how sure one may be of the leader now. ``p_value``: if another matching
+    is the winner, this is ever at or below x with probability x at most, at whichever moment one looks.
     ``possible`` is the number of matchings that may still be the winner, None where that is out of reach,
     and ``possible_winners`` lists them while they are at most 100. The true winner is among them at all
     times with probability 1 - delta.

@@ -121,14 +121,19 @@ class Listed:
         """Return the least peak of the wealth against a possible winner other than the champion."""
         return float(self._base.peak[self.possible & self._others(champion)].min(initial=np.inf))
 
-    def duels_left(self, play: Play, prospects: Prospects, threshold: float) -> float:
-        """Return how many duels the slowest rival still needs if the estimates are right."""
+    def duels_left(
+        self, play: Play, prospects: Prospects, threshold: float, slack: float, proving: bool
+    ) -> float:
+        """Return how many duels the slowest rival still needs, if the estimates are right."""
         gaps, spread = self._over(prospects.gaps), self._over(play.spread)
-        rivals = self.possible & (spread > 1e-12)
+        rivals, ledger = self.possible & (spread > 1e-12), self._base
+        if proving and self._proof is not None:
+            ledger = self._proof
+            rivals = (self.possible | (not self._forget)) & (spread > 1e-12)
         if not rivals.any():
             return 0.0
-        squares = np.maximum(gaps, 0.0) ** 2 + OPTIMISM * self._over(prospects.noise)
-        lacking = np.maximum(threshold - self._base.wealth, 0.0)
+        squares = (np.maximum(gaps, 0.0) + slack) ** 2 + OPTIMISM * self._over(prospects.noise)
+        lacking = np.where(ledger.peak < threshold, threshold - ledger.wealth, 0.0)
         return float(np.max((lacking * 2 * spread)[rivals] / squares[rivals]))
 
     def _over(self, per_edge: Vector) -> Vector:

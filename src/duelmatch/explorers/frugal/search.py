@@ -201,7 +201,13 @@ class FrugalSearch:
         if self._champion is None or self._last is None:
             return Standing(None, accepted, ~edges, None, None, 1.0, possible, some)
         poorest = min(self._threshold, max(0.0, self._rivals.poorest(self._champion)))
-        left = self._rivals.duels_left(*self._last, self._threshold)
+        proving = self._proof_for is not None and np.array_equal(self._proof_for, self._champion)
+        left = self._rivals.duels_left(
+            *self._last,
+            self._proof_threshold if proving else self._threshold,
+            self._slack if proving else 0.0,
+            proving,
+        )
         return Standing(
             self._champion,
             accepted,

@@ -172,14 +172,18 @@ class Tabled:
         least = self.base.poorest(self._graph, self._alive)[others]
         return float(least.min(initial=np.inf))
 
-    def duels_left(self, play: Play, prospects: Prospects, threshold: float) -> float:
-        """Return how many duels the slowest rival known still needs if the estimates are right."""
+    def duels_left(
+        self, play: Play, prospects: Prospects, threshold: float, slack: float, proving: bool
+    ) -> float:
+        """Return how many duels the slowest rival known still needs, if the estimates are right."""
         spread = self._over(play.spread)
         rivals = spread > 1e-12
         if not rivals.any():
             return 0.0
-        squares = np.maximum(self._over(prospects.gaps), 0.0) ** 2 + OPTIMISM * self._over(prospects.noise)
-        lacking = np.maximum(threshold - self.base.wealth(self._known), 0.0)
+        gaps = np.maximum(self._over(prospects.gaps), 0.0) + slack
+        squares = gaps**2 + OPTIMISM * self._over(prospects.noise)
+        tables = self.proof if proving and self.proof is not None else self.base
+        lacking = np.maximum(threshold - tables.wealth(self._known), 0.0)
         return float(np.max((lacking * 2 * spread)[rivals] / squares[rivals]))
 
     def _over(self, per_edge: Vector) -> Vector:
