@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from duelmatch import instances, matchings, theory
+    from duelmatch import experiments, instances, matchings, theory
     from duelmatch.errors import (
         DuelError,
         DuelmatchError,
@@ -22,9 +22,11 @@ if TYPE_CHECKING:
         ProblemError,
         TooLargeError,
     )
+    from duelmatch.estimation import estimate_preferences
     from duelmatch.explorers import Explorer, Progress, Result, algorithms, explore, explorer, simulate
     from duelmatch.files import load_preferences, load_problem, save_problem
     from duelmatch.preferences import Preferences
+    from duelmatch.preflib import load_preflib
     from duelmatch.problem import Details, Duel, Matching, Problem
 
 __version__ = "0.1.0"
@@ -46,10 +48,13 @@ __all__ = [
     "Result",
     "TooLargeError",
     "algorithms",
+    "estimate_preferences",
+    "experiments",
     "explore",
     "explorer",
     "instances",
     "load_preferences",
+    "load_preflib",
     "load_problem",
     "matchings",
     "save_problem",
@@ -67,9 +72,11 @@ _HOMES = {
         "ProblemError",
         "TooLargeError",
     ),
+    "estimation": ("estimate_preferences",),
     "explorers": ("Explorer", "Progress", "Result", "algorithms", "explore", "explorer", "simulate"),
     "files": ("load_preferences", "load_problem", "save_problem"),
     "preferences": ("Preferences",),
+    "preflib": ("load_preflib",),
     "problem": ("Details", "Duel", "Matching", "Problem"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}

@@ -37,7 +37,8 @@ LABEL_WIDTH, LABEL_LINES = 26, 2
 GAP = 0.055
 """Inches between the parallel lines of matchings that share an edge."""
 
-_METADATA: dict[str, dict[str, None]] = {
+SETTINGS = {"svg.hashsalt": "duelmatch", "font.family": "DejaVu Sans", "text.parse_math": False}
+METADATA: dict[str, dict[str, None]] = {
     ".png": {"Software": None},
     ".svg": {"Date": None, "Creator": None},
     ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
@@ -88,12 +89,11 @@ def draw(
         from matplotlib.figure import Figure
     except ImportError:
         raise MissingExtraError("Drawing needs matplotlib: pip install 'duelmatch[plots]'") from None
-    settings = {"svg.hashsalt": "duelmatch", "font.family": "DejaVu Sans", "text.parse_math": False}
-    with matplotlib.rc_context(settings), warnings.catch_warnings():
+    with matplotlib.rc_context(SETTINGS), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure = _figure(Figure, problem, chosen, title)
         try:
-            figure.savefig(target, dpi=150, bbox_inches="tight", pad_inches=0.2, metadata=_METADATA[suffix])
+            figure.savefig(target, dpi=150, bbox_inches="tight", pad_inches=0.2, metadata=METADATA[suffix])
         except OSError as error:
             reason = error.strerror or str(error)
             raise FileError(f"{printable(str(target))}: The picture cannot be written: {reason}.") from None

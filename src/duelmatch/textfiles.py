@@ -83,7 +83,7 @@ def write_text(path: Path, text: str, limit: int) -> None:
             if target.exists():
                 shutil.copymode(target, draft)
             os.replace(draft, target)
-            _sync_folder(target.parent)
+            sync_folder(target.parent)
         finally:
             draft.unlink(missing_ok=True)
     except (OSError, ValueError) as error:
@@ -108,14 +108,14 @@ def append_table(path: Path, text: str, header: tuple[str, ...], limit: int) -> 
             file.flush()
             os.fsync(file.fileno())
         if new:
-            _sync_folder(path.parent)
+            sync_folder(path.parent)
     except FileError:
         raise
     except (OSError, ValueError) as error:
         raise _cannot("written", error) from None
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Make sure that a new file's name outlives a power failure, where the system can do that."""
     if os.name == "nt":
         return

@@ -125,6 +125,41 @@ def ticker(runs: int) -> Iterator[Callable[[int], None]]:
         yield tick
 
 
+@contextmanager
+def progress_bar(runs: int) -> Iterator[Callable[[int, str, float | None], None]]:
+    """Give a function to call with the runs done, words to show, and the seconds left as far as known."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("runs, {task.fields[rate]}{task.fields[words]}"))
+    with Progress(*columns, console=_Console(stderr=True)) as progress:
+        task = progress.add_task("", total=runs, rate="", words="starting")
+        first: list[int] = []
+
+        def update(done: int, words: str, seconds_left: float | None) -> None:
+            if not first:
+                first.append(done)
+            rate = (done - first[0]) / max(progress.tasks[0].elapsed or 0.0, 1e-9)
+            left = "" if seconds_left is None else f", {_clock(seconds_left)} left"
+            progress.update(task, completed=done, rate=f"{rated(rate)}, ", words=words + left)
+
+        yield update
+
+
+def rated(rate: float) -> str:
+    """Return a rate for people.
+
+    >>> rated(12.3), rated(0.05)
+    ('12.3 a second', '3.0 a minute')
+    """
+    return f"{rate:,.1f} a second" if rate >= 1 or rate == 0 else f"{60 * rate:,.1f} a minute"
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
+
 def print_json(answer: Mapping[str, Any]) -> None:
     """Print JSON; what is infinite becomes null."""
     utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"

@@ -12,22 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-import duelmatch as dm
 from duelmatch.cli.options import Source, file_argument, json_option
 from duelmatch.cli.output import Page, counted, print_json, rounded, ticker
-from duelmatch.cli.settings import Settings, settings_options, settle
+from duelmatch.cli.settings import settings_options, settle
 from duelmatch.cli.standing import probability
 from duelmatch.cli.status import INTERRUPTED, refuse
-from duelmatch.errors import DuelmatchError, TooLargeError
 
 if TYPE_CHECKING:
     from duelmatch.cli.runs import Run, Task
+    from duelmatch.truth import Truth
 
 CONFIDENCE = 0.95
 """Of the interval for the error rate."""
-
-MOST_EDGES_FOR_LIMIT = 100
-"""Up to here the information limit takes a second or two."""
 
 MOST_ROWS = 12
 
@@ -65,10 +61,11 @@ def command(
       duelmatch simulate example:lineup --max-duels 300
     """  # noqa: D301
     from duelmatch.cli.runs import Task
+    from duelmatch.truth import Truth
 
     settings = settle(given)
     preferences = source.preferences()
-    truth = Truth(preferences, settings)
+    truth = Truth(preferences, settings.criterion, settings.parameters.get("epsilon"))
     if truth.endless and max_duels is None:
         click.echo(f"Note: {truth.endless}; runs may never end. --max-duels stops them.", err=True)
     task = Task(preferences, settings, max_duels)
@@ -85,7 +82,7 @@ def command(
         "finished": len(done),
         "interrupted": interrupted,
         **summary(done, truth),
-        "information_limit": truth.information_limit(),
+        "information_limit": truth.information_limit(settings.delta),
         "seconds": perf_counter() - start,
     }
     if as_json:
@@ -117,68 +114,11 @@ def _collect(task: Task, runs: int, jobs: int) -> tuple[list[Run], bool]:
     return sorted(done, key=lambda run: run.number), False
 
 
-class Truth:
-    """What the preferences say: the winner, and which results are right."""
-
-    def __init__(self, preferences: dm.Preferences, settings: Settings) -> None:
-        self._preferences, self._settings = preferences, settings
-        self._epsilon: float | None = settings.parameters.get("epsilon")
-        self.winner: dm.Matching | None = None
-        self.too_large: str | None = None
-        self.endless: str | None = None
-        if settings.criterion == "condorcet":
-            self.winner = preferences.condorcet_winner()
-            if self.winner is None and self._epsilon is None:
-                self.endless = "there is no Condorcet winner"
-            return
-        try:
-            self.winner = preferences.borda_winner()
-            self._best = preferences.borda_score(self.winner)
-            if preferences.borda_margin() == 0 and self._epsilon is None:
-                self.endless = "two matchings share the best Borda score"
-        except TooLargeError as error:
-            self.too_large = str(error)
-
-    def right(self, result: dm.Result) -> bool | None:
-        """Whether what a result says is true; None if it says nothing, or that is not known."""
-        if result.status == "no_winner":
-            return self.winner is None
-        if result.matching is None or self.too_large:
-            return None
-        exact = self._epsilon is None or result.status == "certified"
-        if self._settings.criterion == "condorcet" and exact:
-            return result.matching == self.winner
-        if self._settings.criterion == "condorcet":
-            missing = self._loses_by(result.matching)
-        else:
-            missing = self._best - self._preferences.borda_score(result.matching)
-        return missing <= (0.0 if exact else self._epsilon or 0.0) + 1e-12
-
-    def _loses_by(self, matching: dm.Matching) -> float:
-        """Return by how much a matching loses: to the winner, if it may be taken for granted, or to any."""
-        rival: dm.Matching | None = self.winner
-        if rival is None or not self._settings.parameters["assume_winner"]:
-            problem, probability = self._preferences.problem, self._preferences.probability
-            against = {(c, s): probability(s, c, matching[s]) for c, s in problem.edges}
-            rival = dm.matchings.best(problem, against)
-        return 0.0 if rival is None else self._preferences.score(rival, matching) - 0.5
-
-    def information_limit(self) -> float | None:
-        """Return the fewest duels on average, where that is defined and quickly computed."""
-        preferences, settings = self._preferences, self._settings
-        if self.endless or self.too_large or self._epsilon is not None:
-            return None
-        if preferences.problem.graph.edges > MOST_EDGES_FOR_LIMIT:
-            return None
-        try:
-            return dm.theory.lower_bound(preferences, settings.criterion, settings.delta)
-        except DuelmatchError:
-            return None
-
-
 def summary(runs: Sequence[Run], truth: Truth) -> dict[str, Any]:
     """Return what ``simulate --json`` says about the finished runs."""
     import numpy as np
+
+    from duelmatch.truth import clopper_pearson
 
     right = {run.number: truth.right(run.result) for run in runs}
     claims = [run for run in runs if run.result.status != "budget_spent"]
@@ -225,21 +165,6 @@ def summary(runs: Sequence[Run], truth: Truth) -> dict[str, Any]:
             for run in runs
         ],
     }
-
-
-def clopper_pearson(hits: int, trials: int, confidence: float) -> tuple[float, float]:
-    """Return an interval that contains the probability of a hit this often at least, whatever it is.
-
-    >>> low, high = clopper_pearson(0, 100, 0.95)
-    >>> low, round(high, 4)
-    (0.0, 0.0362)
-    """
-    from scipy.special import betaincinv
-
-    tail = (1 - confidence) / 2
-    low = 0.0 if hits == 0 else float(betaincinv(hits, trials - hits + 1, tail))
-    high = 1.0 if hits == trials else float(betaincinv(hits + 1, trials - hits, 1 - tail))
-    return low, high
 
 
 def _print(answer: dict[str, Any]) -> None:

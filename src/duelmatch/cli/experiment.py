@@ -1,0 +1,236 @@
+"""``duelmatch experiment``: many simulated runs, saved as they finish, resumed, compared and drawn."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from duelmatch.cli.options import json_option
+from duelmatch.cli.output import Page, counted, print_json, progress_bar
+from duelmatch.cli.status import INTERRUPTED, refuse
+from duelmatch.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from duelmatch.experiments import Status, Tick
+
+QUIET_SECONDS = 60
+"""Where there is no terminal, a line of progress is printed this often."""
+
+MOST_ROWS = 40
+
+folder_argument = click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
+
+
+@click.group("experiment")
+def command() -> None:
+    """Compare algorithms over thousands of simulated runs.
+
+    An experiment is a TOML file: problems, algorithms, deltas, repetitions, a seed. Its results are kept in a
+    folder as runs finish, and whatever ends a run of it, the same command goes on.
+
+    \b
+    Example:
+      duelmatch experiment run compare.toml --out compare
+      duelmatch experiment status compare
+      duelmatch experiment report compare
+    """  # noqa: D301
+
+
+@command.command("run")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    required=True,
+    help="The folder for the results; it is made if it is not there.",
+)
+@click.option(
+    "--jobs", type=click.IntRange(1), help="How many processes to use.  [default: one per processor]"
+)
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="Have the runs done by the Dask cluster with this scheduler, such as tcp://host:8786.",
+)
+@click.option(
+    "--accept-changes",
+    is_flag=True,
+    help="Go on although FILE, or the version of duelmatch, has changed; what is still asked for is kept.",
+)
+@json_option
+def run(
+    file: Path, out: Path, jobs: int | None, scheduler: str | None, accept_changes: bool, as_json: bool
+) -> None:
+    """Do what is missing of the experiment in FILE.
+
+    Results are on the disk as soon as they are there. Ctrl-C, a crash or a power failure lose the runs under
+    way and no others; the same command does what is missing and nothing else.
+
+    \b
+    Example of a FILE:
+      seed = 1
+      repetitions = 200
+      deltas = [0.1, 0.01, 0.001]
+      [[problems]]
+      generator = "equal_gaps"
+      positions = 3
+      gap = [0.1, 0.2, 0.4]
+      [[algorithms]]
+      name = "car-cond"
+    """  # noqa: D301
+    experiments = _experiments()
+    if jobs is not None and scheduler is not None:
+        raise click.UsageError("--jobs is for this machine, and --scheduler for a cluster: give one.")
+    experiment = experiments.load(file)
+    try:
+        with _shown(experiment.runs) as tick:
+            status = experiments.run(experiment, out, jobs, scheduler, accept_changes, tick)
+    except KeyboardInterrupt:
+        done = experiments.status(out).done if (out / "experiment.json").exists() else 0
+        refuse(
+            f"Interrupted. {done:,} of {counted(experiment.runs, 'run')} are kept: the same command goes on.",
+            INTERRUPTED,
+        )
+    if as_json:
+        print_json(_as_dict(status))
+        return
+    page = Page()
+    page.paragraph(f"{status.title}: all {counted(status.runs, 'run')} are done.")
+    _say_what_failed(page, status)
+    page.paragraph(f"To look at them: duelmatch experiment report {out}")
+
+
+@command.command("status")
+@folder_argument
+@json_option
+def status_(folder: Path, as_json: bool) -> None:
+    """Say how far the experiment in DIR is; it may be running.
+
+    \b
+    Example:
+      duelmatch experiment status compare
+    """  # noqa: D301
+    status = _experiments().status(folder)
+    if as_json:
+        print_json(_as_dict(status))
+        return
+    page = Page()
+    page.heading(f"{status.title}: {status.done:,} of {counted(status.runs, 'run')} done")
+    rows = [
+        (cell.instance.label, cell.variant.label, f"{cell.delta:g}", f"{done:,} of {status.repetitions:,}")
+        for cell, done in status.cells
+    ]
+    page.table({"Problem": "left", "Algorithm": "left", "Delta": "right", "Runs": "right"}, rows[:MOST_ROWS])
+    if len(rows) > MOST_ROWS:
+        page.line(f"... and {counted(len(rows) - MOST_ROWS, 'more cell')}; --json lists them all.")
+    _say_what_failed(page, status)
+    if status.unused:
+        page.paragraph(
+            f"{counted(status.unused, 'further result')} belong to an earlier form of the experiment; they "
+            "are kept and not used."
+        )
+
+
+@command.command("report")
+@folder_argument
+@click.option(
+    "--to",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Where the page and the figures go.  [default: report, in the experiment's folder]",
+)
+@json_option
+def report(folder: Path, to: Path | None, as_json: bool) -> None:
+    """Write a page with tables and figures about the experiment in DIR, finished or not.
+
+    The page, report.html, needs nothing else and can be sent to anybody; the figures lie beside it as SVG and
+    PNG, and the tables as CSV.
+
+    \b
+    Example:
+      duelmatch experiment report compare
+    """  # noqa: D301
+    from duelmatch.cli.output import working
+
+    with working("Drawing"):
+        page_path = _experiments().report(folder, to)
+    if as_json:
+        files = sorted(str(path.relative_to(page_path.parent)) for path in page_path.parent.rglob("*.*"))
+        print_json({"report": str(page_path), "files": files})
+    else:
+        click.echo(f"Report: {page_path}")
+
+
+def _experiments() -> ModuleType:
+    try:
+        from duelmatch import experiments
+    except ImportError as error:
+        if error.name not in ("joblib", "pyarrow"):
+            raise
+        raise MissingExtraError("Experiments need more: pip install 'duelmatch[experiments]'") from None
+    return experiments
+
+
+def _say_what_failed(page: Page, status: Status) -> None:
+    if status.failed:
+        page.paragraph(f"{counted(status.failed, 'run')} ended with an error, such as: {status.failures[0]}")
+
+
+def _as_dict(status: Status) -> dict[str, Any]:
+    return {
+        "title": status.title,
+        "runs": status.runs,
+        "done": status.done,
+        "failed": status.failed,
+        "failures": list(status.failures),
+        "unused": status.unused,
+        "repetitions": status.repetitions,
+        "cells": [
+            {
+                "problem": cell.instance.label,
+                "algorithm": cell.variant.label,
+                "delta": cell.delta,
+                "cell": cell.key,
+                "done": done,
+            }
+            for cell, done in status.cells
+        ],
+        "sessions": list(status.sessions),
+    }
+
+
+@contextmanager
+def _shown(runs: int) -> Iterator[Callable[[Tick], None]]:
+    """Give a function to show progress with: a bar on a terminal, else a line a minute, on stderr."""
+    if sys.stderr.isatty():
+        with progress_bar(runs) as update:
+            yield lambda tick: update(tick.done, _words(tick), tick.seconds_left)
+        return
+    last = time.monotonic()
+
+    def tell(tick: Tick) -> None:
+        nonlocal last
+        if time.monotonic() - last >= QUIET_SECONDS:
+            last = time.monotonic()
+            left = "" if tick.seconds_left is None else f", about {_minutes(tick.seconds_left)} left"
+            click.echo(f"{tick.done:,} of {tick.runs:,} runs; {_words(tick)}{left}", err=True)
+
+    yield tell
+
+
+def _words(tick: Tick) -> str:
+    words = f"{counted(tick.wrong, 'wrong answer')}"
+    return f"{words}, {tick.failed:,} failed" if tick.failed else words
+
+
+def _minutes(seconds: float) -> str:
+    return f"{seconds / 60:,.0f} min" if seconds >= 90 else f"{seconds:,.0f} s"

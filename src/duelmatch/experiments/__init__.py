@@ -1,0 +1,22 @@
+"""Many simulated runs: planned in a file, run in parallel, saved as they finish, resumed, compared, drawn."""
+
+from duelmatch.experiments.experiment import Cell, Experiment, Instance, Variant
+from duelmatch.experiments.layout import from_dict, load
+from duelmatch.experiments.report import report
+from duelmatch.experiments.session import Tick, run
+from duelmatch.experiments.status import Status, results, status
+
+__all__ = [
+    "Cell",
+    "Experiment",
+    "Instance",
+    "Status",
+    "Tick",
+    "Variant",
+    "from_dict",
+    "load",
+    "report",
+    "results",
+    "run",
+    "status",
+]

@@ -1,0 +1,79 @@
+"""What theory says about a cell: its gap, the paper's bound, the information limit; None if it is silent."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from inspect import signature
+from math import isfinite
+from typing import Any
+
+from duelmatch import theory
+from duelmatch.errors import DuelmatchError
+from duelmatch.experiments.experiment import Cell
+from duelmatch.explorers import explorer
+from duelmatch.theory import InformationLimit
+from duelmatch.theory.limit import Criterion
+from duelmatch.truth import MOST_EDGES_FOR_LIMIT
+
+
+class Bounds:
+    """Works out each once for an instance and a criterion."""
+
+    def __init__(self) -> None:
+        self._gaps: dict[tuple[str, Criterion], float | None] = {}
+        self._limits: dict[tuple[str, Criterion], InformationLimit | None] = {}
+        self._epsilons: dict[str, float | None] = {}
+
+    def gap(self, cell: Cell) -> float | None:
+        """Return the smallest gap of an edge, by the criterion of the algorithm."""
+        criterion = cell.variant.criterion
+        known = cell.instance.label, criterion
+        if known not in self._gaps:
+            gaps = theory.borda_gaps if criterion == "borda" else theory.condorcet_gaps
+            try:
+                smallest = min(gaps(cell.instance.preferences).values())
+                self._gaps[known] = smallest if isfinite(smallest) and smallest > 0 else None
+            except DuelmatchError:
+                self._gaps[known] = None
+        return self._gaps[known]
+
+    def limit(self, cell: Cell) -> float | None:
+        """Return the information limit in duels; there is none for an answer that need not be the best."""
+        if self.epsilon(cell) is not None:
+            return None
+        preferences, criterion = cell.instance.preferences, cell.variant.criterion
+        known = cell.instance.label, criterion
+        if known not in self._limits:
+            self._limits[known] = None
+            if preferences.problem.graph.edges <= MOST_EDGES_FOR_LIMIT:
+                with suppress(DuelmatchError):
+                    self._limits[known] = theory.information_limit(preferences, criterion)
+        limit = self._limits[known]
+        return None if limit is None else _useful(limit.duels(cell.delta))
+
+    def upper(self, cell: Cell) -> float | None:
+        """Return the paper's upper bound: of :mod:`duelmatch.theory`, the function named as the algorithm."""
+        bound = getattr(theory, f"{cell.variant.algorithm.replace('-', '_')}_bound", None)
+        if bound is None:
+            return None
+        taken: dict[str, Any] = (
+            {"epsilon": self.epsilon(cell)} if "epsilon" in signature(bound).parameters else {}
+        )
+        try:
+            return _useful(bound(cell.instance.preferences, cell.delta, **taken))
+        except DuelmatchError:
+            return None
+
+    def epsilon(self, cell: Cell) -> float | None:
+        """Return how far from the best an answer may be; None if it has to be the best."""
+        label = cell.variant.label
+        if label not in self._epsilons:
+            run = explorer(
+                cell.variant.algorithm, cell.instance.preferences.problem, **cell.variant.parameters
+            )
+            self._epsilons[label] = run.epsilon
+        return self._epsilons[label]
+
+
+def _useful(duels: float) -> float | None:
+    return duels if isfinite(duels) and duels > 0 else None

@@ -1,0 +1,1 @@
+"""The figures of a report, a module for each kind."""

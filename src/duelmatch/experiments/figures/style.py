@@ -1,0 +1,143 @@
+"""How figures look: one hand for all of them, colours that everybody can tell apart, files without a date.
+
+An algorithm has the same colour in every figure; its variants differ in their markers. Black is kept for the
+information limit, and grey for what is not a result.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from duelmatch.drawing import INK, METADATA, SETTINGS
+from duelmatch.errors import FileError, MissingExtraError
+from duelmatch.experiments.experiment import Variant
+from duelmatch.explorers import algorithms
+from duelmatch.textfiles import printable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Item = TypeVar("Item")
+
+COLOURS = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#E69F00",
+    "#56B4E9",
+    "#882255",
+    "#332288",
+    "#999933",
+)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+MOST_PANELS = 6
+PANEL = (4.1, 3.2)
+"""Inches."""
+
+_LOOK = {
+    **SETTINGS,
+    "text.parse_math": True,  # which the labels of log axes need; see `plain`
+    "axes.edgecolor": INK,
+    "axes.grid": True,
+    "axes.labelsize": 10,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": 9.5,
+    "font.size": 9,
+    "grid.color": "#E4E4E4",
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "lines.markersize": 5,
+    "xtick.labelsize": 8.5,
+    "ytick.labelsize": 8.5,
+}
+
+
+class Styles:
+    """The colour and marker of each variant of an experiment."""
+
+    def __init__(self, variants: Sequence[Variant]) -> None:
+        names = list(algorithms())
+        self._of: dict[str, tuple[str, str]] = {}
+        for variant in variants:
+            siblings = [other.label for other in variants if other.algorithm == variant.algorithm]
+            colour = COLOURS[names.index(variant.algorithm) % len(COLOURS)]
+            self._of[variant.label] = (colour, MARKERS[siblings.index(variant.label) % len(MARKERS)])
+
+    def colour(self, variant: Variant) -> str:
+        """Return the colour of the algorithm."""
+        return self._of[variant.label][0]
+
+    def marker(self, variant: Variant) -> str:
+        """Return the marker of the variant."""
+        return self._of[variant.label][1]
+
+
+@contextmanager
+def look() -> Iterator[type[Figure]]:
+    """Give the class of figures, with our settings in force."""
+    try:
+        import matplotlib
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError("Figures need matplotlib: pip install 'duelmatch[plots]'") from None
+    with matplotlib.rc_context(_LOOK):
+        yield Figure
+
+
+def panels(
+    figure_class: type[Figure], number: int, size: tuple[float, float] = PANEL
+) -> tuple[Figure, list[Axes]]:
+    """Return a figure with so many panels, three in a row."""
+    columns = min(number, 3)
+    rows = -(-number // 3)
+    figure = figure_class(
+        figsize=(max(columns * size[0], 4.8), rows * size[1]), facecolor="white", layout="constrained"
+    )
+    grid = figure.subplots(rows, columns, squeeze=False)
+    axes = list(grid.flat)
+    for unused in axes[number:]:
+        unused.set_visible(False)
+    return figure, axes[:number]
+
+
+def legend_below(figure: Figure, handles: list[Any]) -> None:
+    """Put one legend under all panels."""
+    width = figure.get_size_inches()[0]
+    columns = max(1, min(len(handles), int(width // 2.6)))
+    figure.legend(handles=handles, loc="outside lower center", ncols=columns, fontsize=9)
+
+
+def plain(text: str, width: int = 52, lines: int = 3) -> str:
+    """Return text for a figure: wrapped, with nothing that a terminal or a formula would take amiss."""
+    wrapped = textwrap.wrap(printable(text), width, max_lines=lines, placeholder=" …", break_on_hyphens=False)
+    return "\n".join(wrapped).replace("$", r"\$")
+
+
+def spread_out(found: Sequence[Item], most: int = MOST_PANELS) -> list[Item]:
+    """Return at most so many of a list, from its first to its last.
+
+    >>> spread_out("abcdefgh", 3)
+    ['a', 'e', 'h']
+    """
+    if len(found) <= most:
+        return list(found)
+    return [found[round(place * (len(found) - 1) / (most - 1))] for place in range(most)]
+
+
+def save(figure: Figure, folder: Path, name: str) -> None:
+    """Write a figure as SVG and PNG: the same data, the same bytes."""
+    with look():
+        for suffix in (".svg", ".png"):
+            path = folder / f"{name}{suffix}"
+            try:
+                figure.savefig(path, dpi=150, metadata=METADATA[suffix])
+                figure.set_layout_engine("none")  # it stays as it is, which saves half of the time
+            except OSError as error:
+                raise FileError(f"{path}: The figure cannot be written: {error.strerror}.") from None

@@ -1,0 +1,121 @@
+"""The problems of an experiment: a [[problems]] table into instances with known preferences.
+
+A table names exactly one source: ``generator`` with its parameters, ``file`` (a problem with preferences),
+``votes`` (a CSV of pairwise results, from which preferences are estimated), or ``preflib`` (an ordinal file).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+from duelmatch import instances as generators
+from duelmatch.errors import ProblemError, listed
+from duelmatch.estimation import estimate_preferences
+from duelmatch.experiments.experiment import Instance, derived_seed, shown
+from duelmatch.experiments.values import check_keys, grid, whole
+from duelmatch.files import load_preferences
+from duelmatch.preferences import Preferences
+from duelmatch.preflib import load_preflib
+
+EXAMPLE = "example:"
+SOURCES = ("generator", "file", "votes", "preflib", "preferences")
+
+GENERATORS: Mapping[str, Callable[..., Preferences]] = {
+    "bradley_terry": generators.bradley_terry,
+    "cyclic": generators.cyclic,
+    "equal_gaps": generators.equal_gaps,
+    "paper_example": generators.paper_example,
+    "planted": generators.planted,
+    "uniform": generators.uniform,
+}
+
+
+def instances_of(table: Mapping[str, Any], seed: int, folder: Path) -> Iterator[Instance]:
+    """Yield the instances that one [[problems]] table stands for."""
+    given = [source for source in SOURCES if source in table]
+    if len(given) != 1:
+        raise ProblemError(
+            f"it needs exactly one of {', '.join(SOURCES[:-1])}, not {listed(given) or 'none'}."
+        )
+    (source,) = given
+    value = table[source]
+    rest = {key: entry for key, entry in table.items() if key not in (source, "name")}
+    name = table.get("name", value if isinstance(value, str) else source)
+    if not isinstance(name, str) or not name:
+        raise ProblemError(f"the name must be text, not {name!r:.80}.")
+    if source == "generator":
+        yield from _generated(name, value, rest, seed)
+    elif source == "preferences":
+        if not isinstance(value, Preferences):
+            raise ProblemError(f"preferences must be Preferences, not {value!r:.80}; in a file, use 'file'.")
+        yield Instance(name, name, {}, value)
+    else:
+        yield Instance(name, name, {}, _loaded(source, value, rest, folder))
+
+
+def _loaded(source: str, value: Any, rest: Mapping[str, Any], folder: Path) -> Preferences:
+    if not isinstance(value, str):
+        raise ProblemError(f"{source} must be a path in quotes, not {value!r:.80}.")
+    check_keys(rest, {"file": (), "votes": ("method", "smoothing"), "preflib": ()}[source], f"A '{source}'")
+    if source == "votes":
+        return estimate_preferences(folder / value, **rest)
+    if source == "preflib":
+        return load_preflib(folder / value)
+    if value.startswith(EXAMPLE):
+        return generators.example(value.removeprefix(EXAMPLE))
+    return load_preferences(folder / value)
+
+
+def _generated(name: str, generator: Any, given: Mapping[str, Any], seed: int) -> Iterator[Instance]:
+    """Yield the grid of a generator's parameters.
+
+    ``instances`` draws so many instances at every point of the grid. Their seeds derive from the
+    experiment's, unless ``seed`` gives them.
+    """
+    make = GENERATORS.get(str(generator).replace("-", "_"))
+    if make is None:
+        raise ProblemError(f"there is no generator '{generator!s:.50}'; there are {listed(GENERATORS, 9)}.")
+    known = list(signature(make).parameters)
+    seeded = "seed" in known
+    check_keys(given, [*known, *(["instances"] if seeded else [])], f"'{make.__name__}'")
+    draws = whole(given.get("instances", 1), "instances", 1)
+    if draws > 1 and "seed" in given:
+        raise ProblemError("it has both 'instances' and 'seed'; give a list of seeds alone.")
+    for parameters in grid({key: value for key, value in given.items() if key != "instances"}):
+        _check_numbers(parameters, make)
+        for draw in range(draws):
+            own = {"seed": derived_seed(seed, make.__name__, parameters, draw)} if seeded else {}
+            place = parameters | ({"instance": draw + 1} if draws > 1 else {})
+            yield Instance(name, name, place, make(**own | parameters))
+
+
+def _check_numbers(parameters: Mapping[str, Any], make: Callable[..., Preferences]) -> None:
+    for name, value in parameters.items():
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise ProblemError(f"{name} must be a number, not {value!r:.80}.")
+        if name in ("candidates", "positions", "seed") and not isinstance(value, int):
+            raise ProblemError(f"{name} must be a whole number, not {value!r}.")
+    for name, parameter in signature(make).parameters.items():
+        if parameter.default is parameter.empty and name not in parameters:
+            raise ProblemError(f"'{make.__name__}' needs '{name}'.")
+
+
+def labelled(instances: list[Instance]) -> Iterator[Instance]:
+    """Add to each label the parameters in which the instances of its family differ."""
+    families: dict[str, list[Instance]] = {}
+    for instance in instances:
+        families.setdefault(instance.family, []).append(instance)
+    for instance in instances:
+        others = families[instance.family]
+        names = dict.fromkeys(name for other in others for name in other.parameters)
+        differing = {
+            name: instance.parameters[name]
+            for name in names
+            if name in instance.parameters and len({other.parameters.get(name) for other in others}) > 1
+        }
+        label = f"{instance.family} ({shown(differing)})" if differing else instance.family
+        yield replace(instance, label=label)

@@ -1,0 +1,75 @@
+"""What known preferences say: who wins, which results are right, and how sure a count of errors is."""
+
+from __future__ import annotations
+
+from scipy.special import betaincinv
+
+from duelmatch.errors import DuelmatchError, TooLargeError
+from duelmatch.explorers import Result
+from duelmatch.preferences import TIE, Preferences
+from duelmatch.problem import Matching
+from duelmatch.theory.limit import Criterion, lower_bound
+
+MOST_EDGES_FOR_LIMIT = 100
+"""Up to here the information limit takes a second or two."""
+
+
+class Truth:
+    """The winner by a criterion, or why there is none.
+
+    ``epsilon`` is how far from the best Borda score a result may be. ``endless`` says why runs may never end,
+    and ``too_large`` why the winner is not known.
+    """
+
+    def __init__(self, preferences: Preferences, criterion: Criterion, epsilon: float | None) -> None:
+        self._preferences, self._criterion, self._epsilon = preferences, criterion, epsilon
+        self.winner: Matching | None = None
+        self.too_large: str | None = None
+        self.endless: str | None = None
+        if criterion == "condorcet":
+            self.winner = preferences.condorcet_winner()
+            if self.winner is None:
+                self.endless = "there is no Condorcet winner"
+            return
+        try:
+            self.winner = preferences.borda_winner()
+            self._best = preferences.borda_score(self.winner)
+            if preferences.borda_margin() == 0 and epsilon is None:
+                self.endless = "two matchings share the best Borda score"
+        except TooLargeError as error:
+            self.too_large = str(error)
+
+    def right(self, result: Result) -> bool | None:
+        """Whether what a result says is true; None if it says nothing, or that is not known."""
+        if result.status == "no_winner":
+            return self.winner is None
+        if result.matching is None or self.too_large:
+            return None
+        if self._criterion == "condorcet":
+            return result.matching == self.winner
+        missing = self._best - self._preferences.borda_score(result.matching)
+        return missing <= (self._epsilon or 0.0) + TIE
+
+    def information_limit(self, delta: float) -> float | None:
+        """Return the fewest duels on average, where that is defined and quickly computed."""
+        if self.endless or self.too_large or self._epsilon is not None:
+            return None
+        if self._preferences.problem.graph.edges > MOST_EDGES_FOR_LIMIT:
+            return None
+        try:
+            return lower_bound(self._preferences, self._criterion, delta)
+        except DuelmatchError:
+            return None
+
+
+def clopper_pearson(hits: int, trials: int, confidence: float) -> tuple[float, float]:
+    """Return an interval that contains the probability of a hit this often at least, whatever it is.
+
+    >>> low, high = clopper_pearson(0, 100, 0.95)
+    >>> low, round(high, 4)
+    (0.0, 0.0362)
+    """
+    tail = (1 - confidence) / 2
+    low = 0.0 if hits == 0 else float(betaincinv(hits, trials - hits + 1, tail))
+    high = 1.0 if hits == trials else float(betaincinv(hits + 1, trials - hits, 1 - tail))
+    return low, high
