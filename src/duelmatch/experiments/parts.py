@@ -2,9 +2,9 @@
 
 A Parquet file cannot be appended to, so a batch of results becomes a new part: written beside, forced to the
 disk, then renamed. What was killed on the way leaves at most a draft, which is removed later. A part is
-called ``part-LEVEL-FIRST-LAST.parquet`` after the batches it holds; 64 parts of a level are merged into one of
-the next. If the merged part is there, those it covers are not read, so that being killed between writing it and
-removing them counts nothing twice. Merging streams: memory does not grow with the number of results.
+called ``part-LEVEL-FIRST-LAST.parquet`` after the batches it holds; 64 parts of a level are merged into one
+of the next. If the merged part is there, those it covers are not read, so that being killed between writing
+it and removing them counts nothing twice. Merging streams: memory does not grow with the number of results.
 """
 
 from __future__ import annotations

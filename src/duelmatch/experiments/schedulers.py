@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
+import time
 from collections.abc import Generator, Iterator
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -75,11 +78,22 @@ class Processes:
 
 
 def _run_as_worker(task: Task, boss: int) -> Batch:
-    """Do a task; leave Ctrl-C to the boss, and stop once it is gone."""
+    """Do a task; leave Ctrl-C to the boss."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if hasattr(os, "getppid") and os.getppid() != boss:
-        os._exit(1)
+    _end_with(boss)
     return run_batch(task)
+
+
+@cache
+def _end_with(boss: int) -> None:
+    """Watch from a thread whether the boss is still there: who was killed with -9 cannot say goodbye."""
+
+    def watch() -> None:
+        while os.getppid() == boss:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 class Cluster:
@@ -106,7 +120,7 @@ class Cluster:
         from distributed import KilledWorker, as_completed
         from distributed.client import FutureCancelledError
 
-        waiting = as_completed(with_results=True)
+        waiting = as_completed(loop=self._client.loop, with_results=True)
         try:
             self._fill(waiting, tasks)
             for future, batch in waiting:
