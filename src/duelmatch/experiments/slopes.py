@@ -17,6 +17,9 @@ from duelmatch.experiments.summary import CONFIDENCE, Summary
 FEWEST_POINTS = 3
 """For a slope with an interval."""
 
+LEAST_RANGE = 1.5
+"""The largest x over the smallest, for a power law to be told from chance."""
+
 _HARDNESS = ("gap", "strength", "spread", "noise", "low", "high", "seed", "instance")
 _SIZE = ("positions", "candidates", "seed", "instance")
 
@@ -44,12 +47,19 @@ class Series:
     summaries: tuple[Summary, ...]
 
     @property
+    def scattered(self) -> bool:
+        """Whether these are random instances, between which there is nothing to draw a line through."""
+        return any({"instance", "seed"} & set(s.cell.instance.parameters) for s in self.summaries)
+
+    @property
     def means(self) -> tuple[float, ...]:
         """The mean number of duels at each x."""
         return tuple(summary.mean for summary in self.summaries)
 
     def power(self) -> Slope | None:
-        """Return s of duels ~ x^s."""
+        """Return s of duels ~ x^s; None if x hardly changes."""
+        if self.x[-1] < LEAST_RANGE * self.x[0]:
+            return None
         return fit([log(x) for x in self.x], [log(max(mean, 1)) for mean in self.means])
 
     def per_nat(self) -> Slope | None:

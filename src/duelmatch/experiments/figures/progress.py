@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from duelmatch.drawing import INK
 from duelmatch.experiments.experiment import Cell
-from duelmatch.experiments.figures.style import Styles, legend_below, look, plain
+from duelmatch.experiments.figures.style import Styles, few_ticks, legend_below, look, plain
 from duelmatch.experiments.running import simulate_run
 from duelmatch.experiments.summary import Summary
 from duelmatch.explorers import Explorer
@@ -78,6 +78,7 @@ def trace(cell: Cell, repetition: int = 0) -> Trace:
 def over_time(found: list[Trace], styles: Styles) -> Figure:
     """Draw the edges by what is decided of them, and below the gap, a column for each variant."""
     from matplotlib.patches import Patch
+    from matplotlib.ticker import MaxNLocator
 
     with look() as figure_class:
         figure = figure_class(
@@ -86,23 +87,26 @@ def over_time(found: list[Trace], styles: Styles) -> Figure:
         grid = figure.subplots(2, len(found), squeeze=False, sharex="col", height_ratios=(3, 2))
         for column, one in enumerate(found):
             upper, lower = grid[0][column], grid[1][column]
-            duels = [max(number, 1) for number in one.duels]
+            duels = [*one.duels, 1.04 * one.duels[-1]]  # a little room, to see how it ended
             upper.stackplot(
                 duels,
-                one.accepted,
-                one.rejected,
-                one.undecided,
+                *([*edges, edges[-1]] for edges in (one.accepted, one.rejected, one.undecided)),
                 colors=[ACCEPTED, REJECTED, UNDECIDED],
                 step="post",
                 linewidth=0,
             )
-            upper.set(xscale="log", xlim=(duels[0], duels[-1]), ylim=(0, None))
+            upper.set(xlim=(0, duels[-1]), ylim=(0, None))
             upper.set_title(plain(one.cell.variant.label, 30))
-            known = [(n, gap) for n, gap in zip(duels, one.gaps, strict=True) if gap is not None and gap > 0]
+            known = [
+                (n, gap) for n, gap in zip(one.duels, one.gaps, strict=True) if gap is not None and gap > 0
+            ]
             lower.plot(
                 [n for n, _ in known], [gap for _, gap in known], color=styles.colour(one.cell.variant)
             )
-            lower.set(xscale="log", yscale="log", xlabel="duels")
+            lower.set(yscale="log", xlabel="duels")
+            lower.xaxis.set_major_locator(MaxNLocator(4))
+            lower.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+            few_ticks(lower.yaxis)
             if not known:
                 lower.set_yticks([])
         grid[0][0].set_ylabel("edges")

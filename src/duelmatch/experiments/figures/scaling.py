@@ -12,6 +12,7 @@ from duelmatch.experiments.bounds import Bounds
 from duelmatch.experiments.figures.style import (
     MOST_PANELS,
     Styles,
+    few_ticks,
     legend_below,
     look,
     panels,
@@ -29,7 +30,7 @@ def chosen_panels(series: list[Series]) -> list[str]:
     """Return the panels to draw, of those that have many points, in the order of the grid."""
     points: dict[str, int] = {}
     for one in series:
-        points[one.panel] = points.get(one.panel, 0) + len(one.x)
+        points[one.panel] = max(points.get(one.panel, 0), len(one.x))
     most = max(points.values())
     return spread_out([panel for panel in points if 2 * points[panel] >= most])
 
@@ -47,6 +48,8 @@ def against(axis: str, series: list[Series], bounds: Bounds, styles: Styles) -> 
             ax.set_xlabel(AXES[axis].name)
             if axis == "delta":
                 ax.invert_xaxis()
+            if axis == "gap":
+                few_ticks(ax.xaxis)
             if axis == "positions":
                 ticks = sorted({x for one in own for x in one.x})
                 ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
@@ -69,11 +72,11 @@ def against_bound(series: list[Series], styles: Styles) -> Figure:
             if slope:
                 x = np.array([min(one.x), max(one.x)])
                 centre = np.mean(np.log(one.means)) - slope.value * np.mean(np.log(one.x))
-                ax.loglog(x, np.exp(centre) * x**slope.value, "-", color=colour, linewidth=1.2)
+                ax.loglog(x, np.exp(centre + slope.value * np.log(x)), "-", color=colour, linewidth=1.2)
             ax.set_title(
                 plain(one.variant.label)
                 + "\n"
-                + (f"slope {slope}" if slope else "too few points for a slope")
+                + (f"slope {slope}" if slope else "too few points, or too close, for a slope")
             )
             ax.set_xlabel("the paper's upper bound, duels")
         for ax in axes[::3]:
@@ -109,20 +112,21 @@ def _draw_panel(ax: Axes, series: list[Series], bounds: Bounds, styles: Styles) 
     ax.set(xscale="log", yscale="log")
     for one in series:
         colour, marker = styles.colour(one.variant), styles.marker(one.variant)
-        low, high = zip(*(summary.quantiles(0.05, 0.95) for summary in one.summaries), strict=True)
-        ax.fill_between(one.x, low, high, color=colour, alpha=0.15, linewidth=0)
-        ax.plot(one.x, one.means, "-", color=colour, linewidth=1.5)
+        if not one.scattered:
+            low, high = zip(*(summary.quantiles(0.05, 0.95) for summary in one.summaries), strict=True)
+            ax.fill_between(one.x, low, high, color=colour, alpha=0.15, linewidth=0)
+            ax.plot(one.x, one.means, "-", color=colour, linewidth=1.5)
         for x, summary in zip(one.x, one.summaries, strict=True):
             face = "white" if summary.unfinished else colour
             ax.plot([x], [summary.mean], marker, color=colour, markerfacecolor=face)
         uppers = _known([(x, bounds.upper(s.cell)) for x, s in zip(one.x, one.summaries, strict=True)])
         if uppers:
-            ax.plot(*uppers, ":", color=colour, linewidth=1.4)
+            ax.plot(*uppers, "." if one.scattered else ":", color=colour, linewidth=1.4)
     first = next((one for one in series if bounds.limit(one.summaries[0].cell)), None)
     if first:
         limits = _known([(x, bounds.limit(s.cell)) for x, s in zip(first.x, first.summaries, strict=True)])
         if limits:
-            ax.plot(*limits, "--", color="black", linewidth=1.2)
+            ax.plot(*limits, "_" if first.scattered else "--", color="black", linewidth=1.2)
 
 
 def _known(points: list[tuple[float, float | None]]) -> tuple[list[float], list[float]] | None:
@@ -149,16 +153,17 @@ def _legend(series: list[Series], bounds: Bounds, styles: Styles) -> list[Any]:
     from matplotlib.patches import Patch
 
     cells = [summary.cell for one in series for summary in one.summaries]
+    lines = any(not one.scattered for one in series)
     handles = _variant_handles(series, styles)
-    handles.append(Patch(color=GREY, alpha=0.3, linewidth=0, label="5% to 95% of the runs"))
+    if lines:
+        handles.append(Patch(color=GREY, alpha=0.3, linewidth=0, label="5% to 95% of the runs"))
     if any(bounds.upper(cell) for cell in cells):
-        handles.append(Line2D([], [], color=GREY, linestyle=":", label="the paper's upper bound"))
+        style = {"linestyle": ":"} if lines else {"linestyle": "", "marker": "."}
+        handles.append(Line2D([], [], color=GREY, label="the paper's upper bound", **style))
     if any(bounds.limit(cell) for cell in cells):
-        handles.append(Line2D([], [], color="black", linestyle="--", label="information limit"))
+        style = {"linestyle": "--"} if lines else {"linestyle": "", "marker": "_"}
+        handles.append(Line2D([], [], color="black", label="information limit", **style))
     if any(summary.unfinished for one in series for summary in one.summaries):
-        handles.append(
-            Line2D(
-                [], [], color=GREY, marker="o", markerfacecolor="white", linestyle="", label="some unfinished"
-            )
-        )
+        hollow = {"marker": "o", "markerfacecolor": "white", "linestyle": ""}
+        handles.append(Line2D([], [], color=GREY, label="some runs unfinished", **hollow))
     return handles

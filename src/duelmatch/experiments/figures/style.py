@@ -1,7 +1,7 @@
 """How figures look: one hand for all of them, colours that everybody can tell apart, files without a date.
 
-An algorithm has the same colour in every figure; its variants differ in their markers. Black is kept for the
-information limit, and grey for what is not a result.
+An algorithm has the same colour in every figure; markers differ too, also between its variants. Black is
+kept for the information limit, and grey for what is not a result.
 """
 
 from __future__ import annotations
@@ -37,12 +37,13 @@ COLOURS = (
 )
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 MOST_PANELS = 6
-PANEL = (4.1, 3.2)
-"""Inches."""
+PANEL, ALONE = (4.1, 3.2), (6.8, 4.0)
+"""Inches, of one panel among several, and of one that has the figure for itself."""
 
 _LOOK = {
     **SETTINGS,
     "text.parse_math": True,  # which the labels of log axes need; see `plain`
+    "axes.axisbelow": True,
     "axes.edgecolor": INK,
     "axes.grid": True,
     "axes.labelsize": 10,
@@ -67,8 +68,9 @@ class Styles:
         self._of: dict[str, tuple[str, str]] = {}
         for variant in variants:
             siblings = [other.label for other in variants if other.algorithm == variant.algorithm]
-            colour = COLOURS[names.index(variant.algorithm) % len(COLOURS)]
-            self._of[variant.label] = (colour, MARKERS[siblings.index(variant.label) % len(MARKERS)])
+            number = names.index(variant.algorithm)
+            marker = MARKERS[(number + 3 * siblings.index(variant.label)) % len(MARKERS)]
+            self._of[variant.label] = (COLOURS[number % len(COLOURS)], marker)
 
     def colour(self, variant: Variant) -> str:
         """Return the colour of the algorithm."""
@@ -92,9 +94,10 @@ def look() -> Iterator[type[Figure]]:
 
 
 def panels(
-    figure_class: type[Figure], number: int, size: tuple[float, float] = PANEL
+    figure_class: type[Figure], number: int, size: tuple[float, float] | None = None
 ) -> tuple[Figure, list[Axes]]:
     """Return a figure with so many panels, three in a row."""
+    size = size or (ALONE if number == 1 else PANEL)
     columns = min(number, 3)
     rows = -(-number // 3)
     figure = figure_class(
@@ -109,9 +112,21 @@ def panels(
 
 def legend_below(figure: Figure, handles: list[Any]) -> None:
     """Put one legend under all panels."""
-    width = figure.get_size_inches()[0]
-    columns = max(1, min(len(handles), int(width // 2.6)))
+    width, height = figure.get_size_inches()
+    columns = max(1, min(len(handles), int(width // 2.2)))
+    figure.set_size_inches(width, height + 0.25 * -(-len(handles) // columns))
     figure.legend(handles=handles, loc="outside lower center", ncols=columns, fontsize=9)
+
+
+def few_ticks(axis: Any) -> None:
+    """Label a log axis of less than two decades at 1, 2 and 5, in plain numbers."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    low, high = axis.get_view_interval()
+    if low > 0 and high < 100 * low:
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.set_minor_formatter(NullFormatter())
 
 
 def plain(text: str, width: int = 52, lines: int = 3) -> str:
