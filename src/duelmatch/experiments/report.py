@@ -20,7 +20,7 @@ from duelmatch.experiments import page
 from duelmatch.experiments.bounds import Bounds
 from duelmatch.experiments.experiment import Experiment, Instance
 from duelmatch.experiments.figures import errors, problems, progress, scaling, spread
-from duelmatch.experiments.figures.style import MOST_PANELS, Styles, save
+from duelmatch.experiments.figures.style import MOST_PANELS, Styles, save, spread_out
 from duelmatch.experiments.folder import Folder
 from duelmatch.experiments.page import Illustration, Table
 from duelmatch.experiments.slopes import AXES, Series, series_along
@@ -120,7 +120,10 @@ class _Drawing:
             series = self.along[axis]
             if not series:
                 continue
-            caption = "Means, on log axes; the shade is where 90% of the runs are." + self._left_out(series)
+            caption = "Means, on log axes."
+            if not all(one.scattered for one in series):
+                caption += " The shade is where 90% of the runs are."
+            caption += self._left_out(series)
             figure = scaling.against(axis, series, self.bounds, self.styles)
             found.append(self._drawn(f"duels-against-{axis}", title, caption, figure))
         if self.along["delta"]:
@@ -180,7 +183,7 @@ class _Drawing:
 
     def _problems(self) -> list[Illustration]:
         found = []
-        for number, instance in enumerate(self.experiment.instances[:MOST_PROBLEMS], start=1):
+        for number, instance in enumerate(spread_out(self.experiment.instances, MOST_PROBLEMS), start=1):
             matrix = problems.preference_matrix(instance.preferences)
             caption = "How often the row beats the column."
             found.append(

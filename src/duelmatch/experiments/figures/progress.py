@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from duelmatch.drawing import INK
 from duelmatch.experiments.experiment import Cell
-from duelmatch.experiments.figures.style import Styles, few_ticks, legend_below, look, plain
+from duelmatch.experiments.figures.style import Styles, legend_below, look, plain
 from duelmatch.experiments.running import simulate_run
 from duelmatch.experiments.summary import Summary
 from duelmatch.explorers import Explorer
@@ -106,7 +106,6 @@ def over_time(found: list[Trace], styles: Styles) -> Figure:
             lower.set(yscale="log", xlabel="duels")
             lower.xaxis.set_major_locator(MaxNLocator(4))
             lower.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-            few_ticks(lower.yaxis)
             if not known:
                 lower.set_yticks([])
         grid[0][0].set_ylabel("edges")

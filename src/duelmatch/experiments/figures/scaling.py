@@ -12,7 +12,6 @@ from duelmatch.experiments.bounds import Bounds
 from duelmatch.experiments.figures.style import (
     MOST_PANELS,
     Styles,
-    few_ticks,
     legend_below,
     look,
     panels,
@@ -48,8 +47,6 @@ def against(axis: str, series: list[Series], bounds: Bounds, styles: Styles) -> 
             ax.set_xlabel(AXES[axis].name)
             if axis == "delta":
                 ax.invert_xaxis()
-            if axis == "gap":
-                few_ticks(ax.xaxis)
             if axis == "positions":
                 ticks = sorted({x for one in own for x in one.x})
                 ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
@@ -158,12 +155,12 @@ def _legend(series: list[Series], bounds: Bounds, styles: Styles) -> list[Any]:
     if lines:
         handles.append(Patch(color=GREY, alpha=0.3, linewidth=0, label="5% to 95% of the runs"))
     if any(bounds.upper(cell) for cell in cells):
-        style = {"linestyle": ":"} if lines else {"linestyle": "", "marker": "."}
+        style: dict[str, Any] = {"linestyle": ":"} if lines else {"linestyle": "", "marker": "."}
         handles.append(Line2D([], [], color=GREY, label="the paper's upper bound", **style))
     if any(bounds.limit(cell) for cell in cells):
         style = {"linestyle": "--"} if lines else {"linestyle": "", "marker": "_"}
         handles.append(Line2D([], [], color="black", label="information limit", **style))
     if any(summary.unfinished for one in series for summary in one.summaries):
-        hollow = {"marker": "o", "markerfacecolor": "white", "linestyle": ""}
+        hollow: dict[str, Any] = {"marker": "o", "markerfacecolor": "white", "linestyle": ""}
         handles.append(Line2D([], [], color=GREY, label="some runs unfinished", **hollow))
     return handles

@@ -37,12 +37,12 @@ COLOURS = (
 )
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 MOST_PANELS = 6
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 PANEL, ALONE = (4.1, 3.2), (6.8, 4.0)
 """Inches, of one panel among several, and of one that has the figure for itself."""
 
 _LOOK = {
     **SETTINGS,
-    "text.parse_math": True,  # which the labels of log axes need; see `plain`
     "axes.axisbelow": True,
     "axes.edgecolor": INK,
     "axes.grid": True,
@@ -118,21 +118,36 @@ def legend_below(figure: Figure, handles: list[Any]) -> None:
     figure.legend(handles=handles, loc="outside lower center", ncols=columns, fontsize=9)
 
 
-def few_ticks(axis: Any) -> None:
-    """Label a log axis of less than two decades at 1, 2 and 5, in plain numbers."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+def number(value: float) -> str:
+    """Return a number for the label of a tick.
 
+    >>> number(0.05), number(2000), number(1e6), number(2e-7)
+    ('0.05', '2,000', '10⁶', '2×10⁻⁷')
+    """
+    if 0.001 <= value < 10_000:
+        return f"{value:,.12g}"
+    mantissa, _, exponent = f"{value:.0e}".partition("e")
+    power = "10" + str(int(exponent)).translate(_RAISED)
+    return power if mantissa == "1" else f"{mantissa}×{power}"
+
+
+def _label_plainly(axis: Any) -> None:
+    """Label a log axis at the powers of ten, or if they are few also at 2 and 5, unless labels are set."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter
+
+    if axis.get_scale() != "log" or isinstance(axis.get_major_locator(), FixedLocator):
+        return
     low, high = axis.get_view_interval()
     if low > 0 and high < 100 * low:
         axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        axis.set_minor_formatter(NullFormatter())
+    axis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def plain(text: str, width: int = 52, lines: int = 3) -> str:
-    """Return text for a figure: wrapped, with nothing that a terminal or a formula would take amiss."""
+    """Return text for a figure, wrapped."""
     wrapped = textwrap.wrap(printable(text), width, max_lines=lines, placeholder=" …", break_on_hyphens=False)
-    return "\n".join(wrapped).replace("$", r"\$")
+    return "\n".join(wrapped)
 
 
 def spread_out(found: Sequence[Item], most: int = MOST_PANELS) -> list[Item]:
@@ -149,6 +164,9 @@ def spread_out(found: Sequence[Item], most: int = MOST_PANELS) -> list[Item]:
 def save(figure: Figure, folder: Path, name: str) -> None:
     """Write a figure as SVG and PNG: the same data, the same bytes."""
     with look():
+        for axes in figure.axes:
+            _label_plainly(axes.xaxis)
+            _label_plainly(axes.yaxis)
         for suffix in (".svg", ".png"):
             path = folder / f"{name}{suffix}"
             try:

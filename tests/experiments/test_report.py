@@ -1,0 +1,192 @@
+"""A report: every figure, honest tables, and a page that a browser shows without a complaint."""
+
+from __future__ import annotations
+
+import csv
+import re
+import shutil
+import struct
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+import duelmatch as dm
+from duelmatch import experiments
+from duelmatch.experiments.figures.errors import error_rates
+from duelmatch.experiments.folder import Folder
+from duelmatch.experiments.slopes import fit
+from duelmatch.experiments.summary import summaries
+from experiments.small import small_file
+
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+FIGURES = {
+    "duels-against-bound",
+    "duels-against-certainty",
+    "duels-against-delta",
+    "duels-against-gap",
+    "duels-by-algorithm",
+    "error-rate",
+    "preferences-1",
+    "preferences-2",
+    "single-run",
+    "time-per-duel",
+    "winners-1",
+    "winners-2",
+}
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The small experiment with its report, under a title that HTML would take amiss."""
+    folder = tmp_path_factory.mktemp("report")
+    file = small_file(folder, repetitions=5, title='"Ann & Bob <script>alert(1)</script>"')
+    experiments.run(file, folder / "out", jobs=1)
+    experiments.report(folder / "out")
+    return folder / "out"
+
+
+def test_every_figure_is_there_as_svg_and_png(done: Path) -> None:
+    figures = done / "report" / "figures"
+    assert {path.name for path in figures.iterdir()} == {
+        f"{name}{suffix}" for name in FIGURES for suffix in (".svg", ".png")
+    }
+    for path in figures.glob("*.png"):
+        width, height = struct.unpack(">II", path.read_bytes()[16:24])
+        assert width > 400, path
+        assert height > 200, path
+    for path in figures.glob("*.svg"):
+        text = path.read_text(encoding="utf-8")
+        assert "<dc:date>" not in text
+        assert "mathdefault" not in re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL), path
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_table_of_cells_says_what_the_results_say(done: Path) -> None:
+    table = rows_of(done / "report" / "cells.csv")
+    experiment = Folder(done).experiment()
+    results = experiments.results(done).to_pylist()
+    assert len(table) == len(experiment.cells)
+    for row, cell in zip(table, experiment.cells, strict=True):
+        duels = [result["duels"] for result in results if result["cell"] == cell.key]
+        assert float(row["duels, mean"]) == pytest.approx(sum(duels) / 5, abs=0.06)
+        assert row["runs"] == "5"
+        if cell.variant.algorithm == "car-cond":
+            limit = dm.theory.lower_bound(cell.instance.preferences, "condorcet", cell.delta)
+            bound = dm.theory.car_cond_bound(cell.instance.preferences, cell.delta)
+            assert row["information limit"] == f"{limit:.0f}"
+            assert row["paper's bound"] == f"{bound:.0f}"
+
+
+def test_wrong_answers_are_counted_against_what_was_promised(tmp_path: Path) -> None:
+    """Without a Condorcet winner, car-verify is right to say so, and car-cond promised nothing."""
+    experiment = experiments.from_dict(
+        {
+            "problems": [{"generator": "cyclic", "candidates": 3, "positions": 1, "strength": 0.4}],
+            "algorithms": [{"name": "car-cond"}, {"name": "car-verify"}],
+            "repetitions": 4,
+            "max_duels": 3_000,
+        }
+    )
+    experiments.run(experiment, tmp_path / "out", jobs=1)
+    cond, verify = summaries(Folder(tmp_path / "out"), experiment)
+    assert (cond.judged, cond.wrong) == (0, 0)
+    assert verify.wrong == 0
+    assert verify.judged + verify.unfinished == 4
+    assert [rate.variant.algorithm for rate in error_rates([cond, verify])] in ([], ["car-verify"])
+
+
+def test_an_unfinished_experiment_says_so(tmp_path: Path) -> None:
+    file = small_file(tmp_path, repetitions=2, deltas="[0.2]")
+    experiments.run(file, tmp_path / "half", jobs=1)
+    last = sorted((tmp_path / "half" / "runs").glob("part-*"))[-1]
+    last.unlink()
+    page = experiments.report(tmp_path / "half", tmp_path / "elsewhere")
+    assert page == tmp_path / "elsewhere" / "report.html"
+    assert "Not finished: " in page.read_text(encoding="utf-8")
+
+
+def test_without_results_there_is_no_report(tmp_path: Path) -> None:
+    Folder.create(tmp_path / "out", experiments.load(small_file(tmp_path)))
+    with pytest.raises(dm.FileError, match="There are no results yet"):
+        experiments.report(tmp_path / "out")
+    with pytest.raises(dm.FileError, match="There is no experiment here"):
+        experiments.report(tmp_path)
+
+
+class Page(HTMLParser):
+    """What a page refers to, its headings and its tags."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.sources: list[str] = []
+        self.ids: list[str] = []
+        self.tags: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.tags.append(tag)
+        self.sources += [value for key in ("src", "href") if (value := given.get(key))]
+        if value := given.get("id"):
+            self.ids.append(value)
+
+
+def test_the_page_needs_nothing_but_itself(done: Path) -> None:
+    page = Page((done / "report" / "report.html").read_text(encoding="utf-8"))
+    assert all(source.startswith(("data:", "#")) for source in page.sources)
+    assert {source[1:] for source in page.sources if source.startswith("#")} <= set(page.ids)
+    assert "script" not in page.tags
+    assert set(FIGURES) <= set(page.ids)
+    assert page.tags.count("img") == len(FIGURES)
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium here: the report was not opened in a browser")
+def test_a_browser_shows_the_report_without_errors(done: Path, tmp_path: Path) -> None:
+    """A probe page frames the report, and says in its title how many pictures are broken or too wide."""
+    report = (done / "report" / "report.html").read_text(encoding="utf-8")
+    probe = """<script>
+    addEventListener("error", event => { document.title = "ERROR " + event.message; });
+    addEventListener("load", () => {
+      const images = [...document.images];
+      const broken = images.filter(image => !image.complete || image.naturalWidth === 0).length;
+      const wide = images.filter(image => image.getBoundingClientRect().right > innerWidth).length;
+      const over = document.documentElement.scrollWidth > innerWidth ? 1 : 0;
+      document.title = `${images.length} pictures, ${broken} broken, ${wide} too wide, ${over} overflow`;
+    });</script></body>"""
+    page = tmp_path / "probe.html"
+    page.write_text(report.replace("</body>", probe), encoding="utf-8")
+    for width in (1200, 400):
+        shown = subprocess.run(
+            [
+                str(BROWSER),
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                f"--user-data-dir={tmp_path / 'profile'}",
+                "--enable-logging=stderr",
+                f"--window-size={width},900",
+                "--virtual-time-budget=5000",
+                "--dump-dom",
+                page.as_uri(),
+            ],
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=120,
+        )
+        assert f"<title>{len(FIGURES)} pictures, 0 broken, 0 too wide, 0 overflow</title>" in shown.stdout
+        assert "CONSOLE" not in shown.stderr
+
+
+def test_a_slope_has_an_interval() -> None:
+    slope = fit([1.0, 2.0, 3.0, 4.0], [2.1, 3.9, 6.2, 7.8])
+    assert slope is not None
+    assert slope.low < 1.94 < slope.high
+    assert slope.value == pytest.approx(1.94)
+    assert fit([1.0, 1.0, 2.0], [1.0, 2.0, 3.0]) is None
