@@ -4,9 +4,11 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 BENCHMARKS := $(sort $(wildcard benchmarks/*.py))
+PICTURES := borda-gaps:gap borda-gaps:bound condorcet-gaps:gap confidence:certainty positions:positions \
+  random-instances:bound
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench stats docs clean
+.PHONY: help setup demo test check bench stats gallery docs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +42,14 @@ bench: setup ## Run every benchmark
 
 stats: setup ## Measure error rates over thousands of runs (half an hour) and write docs/error-rates.md
 	PYTHONPATH=tests $(BIN)/python -m statistical.measure --out docs/error-rates.md
+
+gallery: setup ## Run the experiments of docs/gallery (a quarter of an hour) and put their figures there
+	@for file in docs/gallery/*.toml; do name=$$(basename $$file .toml); \
+	  $(BIN)/duelmatch experiment run $$file --out build/gallery/$$name || exit 1; \
+	  $(BIN)/duelmatch experiment report build/gallery/$$name || exit 1; \
+	  cp build/gallery/$$name/report/slopes.csv docs/gallery/$$name.csv || exit 1; done
+	@for pair in $(PICTURES); do name=$${pair%%:*}; axis=$${pair##*:}; \
+	  cp build/gallery/$$name/report/figures/duels-against-$$axis.svg docs/gallery/$$name-$$axis.svg || exit 1; done
 
 docs: setup ## Build the documentation into docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html

@@ -166,10 +166,15 @@ def test_every_command_and_option_is_documented(name: str) -> None:
     page = (DOCS / "cli.md").read_text(encoding="utf-8")
     section = re.search(rf"^## duelmatch {name}\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
     assert section is not None, f"docs/cli.md has no section on {name}"
-    for parameter in import_module(f"duelmatch.cli.{name}").command.params:
-        if isinstance(parameter, click.Option):
-            for option in parameter.opts:
-                assert f"`{option}" in section[1], f"{name} {option}"
+    command = import_module(f"duelmatch.cli.{name}").command
+    subcommands = list(command.commands.values()) if isinstance(command, click.Group) else []
+    for each in (command, *subcommands):
+        if each is not command:
+            assert f"### duelmatch {name} {each.name}" in section[1], each.name
+        for parameter in each.params:
+            if isinstance(parameter, click.Option):
+                for option in parameter.opts:
+                    assert f"`{option}" in section[1], f"{name} {option}"
 
 
 def test_every_exit_code_is_documented() -> None:

@@ -26,6 +26,9 @@ from duelmatch.textfiles import sync_folder
 MERGED = 64
 """So many parts of a level become one of the next."""
 
+ROWS = 50_000
+"""Are written at once when parts are merged."""
+
 _WORD = pa.dictionary(pa.int32(), pa.string())
 SCHEMA = pa.schema(
     [
@@ -99,11 +102,21 @@ class Parts:
 
     def _merge(self, parts: list[Part], level: int) -> None:
         merged = Part(parts[0].first, parts[-1].last, level)
-        self._write(
-            merged, (pa.Table.from_batches([piece]) for part in parts for piece in self._pieces(part))
-        )
+        self._write(merged, self._gathered(parts))
         for part in parts:
             (self.folder / part.name).unlink()
+
+    def _gathered(self, parts: list[Part]) -> Iterator[pa.Table]:
+        """Yield the rows of some parts in tables of a good size, since many small ones take memory."""
+        pieces: list[pa.Table] = []
+        for part in parts:
+            for piece in self._pieces(part):
+                pieces.append(pa.Table.from_batches([piece]).cast(SCHEMA))
+                if sum(table.num_rows for table in pieces) >= ROWS:
+                    yield pa.concat_tables(pieces)
+                    pieces = []
+        if pieces:
+            yield pa.concat_tables(pieces)
 
     def _pieces(self, part: Part, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
         path = self.folder / part.name
