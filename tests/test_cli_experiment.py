@@ -72,7 +72,7 @@ def test_a_terminal_shows_a_bar(tmp_path: Path) -> None:
     arguments = [
         "experiment",
         "run",
-        str(small_file(tmp_path, 3)),
+        str(small_file(tmp_path, 3, 1)),
         "--out",
         str(tmp_path / "out"),
         "--jobs",
@@ -92,7 +92,7 @@ def test_a_terminal_shows_a_bar(tmp_path: Path) -> None:
     except OSError:  # how Linux says that the other side is closed
         pass
     assert process.wait() == 0
-    assert b"24/24" in shown
+    assert b"12/12" in shown
     assert b"0 wrong answers" in shown
     assert b"left" in shown
 

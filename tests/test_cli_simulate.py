@@ -24,8 +24,9 @@ import duelmatch as dm
 from duelmatch.cli import main
 from duelmatch.cli.runs import Run, seed_of
 from duelmatch.cli.settings import ALGORITHMS, DEFAULT_ALGORITHM, PARAMETERS, settle
-from duelmatch.cli.simulate import Truth, clopper_pearson, summary
+from duelmatch.cli.simulate import summary, truth_of
 from duelmatch.explorers import registry
+from duelmatch.truth import clopper_pearson
 
 PROGRAM = str(Path(sys.executable).with_name("duelmatch"))
 POSIX = pytest.mark.skipif(os.name == "nt", reason="signals and terminals are different there")
@@ -196,7 +197,7 @@ class TestReport:
     )
     def test_warns_of_runs_without_an_end(self, file: str, algorithm: str, reason: str) -> None:
         prefs = dm.load_preferences(file)
-        assert Truth(prefs, settle({"algorithm": algorithm})).endless == reason
+        assert truth_of(prefs, settle({"algorithm": algorithm})).endless == reason
 
     def test_a_borda_winner_out_of_reach_leaves_the_error_rate_open(
         self, monkeypatch: pytest.MonkeyPatch
@@ -220,47 +221,47 @@ class TestTruth:
         return dm.Result("any", status, matching, 10, 0.05, epsilon)
 
     def test_of_condorcet_is_the_winner(self) -> None:
-        truth = Truth(self.PREFS, settle({"algorithm": "car-cond"}))
+        truth = truth_of(self.PREFS, settle({"algorithm": "car-cond"}))
         assert truth.right(self.result("certified", "a")) is True
         assert truth.right(self.result("certified", "b")) is False
         assert truth.right(self.result("no_winner", None)) is False
         assert truth.right(self.result("budget_spent", None)) is None
 
     def test_of_borda_is_the_best_score(self) -> None:
-        truth = Truth(self.PREFS, settle({"algorithm": "clucb-borda-exact"}))
+        truth = truth_of(self.PREFS, settle({"algorithm": "clucb-borda-exact"}))
         assert truth.right(self.result("certified", "a")) is True
         assert truth.right(self.result("certified", "b")) is False
 
     @pytest.mark.parametrize(("epsilon", "right"), [(0.09, False), (0.11, True)])
     def test_within_epsilon_allows_that_much(self, epsilon: float, right: bool) -> None:
         """The scores are 0.55 and 0.45."""
-        truth = Truth(self.PREFS, settle({"algorithm": "clucb-borda-pac", "epsilon": epsilon}))
+        truth = truth_of(self.PREFS, settle({"algorithm": "clucb-borda-pac", "epsilon": epsilon}))
         assert truth.right(self.result("within_epsilon", "b", epsilon)) is right
 
     @pytest.mark.parametrize(("epsilon", "right"), [(0.09, False), (0.11, True)])
     def test_within_epsilon_of_the_condorcet_winner_too(self, epsilon: float, right: bool) -> None:
         """Against a, b scores 0.4."""
-        truth = Truth(self.PREFS, settle({"algorithm": "condorcet", "epsilon": epsilon}))
+        truth = truth_of(self.PREFS, settle({"algorithm": "condorcet", "epsilon": epsilon}))
         assert truth.right(self.result("within_epsilon", "b", epsilon)) is right
         assert truth.right(self.result("certified", "b", epsilon)) is False
-        assert truth.information_limit() is None
+        assert truth.information_limit(0.05) is None
 
     def test_within_epsilon_of_every_matching_where_no_winner_is_assumed(self) -> None:
         """In cycle.yaml every matching loses to some other by 0.4."""
         prefs = dm.load_preferences("cycle.yaml")
         for epsilon, right in ((0.39, False), (0.41, True)):
             settings = settle({"algorithm": "condorcet", "epsilon": epsilon, "assume_winner": False})
-            assert Truth(prefs, settings).right(self.result("within_epsilon", "a", epsilon)) is right
+            assert truth_of(prefs, settings).right(self.result("within_epsilon", "a", epsilon)) is right
 
     def test_of_the_frugal_algorithms_is_exact_unless_told_otherwise(self) -> None:
         for name in ("condorcet", "borda"):
             settings = settle({"algorithm": name})
             assert settings.parameters["epsilon"] is None
-            assert Truth(self.PREFS, settings).right(self.result("certified", "b")) is False
+            assert truth_of(self.PREFS, settings).right(self.result("certified", "b")) is False
         assert settle({"algorithm": "clucb-borda-pac"}).parameters["epsilon"] == 0.05
 
     def test_wrong_claims_are_counted_and_wrong_guesses_are_not(self) -> None:
-        truth = Truth(self.PREFS, settle({"algorithm": "car-cond"}))
+        truth = truth_of(self.PREFS, settle({"algorithm": "car-cond"}))
         results = [
             self.result("certified", "a"),
             self.result("certified", "b"),

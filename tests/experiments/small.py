@@ -26,9 +26,11 @@ name = "car-cond"
 """
 
 
-def small_file(folder: Path, repetitions: int = 6, **replaced: str) -> Path:
+def small_file(folder: Path, repetitions: int = 6, algorithms: int = 2, **replaced: str) -> Path:
     """Write the experiment into a folder; ``replaced`` maps a key at the top to its new value."""
     text = TOML.format(repetitions=repetitions)
+    if algorithms == 1:
+        text = text[: text.rindex("[[algorithms]]")]
     for key, value in replaced.items():
         lines = [f"{key} = {value}" if line.startswith(f"{key} = ") else line for line in text.splitlines()]
         text = "\n".join(lines)

@@ -64,12 +64,12 @@ def rows(out: Path) -> list[dict[str, object]]:
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_worker_killed_midway_loses_no_run(tmp_path: Path) -> None:
-    file = small_file(tmp_path, repetitions=30)
+    file = small_file(tmp_path, repetitions=60, algorithms=1)
     killed: list[int] = []
     with cluster(tmp_path, WORKERS) as (address, workers):
 
         def kill_one(tick: Tick) -> None:
-            if not killed and tick.done >= 16:
+            if not killed and tick.done >= 8:
                 workers[0].kill()
                 killed.append(tick.done)
 

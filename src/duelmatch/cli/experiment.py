@@ -34,7 +34,8 @@ def command() -> None:
     """Compare algorithms over thousands of simulated runs.
 
     An experiment is a TOML file: problems, algorithms, deltas, repetitions, a seed. Its results are kept in a
-    folder as runs finish, and whatever ends a run of it, the same command goes on.
+    folder as runs finish, and whatever ends a run of it, the same command goes on. With --json, they
+    print JSON.
 
     \b
     Example:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import duelmatch as dm
 from duelmatch.cli.options import Source, file_argument, json_option
 from duelmatch.cli.output import Page, counted, print_json, rounded, ticker
 from duelmatch.cli.settings import settings_options, settle
@@ -20,6 +21,7 @@ from duelmatch.cli.status import INTERRUPTED, refuse
 
 if TYPE_CHECKING:
     from duelmatch.cli.runs import Run, Task
+    from duelmatch.cli.settings import Settings
     from duelmatch.truth import Truth
 
 CONFIDENCE = 0.95
@@ -61,11 +63,10 @@ def command(
       duelmatch simulate example:lineup --max-duels 300
     """  # noqa: D301
     from duelmatch.cli.runs import Task
-    from duelmatch.truth import Truth
 
     settings = settle(given)
     preferences = source.preferences()
-    truth = Truth(preferences, settings.criterion, settings.parameters.get("epsilon"))
+    truth = truth_of(preferences, settings)
     if truth.endless and max_duels is None:
         click.echo(f"Note: {truth.endless}; runs may never end. --max-duels stops them.", err=True)
     task = Task(preferences, settings, max_duels)
@@ -91,6 +92,13 @@ def command(
         _print(answer)
     if interrupted:
         ctx.exit(INTERRUPTED)
+
+
+def truth_of(preferences: dm.Preferences, settings: Settings) -> Truth:
+    """Return what the preferences say about the results of such runs."""
+    from duelmatch.truth import Truth
+
+    return Truth(preferences, settings.criterion, settings.parameters.get("epsilon"))
 
 
 def _processors() -> int:
