@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from duelmatch.cli.settings import ALGORITHMS
 from duelmatch.experiments.experiment import criterion_of
 from experiments.small import small_file
 
+GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
 PLAIN = {"problems": [{"file": "example:lineup"}], "algorithms": [{"name": "car-cond"}]}
 
 
@@ -90,6 +92,14 @@ def test_problems_can_be_preferences_in_python() -> None:
     prefs = dm.instances.paper_example()
     experiment = experiments.from_dict(PLAIN | {"problems": [{"name": "paper", "preferences": prefs}]})
     assert experiment.instances[0].label == "paper"
+
+
+@pytest.mark.parametrize("file", sorted(GALLERY.glob("*.toml")), ids=lambda file: file.stem)
+def test_the_experiments_of_the_gallery_can_be_run_again(file: Path) -> None:
+    """Their slopes are beside them: a row for every series that the page speaks of."""
+    labels = {variant.label for variant in experiments.load(file).variants}
+    with file.with_suffix(".csv").open(newline="", encoding="utf-8") as slopes:
+        assert {row["algorithm"] for row in csv.DictReader(slopes)} == labels
 
 
 @pytest.mark.parametrize("name", dm.algorithms())

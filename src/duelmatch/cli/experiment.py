@@ -12,13 +12,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from duelmatch.cli.options import json_option
-from duelmatch.cli.output import Page, counted, print_json, progress_bar
+from duelmatch.cli.output import Page, counted, print_json, progress_bar, working
 from duelmatch.cli.status import INTERRUPTED, refuse
-from duelmatch.errors import MissingExtraError
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from duelmatch.experiments import Status, Tick
 
 QUIET_SECONDS = 60
@@ -88,7 +85,8 @@ def run(
       [[algorithms]]
       name = "car-cond"
     """  # noqa: D301
-    experiments = _experiments()
+    from duelmatch import experiments
+
     if jobs is not None and scheduler is not None:
         raise click.UsageError("--jobs is for this machine, and --scheduler for a cluster: give one.")
     experiment = experiments.load(file)
@@ -120,7 +118,9 @@ def status_(folder: Path, as_json: bool) -> None:
     Example:
       duelmatch experiment status compare
     """  # noqa: D301
-    status = _experiments().status(folder)
+    from duelmatch import experiments
+
+    status = experiments.status(folder)
     if as_json:
         print_json(_as_dict(status))
         return
@@ -160,25 +160,15 @@ def report(folder: Path, to: Path | None, as_json: bool) -> None:
     Example:
       duelmatch experiment report compare
     """  # noqa: D301
-    from duelmatch.cli.output import working
+    from duelmatch import experiments
 
     with working("Drawing"):
-        page_path = _experiments().report(folder, to)
+        page_path = experiments.report(folder, to)
     if as_json:
         files = sorted(str(path.relative_to(page_path.parent)) for path in page_path.parent.rglob("*.*"))
         print_json({"report": str(page_path), "files": files})
     else:
         click.echo(f"Report: {page_path}")
-
-
-def _experiments() -> ModuleType:
-    try:
-        from duelmatch import experiments
-    except ImportError as error:
-        if error.name not in ("joblib", "pyarrow"):
-            raise
-        raise MissingExtraError("Experiments need more: pip install 'duelmatch[experiments]'") from None
-    return experiments
 
 
 def _say_what_failed(page: Page, status: Status) -> None:

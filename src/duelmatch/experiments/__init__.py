@@ -1,5 +1,13 @@
 """Many simulated runs: planned in a file, run in parallel, saved as they finish, resumed, compared, drawn."""
 
+from duelmatch.errors import MissingExtraError
+
+try:
+    import joblib  # noqa: F401
+    import pyarrow  # noqa: F401
+except ImportError:
+    raise MissingExtraError("Experiments need more: pip install 'duelmatch[experiments]'") from None
+
 from duelmatch.experiments.experiment import Cell, Experiment, Instance, Variant
 from duelmatch.experiments.layout import from_dict, load
 from duelmatch.experiments.report import report

@@ -64,11 +64,14 @@ def run(
 def _folder(path: Path, wanted: Experiment) -> Folder:
     if Folder.exists(path):
         return Folder(path)
-    if path.is_dir() and any(
-        entry.name not in ("lock", "runs", "problems.parquet") for entry in path.iterdir()
-    ):
+    if path.is_dir() and not all(map(_is_ours, path.iterdir())):
         raise FileError(f"{path}: There are other files in this folder; choose a new one.")
     return Folder.create(path, wanted)
+
+
+def _is_ours(entry: Path) -> bool:
+    """Whether an entry is what being killed at the very beginning may have left."""
+    return entry.name in ("lock", "runs", "problems.parquet") or entry.suffix in (".draft", ".tmp")
 
 
 def _check_same(folder: Folder, wanted: Experiment, accept_changes: bool) -> None:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from duelmatch.errors import FileError
 from duelmatch.experiments.experiment import Cell
 from duelmatch.experiments.folder import Folder
 from duelmatch.experiments.parts import SCHEMA
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+ATTEMPTS = 3
+"""To read results that somebody is writing."""
 
 AnyPath = str | os.PathLike[str]
 
@@ -42,7 +47,13 @@ class Status:
 
 def status(out: AnyPath) -> Status:
     """Return how far the experiment in a folder is; it may be running."""
-    folder = Folder(out)
+    for _ in range(ATTEMPTS - 1):
+        with suppress(FileError):  # parts were merged, and so removed, while they were read
+            return _status(Folder(out))
+    return _status(Folder(out))
+
+
+def _status(folder: Folder) -> Status:
     experiment = folder.experiment()
     done = folder.done(experiment)
     kept = failed = 0
