@@ -146,6 +146,19 @@ def test_what_is_wrong_is_said(changed: dict[str, object], sentence: str) -> Non
         experiments.from_dict(PLAIN | changed)
 
 
+def test_problems_can_be_real_data(tmp_path: Path) -> None:
+    """Paths start from the folder of the experiment."""
+    (tmp_path / "results.csv").write_text("position,winner,loser\nchair,ann,bob\nchair,ann,bob\n")
+    (tmp_path / "pets.soc").write_text("# NUMBER ALTERNATIVES: 2\n3: 2,1\n1: 1,2\n")
+    (tmp_path / "real.toml").write_text(
+        '[[problems]]\nvotes = "results.csv"\nmethod = "frequencies"\nsmoothing = 2\n'
+        '[[problems]]\npreflib = "pets.soc"\n[[algorithms]]\nname = "car-cond"\n'
+    )
+    votes, pets = experiments.load(tmp_path / "real.toml").instances
+    assert votes.preferences.probability("chair", "ann", "bob") == 0.75
+    assert pets.preferences.probability("winner", "2", "1") == 0.75
+
+
 def test_broken_toml_is_named(tmp_path: Path) -> None:
     path = tmp_path / "bad.toml"
     path.write_text("seed = = 1")
