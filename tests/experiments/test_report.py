@@ -62,6 +62,15 @@ def test_every_figure_is_there_as_svg_and_png(done: Path) -> None:
         assert "mathdefault" not in re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL), path
 
 
+def test_the_axes_are_labelled(done: Path) -> None:
+    """Text is drawn as shapes, with the words in comments; the axis of delta runs backwards."""
+    labels = {"duels-against-delta": ("0.05", "0.1", "delta"), "duels-against-gap": ("0.5", "duels")}
+    for figure, words in labels.items():
+        text = (done / "report" / "figures" / f"{figure}.svg").read_text(encoding="utf-8")
+        for word in words:
+            assert f"<!-- {word} -->" in text, (figure, word)
+
+
 def rows_of(path: Path) -> list[dict[str, str]]:
     with path.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))

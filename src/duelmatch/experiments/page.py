@@ -146,7 +146,7 @@ def _made_by(status: Status) -> str:
     for session in status.sessions:
         versions = ", ".join(f"{name} {version}" for name, version in session["versions"].items())
         machine = session["machine"]
-        where = f"{session['jobs']} jobs" if session["scheduler"] is None else "a Dask cluster"
+        where = _counted(session["jobs"], "job") if session["scheduler"] is None else "a Dask cluster"
         rows.append(
             (
                 str(session["session"]),

@@ -138,7 +138,7 @@ class _Drawing:
         return f" Shown are {MOST_PANELS} of {panels} panels." if panels > MOST_PANELS else ""
 
     def _bound(self) -> list[Illustration]:
-        series = self.along["bound"]
+        series = [one for one in self.along["bound"] if one.power()]
         if not series:
             return []
         caption = (

@@ -61,7 +61,9 @@ def error_table(summaries: list[Summary]) -> Table:
     rows = []
     for rate in error_rates(summaries):
         low, high = rate.interval
-        verdict = "as promised" if low <= rate.delta else "MORE than promised"
+        verdict = "too few runs to tell" if high > rate.delta else "as promised"
+        if low > rate.delta:
+            verdict = "MORE than promised"
         rows.append(
             (
                 rate.variant.label,

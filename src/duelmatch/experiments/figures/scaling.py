@@ -63,18 +63,13 @@ def against_bound(series: list[Series], styles: Styles) -> Figure:
         shown = series[:MOST_PANELS]
         figure, axes = panels(figure_class, len(shown))
         for ax, one in zip(axes, shown, strict=True):
-            colour = styles.colour(one.variant)
+            colour, slope = styles.colour(one.variant), one.power()
             ax.loglog(one.x, one.means, styles.marker(one.variant), color=colour, alpha=0.85)
-            slope = one.power()
             if slope:
                 x = np.array([min(one.x), max(one.x)])
                 centre = np.mean(np.log(one.means)) - slope.value * np.mean(np.log(one.x))
                 ax.loglog(x, np.exp(centre + slope.value * np.log(x)), "-", color=colour, linewidth=1.2)
-            ax.set_title(
-                plain(one.variant.label)
-                + "\n"
-                + (f"slope {slope}" if slope else "too few points, or too close, for a slope")
-            )
+            ax.set_title(f"{plain(one.variant.label)}\nslope {slope}")
             ax.set_xlabel("the paper's upper bound, duels")
         for ax in axes[::3]:
             ax.set_ylabel("duels, mean")

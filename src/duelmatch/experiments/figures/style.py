@@ -137,7 +137,7 @@ def _label_plainly(axis: Any) -> None:
 
     if axis.get_scale() != "log" or isinstance(axis.get_major_locator(), FixedLocator):
         return
-    low, high = axis.get_view_interval()
+    low, high = sorted(axis.get_view_interval())  # an axis may run backwards
     if low > 0 and high < 100 * low:
         axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
