@@ -152,7 +152,10 @@ class _Drawing:
         rates = errors.error_rates(self.summaries)
         if not rates:
             return []
-        caption = "Over all problems, with exact 95% intervals. Below the dashed line is as promised."
+        caption = (
+            "Over all problems, with exact 95% intervals. Below the dashed lines is as promised; where none "
+            "is in sight, the runs are too few to tell."
+        )
         figure = errors.against_delta(rates, self.styles)
         return [self._drawn("error-rate", "Error rate against delta", caption, figure)]
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from duelmatch.drawing import GREY
 from duelmatch.experiments.experiment import Variant
-from duelmatch.experiments.figures.style import Styles, legend_below, look, panels, plain
+from duelmatch.experiments.figures.style import Styles, legend_below, look, number, panels, variant_handles
 from duelmatch.experiments.summary import CONFIDENCE, Summary
 from duelmatch.truth import clopper_pearson
 
@@ -49,37 +48,40 @@ def error_rates(summaries: list[Summary]) -> list[ErrorRate]:
 
 
 def against_delta(rates: list[ErrorRate], styles: Styles) -> Figure:
-    """Draw error rates with intervals against delta; what was never wrong hangs from its upper end."""
+    """Draw error rates with intervals for each delta; what was never wrong hangs from its upper end.
+
+    The axis ends at a tenth of what so many runs can tell, and a delta below that is out of sight.
+    """
     from matplotlib.lines import Line2D
 
     with look() as figure_class:
         figure, (ax,) = panels(figure_class, 1, (7.0, 4.2))
-        deltas = sorted({rate.delta for rate in rates})
-        positive = [rate.wrong / rate.runs for rate in rates if rate.wrong]
-        floor = min([*deltas, *positive, *(rate.interval[1] for rate in rates)]) / 3
+        deltas = sorted({rate.delta for rate in rates}, reverse=True)
         labels = list(dict.fromkeys(rate.variant.label for rate in rates))
-        closest = min((b / a for a, b in pairwise(deltas)), default=4.0)
+        floor = 0.1 / max(rate.runs for rate in rates)
         for rate in rates:
-            shift = 0.5 - (labels.index(rate.variant.label) + 1) / (len(labels) + 1)
-            x = rate.delta * closest ** (0.7 * shift)
+            shift = (labels.index(rate.variant.label) + 1) / (len(labels) + 1) - 0.5
+            x = deltas.index(rate.delta) + 0.8 * shift
             colour, (low, high) = styles.colour(rate.variant), rate.interval
             ax.plot([x, x], [max(low, floor), high], color=colour, linewidth=1.4)
             if rate.wrong:
                 ax.plot([x], [rate.wrong / rate.runs], styles.marker(rate.variant), color=colour)
             else:
                 ax.plot([x], [high], marker=7, color=colour, markersize=6)  # a caret that points down
-        ends = [deltas[0] / closest**0.5, deltas[-1] * closest**0.5]
-        ax.plot(ends, ends, "--", color="black", linewidth=1.2)
-        ax.set(xscale="log", yscale="log", ylim=(floor, 1.0), xlim=(ends[1], ends[0]))
+        ax.hlines(
+            deltas,
+            [n - 0.42 for n in range(len(deltas))],
+            [n + 0.42 for n in range(len(deltas))],
+            color="black",
+            linestyle="--",
+            linewidth=1.2,
+        )
+        ax.set(yscale="log", ylim=(floor, 1.3), xlim=(-0.6, len(deltas) - 0.4))
         ax.set(xlabel="delta: how often it may be wrong", ylabel="how often it was wrong")
-        ax.set_xticks(deltas, [f"{delta:g}" for delta in deltas])
-        ax.minorticks_off()
-        variants = {rate.variant.label: rate.variant for rate in rates}
+        ax.set_xticks(range(len(deltas)), [number(delta) for delta in deltas])
+        ax.grid(axis="x", visible=False)
         handles = [
-            Line2D([], [], color=styles.colour(variant), marker=styles.marker(variant), label=plain(label))
-            for label, variant in variants.items()
-        ]
-        handles += [
+            *variant_handles([rate.variant for rate in rates], styles),
             Line2D([], [], color="black", linestyle="--", label="allowed"),
             Line2D([], [], color=GREY, marker=7, label="never wrong: 95% upper limit"),
         ]

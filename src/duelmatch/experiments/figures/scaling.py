@@ -17,6 +17,7 @@ from duelmatch.experiments.figures.style import (
     panels,
     plain,
     spread_out,
+    variant_handles,
 )
 from duelmatch.experiments.slopes import AXES, Series
 
@@ -95,7 +96,7 @@ def against_certainty(series: list[Series], bounds: Bounds, styles: Styles) -> F
             ax.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
         for ax in axes[::3]:
             ax.set_ylabel("duels, mean")
-        handles = _variant_handles(series, styles)
+        handles = variant_handles([one.variant for one in series], styles)
         legend_below(figure, [*handles, Line2D([], [], color=GREY, label="fitted straight line")])
         return figure
 
@@ -130,23 +131,13 @@ def _wrapped(title: str, slopes: list[str]) -> str:
     return "\n".join([plain(title), *([plain(f"slopes: {', '.join(slopes)}", 56, 2)] if slopes else [])])
 
 
-def _variant_handles(series: list[Series], styles: Styles) -> list[Any]:
-    from matplotlib.lines import Line2D
-
-    variants = {one.variant.label: one.variant for one in series}
-    return [
-        Line2D([], [], color=styles.colour(variant), marker=styles.marker(variant), label=plain(label))
-        for label, variant in variants.items()
-    ]
-
-
 def _legend(series: list[Series], bounds: Bounds, styles: Styles) -> list[Any]:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     cells = [summary.cell for one in series for summary in one.summaries]
     lines = any(not one.scattered for one in series)
-    handles = _variant_handles(series, styles)
+    handles = variant_handles([one.variant for one in series], styles)
     if lines:
         handles.append(Patch(color=GREY, alpha=0.3, linewidth=0, label="5% to 95% of the runs"))
     if any(bounds.upper(cell) for cell in cells):

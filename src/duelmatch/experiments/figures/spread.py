@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from duelmatch.drawing import INK
 from duelmatch.experiments.bounds import Bounds
 from duelmatch.experiments.experiment import Variant
 from duelmatch.experiments.figures.style import Styles, legend_below, look, panels, plain, spread_out
@@ -69,10 +70,10 @@ def _boxes(ax: Axes, values: Sequence[Any], variants: list[Variant], styles: Sty
         showfliers=False,
         patch_artist=True,
         widths=0.55,
-        medianprops={"color": "white", "linewidth": 1.6},
+        medianprops={"color": INK, "linewidth": 1.0},
     )
     for box, variant in zip(drawn["boxes"], variants, strict=True):
-        box.set(facecolor=styles.colour(variant), edgecolor=styles.colour(variant))
+        box.set(facecolor=styles.colour(variant), edgecolor=styles.colour(variant), linewidth=2)
     ax.set_yticklabels(labels)
     ax.invert_yaxis()
     ax.set_xscale("log")

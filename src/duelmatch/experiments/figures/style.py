@@ -110,6 +110,17 @@ def panels(
     return figure, axes[:number]
 
 
+def variant_handles(variants: Sequence[Variant], styles: Styles) -> list[Any]:
+    """Return an entry of a legend for each variant, once."""
+    from matplotlib.lines import Line2D
+
+    once = {variant.label: variant for variant in variants}
+    return [
+        Line2D([], [], color=styles.colour(variant), marker=styles.marker(variant), label=plain(label))
+        for label, variant in once.items()
+    ]
+
+
 def legend_below(figure: Figure, handles: list[Any]) -> None:
     """Put one legend under all panels."""
     width, height = figure.get_size_inches()
@@ -132,13 +143,15 @@ def number(value: float) -> str:
 
 
 def _label_plainly(axis: Any) -> None:
-    """Label a log axis at the powers of ten, or if they are few also at 2 and 5, unless labels are set."""
-    from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter
+    """Label a log axis at powers of ten; at 2 and 5 too, or evenly, if it is short; unless labels are set."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
     if axis.get_scale() != "log" or isinstance(axis.get_major_locator(), FixedLocator):
         return
     low, high = sorted(axis.get_view_interval())  # an axis may run backwards
-    if low > 0 and high < 100 * low:
+    if low > 0 and high < 4 * low:
+        axis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
+    elif low > 0 and high < 100 * low:
         axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
     axis.set_minor_formatter(NullFormatter())
