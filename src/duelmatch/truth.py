@@ -6,6 +6,7 @@ from scipy.special import betaincinv
 
 from duelmatch.errors import DuelmatchError, TooLargeError
 from duelmatch.explorers import Result
+from duelmatch.matchings import best
 from duelmatch.preferences import TIE, Preferences
 from duelmatch.problem import Matching
 from duelmatch.theory.limit import Criterion, lower_bound
@@ -17,18 +18,26 @@ MOST_EDGES_FOR_LIMIT = 100
 class Truth:
     """The winner by a criterion, or why there is none.
 
-    ``epsilon`` is how far from the best Borda score a result may be. ``endless`` says why runs may never end,
-    and ``too_large`` why the winner is not known.
+    ``epsilon`` is how far a result may be from the best Borda score, or how much it may lose to the Condorcet
+    winner: to any matching, with ``assume_winner=False``. ``endless`` says why runs may never end, and
+    ``too_large`` why the winner is not known.
     """
 
-    def __init__(self, preferences: Preferences, criterion: Criterion, epsilon: float | None) -> None:
+    def __init__(
+        self,
+        preferences: Preferences,
+        criterion: Criterion,
+        epsilon: float | None,
+        assume_winner: bool = True,
+    ) -> None:
+        self._assume_winner = assume_winner
         self._preferences, self._criterion, self._epsilon = preferences, criterion, epsilon
         self.winner: Matching | None = None
         self.too_large: str | None = None
         self.endless: str | None = None
         if criterion == "condorcet":
             self.winner = preferences.condorcet_winner()
-            if self.winner is None:
+            if self.winner is None and epsilon is None:
                 self.endless = "there is no Condorcet winner"
             return
         try:
@@ -45,10 +54,20 @@ class Truth:
             return self.winner is None
         if result.matching is None or self.too_large:
             return None
-        if self._criterion == "condorcet":
+        allowed = self._epsilon if result.status == "within_epsilon" and self._epsilon else 0.0
+        if self._criterion == "borda":
+            return self._best - self._preferences.borda_score(result.matching) <= allowed + TIE
+        if allowed == 0.0:
             return result.matching == self.winner
-        missing = self._best - self._preferences.borda_score(result.matching)
-        return missing <= (self._epsilon or 0.0) + TIE
+        return self._loses_by(result.matching) <= allowed + TIE
+
+    def _loses_by(self, matching: Matching) -> float:
+        """Return by how much a matching loses: to the winner, if it may be taken for granted, or to any."""
+        rival = self.winner
+        if rival is None or not self._assume_winner:
+            problem, probability = self._preferences.problem, self._preferences.probability
+            rival = best(problem, {(c, s): probability(s, c, matching[s]) for c, s in problem.edges})
+        return 0.0 if rival is None else self._preferences.score(rival, matching) - 0.5
 
     def information_limit(self, delta: float) -> float | None:
         """Return the fewest duels on average, where that is defined and quickly computed."""

@@ -98,7 +98,10 @@ def truth_of(preferences: dm.Preferences, settings: Settings) -> Truth:
     """Return what the preferences say about the results of such runs."""
     from duelmatch.truth import Truth
 
-    return Truth(preferences, settings.criterion, settings.parameters.get("epsilon"))
+    parameters = settings.parameters
+    return Truth(
+        preferences, settings.criterion, parameters.get("epsilon"), parameters.get("assume_winner", True)
+    )
 
 
 def _processors() -> int:

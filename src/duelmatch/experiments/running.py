@@ -118,5 +118,6 @@ def truth_of(cell: Cell, epsilon: float | None) -> Truth:
     if known not in _truths:
         if len(_truths) >= KEPT_TRUTHS:
             _truths.clear()
-        _truths[known] = Truth(cell.instance.preferences, cell.variant.criterion, epsilon)
+        assume = bool(cell.variant.parameters.get("assume_winner", True))
+        _truths[known] = Truth(cell.instance.preferences, cell.variant.criterion, epsilon, assume)
     return _truths[known]
