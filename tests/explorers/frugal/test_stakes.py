@@ -1,0 +1,173 @@
+"""What one duel tells: the coefficients of D, and the two moments of Y, by enumeration."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import brute
+from duelmatch.explorers.frugal.design import allocation
+from duelmatch.explorers.frugal.ledger import NO_RUIN, Ledger, bets
+from duelmatch.explorers.frugal.stakes import Pairs, Play, Stakes
+from duelmatch.explorers.frugal.tables import SCALES, Tables
+from duelmatch.matchings.assignment import usable_edges
+from explorers.frugal.watching import PROBLEMS, coefficients
+
+CRITERIA = ("condorcet", "borda")
+GRAPHS = {name: problem.graph for name, problem in PROBLEMS.items()}
+GRAPHS |= {f"random {seed}": brute.problem(seed).graph for seed in (1008, 1021, 1023, 1041)}
+
+everywhere = pytest.mark.parametrize("graph", GRAPHS.values(), ids=GRAPHS)
+both = pytest.mark.parametrize("criterion", CRITERIA)
+
+
+def stakes_for(graph, criterion, champion):
+    pairs = Pairs(graph)
+    if criterion == "condorcet":
+        return Stakes.condorcet(pairs, champion)
+    return Stakes.borda(pairs, champion, brute.marginals(graph))
+
+
+def by_matching(stakes, matching):
+    """Return c_pair(B) for all pairs, as the code has it."""
+    first, second = np.isin(stakes.pairs.first, matching), np.isin(stakes.pairs.second, matching)
+    return np.where(first, stakes.first, np.where(second, stakes.second, stakes.neither))
+
+
+def some_champions(graph):
+    everyone = brute.matchings(graph)
+    return everyone[:: max(1, len(everyone) // 4)]
+
+
+def designed(stakes, rng):
+    """Return omega as the design makes it, for random gaps."""
+    graph = stakes.pairs.graph
+    everyone = brute.matchings(graph)
+    used = stakes.square_sums(np.ones(stakes.pairs.count))
+    rivals = everyone[used[everyone].sum(axis=1) > 0]
+    shares = np.full(len(rivals), 1 / len(rivals))
+    return allocation(stakes, rivals, rng.uniform(0.001, 0.3, len(rivals)), shares, usable_edges(graph))
+
+
+def some_play(graph, criterion, champion, rng):
+    stakes = stakes_for(graph, criterion, champion)
+    omega = designed(stakes, rng)
+    inverse = np.where(omega > 0, 0.25 / np.where(omega > 0, omega, 1.0), 0.0)
+    drawn = rng.multinomial(30, omega)
+    pairs = np.flatnonzero(drawn)
+    worst = float((2 * stakes.largest() * inverse).max())
+    wins = rng.binomial(drawn[pairs], 0.6)
+    return Play(stakes, omega, stakes.square_sums(inverse), worst, pairs, drawn[pairs], wins)
+
+
+@everywhere
+@both
+def test_stakes_are_the_coefficients_of_the_gap(graph, criterion):
+    for champion in some_champions(graph):
+        right = coefficients(graph, criterion, tuple(champion.tolist()))
+        stakes = stakes_for(graph, criterion, champion)
+        ends = list(zip(stakes.pairs.first.tolist(), stakes.pairs.second.tolist(), strict=True))
+        assert ends == brute.pairs(graph)
+        for number, rival in enumerate(brute.matchings(graph)):
+            np.testing.assert_allclose(by_matching(stakes, rival), right[number], atol=1e-12)
+
+
+@everywhere
+@both
+def test_sums_over_edges_are_sums_over_pairs(graph, criterion):
+    rng = np.random.default_rng(4)
+    for champion in some_champions(graph):
+        stakes = stakes_for(graph, criterion, champion)
+        weights = rng.normal(size=stakes.pairs.count)
+        for rival in brute.matchings(graph):
+            c = by_matching(stakes, rival)
+            assert stakes.sums(weights)[rival].sum() == pytest.approx(c @ weights)
+            assert stakes.square_sums(weights)[rival].sum() == pytest.approx(c**2 @ weights)
+        largest = np.max([np.abs(by_matching(stakes, rival)) for rival in brute.matchings(graph)], axis=0)
+        assert (stakes.largest() >= largest - 1e-15).all()
+
+
+@everywhere
+@both
+def test_a_pair_is_told_about_exactly_if_some_matching_depends_on_it(graph, criterion):
+    rng = np.random.default_rng(5)
+    everyone = brute.matchings(graph)
+    for champion in some_champions(graph):
+        right = np.abs(coefficients(graph, criterion, tuple(champion.tolist()))) > 1e-12
+        for _ in range(4):
+            kept = everyone[rng.random(len(everyone)) < 0.4]
+            used = np.isin(np.arange(graph.edges), np.append(kept.ravel(), champion))
+            of_used = used[everyone].all(axis=1)
+            told = stakes_for(graph, criterion, champion).told(used)
+            assert (told >= right[of_used].any(axis=0)).all()
+        every_edge = usable_edges(graph)
+        told = stakes_for(graph, criterion, champion).told(every_edge)
+        np.testing.assert_array_equal(told, right.any(axis=0))
+
+
+@everywhere
+@both
+def test_y_has_mean_d_and_second_moment_v_under_the_design(graph, criterion):
+    rng = np.random.default_rng(6)
+    for champion in some_champions(graph):
+        play = some_play(graph, criterion, champion, rng)
+        right = coefficients(graph, criterion, tuple(champion.tolist()))
+        for chances in (rng.random(play.stakes.pairs.count), rng.integers(0, 2, play.stakes.pairs.count)):
+            for number, rival in enumerate(brute.matchings(graph)):
+                mean = square = 0.0
+                for pair in np.flatnonzero(play.omega):
+                    for won, chance in ((1, chances[pair]), (0, 1 - chances[pair])):
+                        y = right[number, pair] / play.omega[pair] * (won - 0.5)
+                        assert abs(y) <= play.worst * (1 + 1e-12)
+                        mean += play.omega[pair] * chance * y
+                        square += play.omega[pair] * chance * y**2
+                assert mean == pytest.approx(right[number] @ (chances - 0.5), abs=1e-12)
+                assert square == pytest.approx(play.spread[rival].sum(), abs=1e-12)
+
+
+@everywhere
+@both
+@pytest.mark.parametrize("slack", [0.0, 0.07])
+def test_both_ledgers_multiply_the_wealth_by_one_plus_lambda_y(graph, criterion, slack):
+    rng = np.random.default_rng(7)
+    everyone = brute.matchings(graph)
+    champion = everyone[len(everyone) // 2]
+    play = some_play(graph, criterion, champion, rng)
+    right = coefficients(graph, criterion, tuple(champion.tolist()))
+
+    def log_factor(number, bet):
+        total = 0.0
+        for pair, duels, wins in zip(play.pairs, play.duels, play.wins, strict=True):
+            y = right[number, pair] / (2 * play.omega[pair])
+            total += wins * np.log(1 + bet * (y + slack)) + (duels - wins) * np.log(1 + bet * (slack - y))
+        return total
+
+    own = rng.uniform(0, NO_RUIN / play.worst, (len(everyone), 5))
+    before = rng.normal(size=len(everyone))
+    ledger = Ledger(before)
+    ledger.settle(play, everyone, own, slack)
+    shares = np.array([0.5, 0.125, 0.125, 0.125, 0.125])
+    for number in range(len(everyone)):
+        factors = np.exp([log_factor(number, bet) for bet in own[number]])
+        assert ledger.wealth[number] == pytest.approx(before[number] + np.log(factors @ shares))
+    np.testing.assert_array_equal(ledger.peak, np.maximum(before, ledger.wealth))
+
+    tables = Tables.empty(graph)
+    tables.settle(play, 0.4 / play.worst, slack)
+    for number in range(len(everyone)):
+        common = np.minimum(SCALES * 0.4, NO_RUIN) / play.worst
+        factors = np.exp([log_factor(number, bet) for bet in common])
+        assert tables.wealth(everyone[[number]])[0] == pytest.approx(np.log(factors.mean()))
+
+
+def test_bets_are_never_negative_nor_ruinous():
+    rng = np.random.default_rng(8)
+    for slack in (0.0, 0.3):
+        gaps, noise = rng.normal(0, 1, 200), rng.uniform(0, 1, 200) ** 4
+        spread = np.where(rng.random(200) < 0.1, 0.0, rng.uniform(0, 50, 200) ** 2)
+        for worst in (0.5, 3.0, 1e6):
+            placed = bets(gaps, noise, spread, worst, slack)
+            assert placed.shape == (200, 5)
+            assert (placed >= 0).all()
+            assert (placed * worst <= NO_RUIN + 1e-12).all()
+            assert (placed[spread == 0] == 0).all()
