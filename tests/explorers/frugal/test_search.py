@@ -1,0 +1,366 @@
+"""What a run of condorcet or borda promises and reports, from the outside."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import brute
+import duelmatch as dm
+from duelmatch.explorers.driving import answer_round
+from duelmatch.explorers.frugal.search import FrugalSearch
+from explorers.frugal.watching import PROBLEMS, SQUARE, WIDE, play_out, tabled, worlds
+
+BOTH = ("condorcet", "borda")
+TRIO = dm.Problem.complete(["a", "b", "c"], ["s"])
+CYCLE = dm.Preferences(TRIO, {("s", "a", "b"): 0.8, ("s", "b", "c"): 0.8, ("s", "c", "a"): 0.8})
+LADDER = dm.Preferences(TRIO, {("s", "a", "b"): 0.8, ("s", "b", "c"): 0.8, ("s", "a", "c"): 0.8})
+
+both = pytest.mark.parametrize("algorithm", BOTH)
+
+
+def planted(problem, lead=0.3, seed=0):
+    """Preferences whose Condorcet and Borda winner is the same matching, ahead at every position."""
+    graph = problem.graph
+    rng = np.random.default_rng(seed)
+    everyone = brute.matchings(graph)
+    winner = everyone[rng.integers(len(everyone))]
+    win = np.full((graph.edges, graph.edges), 0.5)
+    win[winner, :], win[:, winner] = 0.5 + lead, 0.5 - lead
+    return dm.Preferences.from_matrix(problem, brute.mirrored(graph, win)), problem.matching(winner.tolist())
+
+
+def states(preferences, algorithm, delta=0.1, seed=0, most_duels=20_000, **parameters):
+    """Play a run and return it with the progress after every round."""
+    run = dm.explorer(algorithm, preferences.problem, delta, seed, most_duels, **parameters)
+    rng = np.random.default_rng([seed, 2])
+    seen = [run.progress]
+    while not run.done:
+        answer_round(run, preferences, rng)
+        seen.append(run.progress)
+    return run, seen
+
+
+# Certain answers: a wrong one here would have to be a wrong certificate, at delta = 1e-6
+
+
+@both
+@pytest.mark.parametrize("by_edges", [False, True], ids=["listed", "tabled"])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_clear_winner_is_certified(monkeypatch, algorithm, name, by_edges):
+    if by_edges:
+        tabled(monkeypatch)
+    preferences, winner = planted(PROBLEMS[name])
+    result = dm.simulate(preferences, algorithm, delta=1e-6, max_duels=50_000)
+    assert (result.status, result.matching) == ("certified", winner)
+    assert result.assuming == (None if algorithm == "borda" else "a Condorcet winner exists")
+
+
+@both
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_preferences_of_0_and_1_are_no_trouble(algorithm, name):
+    preferences, winner = planted(PROBLEMS[name], lead=0.5, seed=2)
+    result = dm.simulate(preferences, algorithm, delta=1e-6, max_duels=50_000)
+    assert (result.status, result.matching) == ("certified", winner)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_winner_is_certified_without_assuming_that_there_is_one(name):
+    preferences, winner = planted(PROBLEMS[name], seed=3)
+    result = dm.simulate(preferences, "condorcet", delta=1e-6, max_duels=50_000, assume_winner=False)
+    assert (result.status, result.matching, result.assuming) == ("certified", winner, None)
+
+
+def test_a_cycle_has_no_winner():
+    result = dm.simulate(CYCLE, "condorcet", delta=1e-6, assume_winner=False, max_duels=50_000)
+    assert (result.status, result.matching) == ("no_winner", None)
+
+
+@pytest.mark.xfail(reason="the bets of the tables are as small as a rival that wins needs them", strict=True)
+def test_nor_has_it_one_in_the_tables(monkeypatch):
+    tabled(monkeypatch)
+    result = dm.simulate(CYCLE, "condorcet", delta=1e-6, assume_winner=False, max_duels=20_000)
+    assert (result.status, result.matching) == ("no_winner", None)
+
+
+@both
+def test_an_even_contest_is_never_decided_by_luck_alone(algorithm):
+    """Five runs between equals; that one of them decides has a probability of 5e-6 at most."""
+    problem = dm.Problem.complete(["a", "b"], ["s"])
+    even = dm.Preferences(problem, {("s", "a", "b"): 0.5})
+    for seed in range(5):
+        result = dm.simulate(even, algorithm, delta=1e-6, seed=seed, max_duels=1_000)
+        assert result.status == "budget_spent"
+
+
+@both
+def test_isolated_candidates_and_useless_edges_are_not_asked_about(algorithm):
+    problem = PROBLEMS["sparse"]
+    run, _ = states(planted(problem)[0], algorithm, batch=20)
+    run = dm.explorer(algorithm, problem, 0.1, batch=200)
+    asked = {(duel.position, name) for duel in run.ask(200) for name in (duel.first, duel.second)}
+    assert ("t", "a") not in asked
+    assert not any(position == "s" for position, _ in asked)
+
+
+# Epsilon
+
+
+@both
+def test_near_enough_is_near_enough(algorithm):
+    """Two matchings as good as each other cannot be told apart, and need not be."""
+    problem = dm.Problem.complete(["a", "b", "c"], ["s"])
+    wins = {("s", "a", "b"): 0.5, ("s", "a", "c"): 0.8, ("s", "b", "c"): 0.8}
+    result = dm.simulate(dm.Preferences(problem, wins), algorithm, 1e-6, epsilon=0.1, max_duels=50_000)
+    assert result.status == "within_epsilon"
+    assert result.epsilon == 0.1
+    assert result.matching in ({"s": "a"}, {"s": "b"})
+
+
+def test_epsilon_means_that_nothing_beats_the_answer_by_more_without_assuming_a_winner():
+    weak = {("s", "a", "b"): 0.52, ("s", "b", "c"): 0.52, ("s", "c", "a"): 0.52}
+    preferences = dm.Preferences(TRIO, weak)
+    result = dm.simulate(preferences, "condorcet", 1e-6, epsilon=0.2, assume_winner=False, max_duels=50_000)
+    assert (result.status, result.assuming) == ("within_epsilon", None)
+    strong = dm.simulate(CYCLE, "condorcet", 1e-6, epsilon=0.2, assume_winner=False, max_duels=50_000)
+    assert strong.status == "no_winner"
+
+
+def test_epsilon_is_per_position():
+    """The winner is ahead by 0.1 at one of two positions: by 0.05 in score, which 0.06 forgives."""
+    problem = dm.Problem.from_edges([("a", "s"), ("b", "s"), ("c", "t"), ("d", "t")])
+    preferences = dm.Preferences(problem, {("s", "a", "b"): 0.6, ("t", "c", "d"): 0.9})
+    statuses = {
+        dm.simulate(preferences, "condorcet", 1e-6, seed, epsilon=0.06, max_duels=50_000).status
+        for seed in range(5)
+    }
+    assert "budget_spent" not in statuses
+    slack = FrugalSearch(problem.graph, "condorcet", 0.1, 0, epsilon=0.06)._slack
+    assert slack == pytest.approx(0.12)
+
+
+@pytest.mark.parametrize("algorithm", BOTH)
+def test_the_thresholds_of_all_proofs_share_half_of_delta(algorithm):
+    run = FrugalSearch(WIDE.graph, algorithm, 0.1, 0, epsilon=0.01)
+    spent = np.exp(-run._threshold)
+    for proof in range(1, 2000):
+        run._proofs = proof
+        spent += np.exp(-run._proof_threshold)
+    assert 0.0999 < spent <= 0.1 + 1e-12
+    plain = FrugalSearch(WIDE.graph, algorithm, 0.1, 0)
+    assert np.exp(-plain._threshold) == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("assume_winner", [False, True])
+def test_a_new_proof_begins_with_nothing_or_with_the_common_wealth(monkeypatch, assume_winner):
+    """Nothing is known of a champion that may lose; but whoever is no winner by now is none later."""
+    starts = []
+    run = FrugalSearch(SQUARE.graph, "condorcet", 0.05, 4, 0.02, assume_winner)
+    right = type(run._rivals).start_proof
+
+    def start_proof(rivals):
+        right(rivals)
+        expected = rivals._base.wealth if assume_winner else np.zeros(len(rivals.rows))
+        np.testing.assert_allclose(rivals._proof.wealth, expected, atol=1e-12)
+        starts.append(run._duels)
+
+    monkeypatch.setattr(type(run._rivals), "start_proof", start_proof)
+    play_out(run, np.random.default_rng(5).uniform(0.4, 0.6, 9), 3000)
+    assert len(starts) >= 3
+    assert run._proofs == len(starts)
+    assert all(later >= 1.5 * earlier for earlier, later in zip(starts, starts[1:], strict=False))
+
+
+# What a run reports
+
+
+@both
+@pytest.mark.parametrize("by_edges", [False, True], ids=["listed", "tabled"])
+def test_the_possible_winners_only_get_fewer_and_keep_the_winner(monkeypatch, algorithm, by_edges):
+    if by_edges:
+        tabled(monkeypatch)
+    preferences, winner = planted(WIDE)
+    run, seen = states(preferences, algorithm, delta=1e-6, batch=5)
+    assert seen[0].possible == len(brute.matchings(WIDE.graph))
+    assert seen[-1].possible == 1
+    for before, after in zip(seen, seen[1:], strict=False):
+        assert after.possible <= before.possible
+        assert set(before.rejected) <= set(after.rejected)
+        assert set(before.accepted) <= set(after.accepted)
+        assert {*before.accepted}.isdisjoint(before.rejected)
+        if not by_edges:
+            assert winner in after.possible_winners
+            assert len(after.possible_winners) == after.possible
+    assert run.result.matching == winner
+
+
+@both
+@pytest.mark.parametrize("by_edges", [False, True], ids=["listed", "tabled"])
+def test_the_p_value_starts_at_1_and_ends_at_delta(monkeypatch, algorithm, by_edges):
+    if by_edges:
+        tabled(monkeypatch)
+    _, seen = states(planted(WIDE)[0], algorithm, delta=0.01)
+    assert seen[0].p_value == 1.0
+    assert all(0.01 - 1e-12 <= state.p_value <= 1 for state in seen)
+    assert seen[-1].p_value == pytest.approx(0.01)
+
+
+@both
+def test_the_p_value_is_no_smaller_than_the_wealth_against_the_winner_allows(algorithm):
+    """As long as the leader is wrong, the p-value is at least 1 / (the highest wealth against the winner)."""
+    graph = WIDE.graph
+    chances = worlds(graph, algorithm)[4][2]
+    winner = brute.matchings(graph)[4]
+    wrong = 0
+    for seed in range(6):
+        run = FrugalSearch(graph, algorithm, 0.3, seed)
+        rounds, wins, highest = run.rounds(), None, 0.0
+        rng = np.random.default_rng(seed)
+        pair_of = {ends: number for number, ends in enumerate(brute.pairs(graph))}
+        for _ in range(120):
+            try:
+                asked = next(rounds) if wins is None else rounds.send(wins)
+            except StopIteration:
+                break
+            rows, peaks = run._rivals.rows, run._rivals._base.peak
+            of_winner = (rows == winner).all(axis=1)
+            highest = max(highest, float(peaks[of_winner][0])) if of_winner.any() else np.inf
+            standing = run.standing()
+            if standing.leader is not None and not np.array_equal(standing.leader, winner):
+                wrong += 1
+                assert standing.p_value >= np.exp(-min(highest, run._threshold)) - 1e-12
+            ends = zip(asked.first.tolist(), asked.second.tolist(), strict=True)
+            wins = rng.binomial(asked.count, chances[[pair_of[pair] for pair in ends]])
+    assert wrong > 30
+
+
+@pytest.mark.xfail(reason="without a winner the p-value of every leader goes to delta / 2", strict=True)
+def test_the_p_value_is_valid_without_a_winner():
+    """Nobody wins, so a p-value of 0.2 or less may come up in one run of five; in all 14: 2e-10."""
+    small = 0
+    for seed in range(14):
+        _, seen = states(CYCLE, "condorcet", 0.1, seed, assume_winner=False)
+        small += any(state.leader is not None and state.p_value <= 0.2 for state in seen)
+    assert small < 14
+
+
+@pytest.mark.xfail(reason="the p-value of a foregone conclusion is given as 1", strict=True)
+@both
+def test_a_foregone_conclusion_is_certain(algorithm):
+    only = dm.Problem.from_edges([("a", "s"), ("a", "t"), ("b", "t")])
+    run = dm.explorer(algorithm, only)
+    assert run.result.status == "certified"
+    assert run.progress.p_value <= run.delta
+
+
+# Batches, order, budgets
+
+
+@both
+def test_a_batch_is_the_least_that_is_asked_at_once(algorithm):
+    run = dm.explorer(algorithm, SQUARE, batch=50)
+    assert len(run.ask(500)) == 50
+    assert len(dm.explorer(algorithm, SQUARE).ask(500)) == 1
+
+
+@both
+def test_rounds_grow_with_the_duels_by_a_fiftieth(algorithm):
+    run = FrugalSearch(SQUARE.graph, algorithm, 1e-6, 0)
+    rounds = run.rounds()
+    asked, duels = next(rounds), 0
+    for _ in range(200):
+        assert asked.total == max(1, int(0.02 * duels))
+        duels += asked.total
+        asked = rounds.send(asked.count // 2)
+
+
+@both
+def test_the_order_of_the_answers_of_a_round_does_not_matter(algorithm):
+    preferences, _ = planted(WIDE, lead=0.15)
+    rng = np.random.default_rng(1)
+    one = dm.explorer(algorithm, WIDE, 0.1, 3, batch=40)
+    other = dm.explorer(algorithm, WIDE, 0.1, 3, batch=40)
+    while not one.done:
+        duels, again = one.ask(1000), other.ask(1000)
+        assert duels == again
+        answers = [
+            duel.first if rng.random() < preferences.probability(duel.position, duel.first, duel.second)
+            else duel.second for duel in duels
+        ]  # fmt: skip
+        for number in range(len(duels)):
+            one.tell(duels[number], answers[number])
+        for number in rng.permutation(len(duels)).tolist():
+            other.tell(again[number], answers[number])
+        assert one.progress == other.progress
+    assert one.result == other.result
+
+
+@both
+def test_a_round_cut_short_by_the_budget_is_not_used(algorithm):
+    preferences, _ = planted(WIDE)
+    run = dm.explorer(algorithm, WIDE, 0.1, 0, max_duels=130, batch=50)
+    rng = np.random.default_rng(0)
+    answer_round(run, preferences, rng)
+    answer_round(run, preferences, rng)
+    before = run.progress
+    while not run.done:
+        answer_round(run, preferences, rng)
+    assert (run.duels, run.result.status) == (130, "budget_spent")
+    assert run.progress.p_value == before.p_value
+    assert run.progress.possible == before.possible
+
+
+# Parameters
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "parameters", "sentence"),
+    [
+        ("condorcet", {"epsilon": 0}, "epsilon must lie between 0 and 1, not 0."),
+        ("borda", {"epsilon": 1.0}, "epsilon must lie between 0 and 1, not 1.0."),
+        ("borda", {"epsilon": "much"}, "epsilon must lie between 0 and 1, not 'much'."),
+        ("condorcet", {"epsilon": float("nan")}, "epsilon must lie between 0 and 1, not nan."),
+        ("condorcet", {"assume_winner": 1}, "assume_winner must be True or False, not 1."),
+        ("condorcet", {"assume_winner": "no"}, "assume_winner must be True or False, not 'no'."),
+        ("borda", {"assume_winner": False}, "borda has no parameter 'assume_winner'; it has"),
+        ("borda", {"batch": 0}, "batch must be a whole number from 1, not 0."),
+        ("condorcet", {"batch": 2.5}, "batch must be a whole number from 1, not 2.5."),
+        ("condorcet", {"batch": True}, "batch must be a whole number from 1, not True."),
+        ("condorcet", {"schedule": "sparse"}, "condorcet has no parameter 'schedule'; it has"),
+    ],
+)
+def test_bad_parameters_are_refused_in_a_sentence(algorithm, parameters, sentence):
+    with pytest.raises(dm.ProblemError) as refusal:
+        dm.explorer(algorithm, TRIO, **parameters)
+    assert sentence in str(refusal.value)
+
+
+def test_none_is_the_default_epsilon():
+    assert dm.explorer("condorcet", TRIO, epsilon=None).epsilon is None
+
+
+# From tables to lists
+
+
+@pytest.mark.xfail(reason="a list of one possible winner is asked for rivals", strict=True)
+def test_the_last_possible_winner_may_come_to_light_by_listing(monkeypatch):
+    """Tables may reject edges until one matching is left, and not see that: two edges remain somewhere."""
+    from duelmatch.explorers.frugal import search
+    from duelmatch.explorers.frugal.tables import SCALES, Tables
+
+    tabled(monkeypatch)
+    run = FrugalSearch(SQUARE.graph, "condorcet", 0.05, 0)
+    rng = np.random.default_rng(0)
+    everyone = brute.matchings(SQUARE.graph)
+    while True:
+        rivals = type(run._rivals)(SQUARE.graph, run._usable, True)
+        mean, spread = rng.uniform(0, 3), rng.uniform(0.5, 4)
+        rivals.base = Tables(rng.normal(mean, spread, (len(SCALES), SQUARE.graph.edges)))
+        rivals.reject(run._threshold)
+        if rivals.left == 2 and rivals.edges()[everyone].all(axis=1).sum() == 1:
+            break
+    monkeypatch.setattr(search, "MOST_LISTED", 3000)
+    run._rivals = rivals
+    run._list()
+    outcome = play_out(run, np.full(9, 0.5), 100)
+    assert outcome is not None
