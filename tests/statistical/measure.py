@@ -13,8 +13,10 @@ from random import Random
 from time import monotonic
 from typing import Any
 
-from statistical import page
+from statistical import frugal, frugal_page, page
 from statistical.families import FAMILIES
+from statistical.frugal import broken_settings, run_setting, settings
+from statistical.kept import Kept
 from statistical.schedules import compare, run_both
 from statistical.single import ARMS, run_single
 from statistical.trials import CRITERIA, Case, run_trial, summarise
@@ -52,24 +54,42 @@ def tasks(runs: int) -> Iterable[Task]:
         yield from (((algorithm, arms), run_single, (algorithm, arms, run)) for run in range(number))
 
 
-def call(task: Task) -> tuple[Hashable, Any]:
-    what, function, arguments = task
-    return what, function(*arguments)
+def frugal_tasks(runs: int) -> Iterable[Task]:
+    """Yield the runs of condorcet and borda."""
+    for setting in settings():
+        yield from ((setting, run_setting, (setting, run)) for run in range(runs))
+    for setting in broken_settings():
+        yield from ((setting, run_setting, (setting, run)) for run in range(max(1, runs // 5)))
 
 
-def measure(todo: list[Task], jobs: int) -> dict[Hashable, list[Any]]:
+def call(numbered: tuple[int, Task]) -> tuple[int, Any]:
+    number, (_, function, arguments) = numbered
+    return number, function(*arguments)
+
+
+def measure(todo: list[Task], jobs: int, kept: Kept) -> dict[Hashable, list[Any]]:
     """Run all tasks and gather their results by what they belong to, saying on stderr how far it is."""
     results: dict[Hashable, list[Any]] = {what: [] for what, _, _ in todo}
+    left: list[tuple[int, Task]] = []
+    for number, task in enumerate(todo):
+        what, _, arguments = task
+        if (what, arguments) in kept:
+            results[what].append(kept[what, arguments])
+        else:
+            left.append((number, task))
+    before = len(todo) - len(left)
     started = said = monotonic()
     with Pool(jobs, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN)) as pool:
-        for done, (what, result) in enumerate(pool.imap_unordered(call, todo, chunksize=5), start=1):
+        for done, (number, result) in enumerate(pool.imap_unordered(call, left, chunksize=5), start=1):
+            what, _, arguments = todo[number]
             results[what].append(result)
-            if monotonic() - said > 5 or done == len(todo):
+            kept.add((what, arguments), result)
+            if monotonic() - said > 5 or done == len(left):
                 said = monotonic()
                 minutes = (said - started) / 60
-                left = minutes * (len(todo) - done) / done
+                rest = minutes * (len(left) - done) / done
                 print(
-                    f"\r{done:,} of {len(todo):,} runs, {minutes:.0f} min, about {left:.0f} left ",
+                    f"\r{before + done:,} of {len(todo):,} runs, {minutes:.0f} min, about {rest:.0f} left ",
                     end="",
                     file=sys.stderr,
                     flush=True,
@@ -80,33 +100,71 @@ def measure(todo: list[Task], jobs: int) -> dict[Hashable, list[Any]]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="measure", description=__doc__)
-    parser.add_argument("--runs", type=int, default=300, help="runs of each case (300)")
+    parser.add_argument("--part", choices=("paper", "frugal", "all"), default="all", help="what to measure")
+    parser.add_argument("--runs", type=int, default=300, help="runs of each case of the paper's (300)")
+    parser.add_argument(
+        "--frugal-runs", type=int, default=2000, help="runs of each row of condorcet and borda (2000)"
+    )
     parser.add_argument("--jobs", type=int, default=2, help="processes (2)")
     parser.add_argument("--out", type=Path, help="the page to write; standard output unless given")
+    parser.add_argument(
+        "--keep", type=Path, help="keep results here until the page is written, to go on after Ctrl-C"
+    )
     options = parser.parse_args()
+    kept = Kept(options.keep)
+    todo: list[Task] = []
+    if options.part != "frugal":
+        todo += tasks(options.runs)
+    if options.part != "paper":
+        todo += frugal_tasks(options.frugal_runs)
+    Random(0).shuffle(todo)  # so that what is left takes as long as what is done
     try:
-        todo = list(tasks(options.runs))
-        Random(0).shuffle(todo)  # so that what is left takes as long as what is done
-        results = measure(todo, options.jobs)
+        results = measure(todo, options.jobs, kept)
     except KeyboardInterrupt:
-        print("\nStopped; nothing was written.", file=sys.stderr)
+        kept.close()
+        print("\nStopped; no page was written.", file=sys.stderr)
         return 130
-    cases = {what: summarise(trials) for what, trials in results.items() if isinstance(what, Case)}
-    comparisons = {key: compare(results[key]) for key in product(CRITERIA, SCHEDULE_FAMILIES)}
-    single = {key: summarise(results[key]) for key in product(page.SINGLE_ALGORITHMS, ARMS)}
-    text = page.render(options.runs, cases, comparisons, single)
+    text = "" if options.out is None or not options.out.exists() else options.out.read_text(encoding="utf-8")
+    failing = []
+    if options.part != "frugal":
+        text, failed = paper_page(options.runs, results, text)
+        failing += failed
+    if options.part != "paper":
+        text, failed = frugal_section(options.frugal_runs, results, text)
+        failing += failed
     if options.out is None:
         print(text)
     else:
         options.out.write_text(text, encoding="utf-8")
+    kept.finish()
+    for sentence in failing:
+        print(sentence, file=sys.stderr)
+    return 1 if failing else 0
+
+
+def paper_page(runs: int, results: dict[Hashable, list[Any]], old: str) -> tuple[str, list[str]]:
+    """Return the page with the section about condorcet and borda as it was, and what is wrong too often."""
+    cases = {what: summarise(trials) for what, trials in results.items() if isinstance(what, Case)}
+    comparisons = {key: compare(results[key]) for key in product(CRITERIA, SCHEDULE_FAMILIES)}
+    single = {key: summarise(results[key]) for key in product(page.SINGLE_ALGORITHMS, ARMS)}
+    text = page.render(runs, cases, comparisons, single)
     failing = [
-        case
+        f"Wrong too often: {case}: {summary.wrong} of {summary.runs}"
         for case, summary in cases.items()
         if case.factor == 1 and summary.wrong > case.delta * summary.runs
     ]
-    for case in failing:
-        print(f"Wrong too often: {case}: {cases[case].wrong} of {cases[case].runs}", file=sys.stderr)
-    return 1 if failing else 0
+    return frugal_page.replace_section(text, frugal_page.section_of(old)), failing
+
+
+def frugal_section(runs: int, results: dict[Hashable, list[Any]], old: str) -> tuple[str, list[str]]:
+    """Return the page with a new section about condorcet and borda, and what is wrong too often."""
+    rows = {setting: summarise(results[setting]) for setting in (*settings(), *broken_settings())}
+    failing = [
+        f"Wrong too often: {setting}: {summary.wrong} of {summary.runs}"
+        for setting, summary in rows.items()
+        if not setting.broken and summary.interval[0] > frugal.DELTA
+    ]
+    return frugal_page.replace_section(old, frugal_page.render(runs, rows)), failing
 
 
 if __name__ == "__main__":

@@ -31,7 +31,9 @@ def everything(graph):
 def estimates(graph, rng):
     """Some with a winner, many without one, some with ties."""
     pairs = len(brute.pairs(graph))
-    return rng.choice([rng.uniform(-0.5, 0.5, pairs), rng.integers(-2, 3, pairs) / 4, rng.normal(0, 0.01, pairs)])
+    return rng.choice(
+        [rng.uniform(-0.5, 0.5, pairs), rng.integers(-2, 3, pairs) / 4, rng.normal(0, 0.01, pairs)]
+    )
 
 
 @pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
@@ -70,9 +72,7 @@ def test_the_winner_of_the_estimates_stays_champion(problem):
             if gaps(graph, "condorcet", row, advantage + 0.5)[others].min() <= 1e-9:
                 continue
             found += 1
-            champion = condorcet_champion(
-                Pairs(graph), advantage, row, everything(graph), Possible(everyone)
-            )
+            champion = condorcet_champion(Pairs(graph), advantage, row, everything(graph), Possible(everyone))
             np.testing.assert_array_equal(champion, row)
     assert found > 5
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -168,7 +170,7 @@ def test_a_new_proof_begins_with_nothing_or_with_the_common_wealth(monkeypatch, 
     play_out(run, np.random.default_rng(5).uniform(0.4, 0.6, 9), 3000)
     assert len(starts) >= 3
     assert run._proofs == len(starts)
-    assert all(later >= 1.5 * earlier for earlier, later in zip(starts, starts[1:], strict=False))
+    assert all(later >= 1.5 * earlier for earlier, later in pairwise(starts))
 
 
 # What a run reports
@@ -183,7 +185,7 @@ def test_the_possible_winners_only_get_fewer_and_keep_the_winner(monkeypatch, al
     run, seen = states(preferences, algorithm, delta=1e-6, batch=5)
     assert seen[0].possible == len(brute.matchings(WIDE.graph))
     assert seen[-1].possible == 1
-    for before, after in zip(seen, seen[1:], strict=False):
+    for before, after in pairwise(seen):
         assert after.possible <= before.possible
         assert set(before.rejected) <= set(after.rejected)
         assert set(before.accepted) <= set(after.accepted)

@@ -45,10 +45,7 @@ def check_bets(monkeypatch, problem, criterion, parameters, seed, most_duels=160
         assert bet.omega.sum() == pytest.approx(1.0)
         assert (bet.factors > 0).all(), "no duel ruins"
         for place, rival in enumerate(bet.rivals.tolist()):
-            if bet.proof and not run._assume_winner:
-                there = any_world
-            else:
-                there = possible_worlds[rival]
+            there = any_world if bet.proof and not run._assume_winner else possible_worlds[rival]
             behind = (there - 0.5) @ coefficients(graph, criterion, tuple(bet.champion.tolist()))[rival]
             there = there[behind <= -bet.slack + 1e-15]
             if len(there):

@@ -1,7 +1,7 @@
 """Real runs of the frugal search, watched bet by bet, beside what the bets must be by definition.
 
-Nothing here uses the stakes, the bounds or the estimates of the code under test: D(A, B) is computed from whole
-preference matrices by :mod:`brute`, and its coefficients by changing one probability at a time.
+Nothing here uses the stakes, the bounds or the estimates of the code under test: D(A, B) is computed from
+whole preference matrices by :mod:`brute`, and its coefficients by changing one probability at a time.
 """
 
 from __future__ import annotations
