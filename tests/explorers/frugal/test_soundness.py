@@ -6,6 +6,8 @@ collection in which it is, the expected factor of a single duel must be at most 
 
 from __future__ import annotations
 
+from functools import partialmethod
+
 import numpy as np
 import pytest
 
@@ -44,10 +46,12 @@ def check_bets(monkeypatch, problem, criterion, parameters, seed, most_duels=160
     def fair(bet: Bet) -> None:
         assert bet.omega.sum() == pytest.approx(1.0)
         assert (bet.factors > 0).all(), "no duel ruins"
+        proven = bet.proof and np.array_equal(bet.champion, run._proof_for)
+        loses_by = parameters.get("epsilon", 0.0) * graph.positions if proven else 0.0
         for place, rival in enumerate(bet.rivals.tolist()):
             there = any_world if bet.proof and not run._assume_winner else possible_worlds[rival]
             behind = (there - 0.5) @ coefficients(graph, criterion, tuple(bet.champion.tolist()))[rival]
-            there = there[behind <= -bet.slack + 1e-15]
+            there = there[behind <= -loses_by + 1e-15]
             if len(there):
                 assert bet.expected(place, there).max() <= FAIR
         seen.append(bet)
@@ -85,8 +89,15 @@ def test_nor_is_one_when_the_rivals_come_to_be_listed(monkeypatch, criterion):
     kinds = []
 
     def listed(run, right=FrugalSearch._list):
+        before = run._rivals
         right(run)
-        kinds.append(type(run._rivals).__name__)
+        after = run._rivals
+        kinds.append(type(after).__name__)
+        if after is not before and before.proof is not None:
+            assert len(after.rows) == before.edges()[brute.matchings(run._graph)].all(axis=1).sum()
+            np.testing.assert_allclose(after._base.wealth, before.base.wealth(after.rows), atol=1e-9)
+            np.testing.assert_allclose(after._proof.wealth, before.proof.wealth(after.rows), atol=1e-9)
+            kinds.append("moved")
 
     monkeypatch.setattr(FrugalSearch, "_list", listed)
     chances = np.clip(worlds(WIDE.graph, criterion)[4][-1], 0.3, 0.7)
@@ -94,6 +105,27 @@ def test_nor_is_one_when_the_rivals_come_to_be_listed(monkeypatch, criterion):
     check_bets(monkeypatch, WIDE, criterion, parameters, seed=3, most_duels=4000, chances=chances)
     assert (kinds[0], kinds[-1]) == ("Tabled", "Listed")
     assert kinds.count("Listed") >= 3
+    assert kinds.count("moved") == 1
+
+
+@pytest.mark.parametrize("by_edges", [False, True], ids=["listed", "tabled"])
+@pytest.mark.parametrize("assume_winner", [False, True])
+def test_nor_is_one_when_some_are_rejected(monkeypatch, by_edges, assume_winner):
+    """A champion must be shown to beat also those who are not the winner, unless one is assumed."""
+    if by_edges:
+        tabled(monkeypatch)
+    rejected = []
+
+    def reject(rivals, threshold, right):
+        right(rivals, threshold)
+        rejected.append(int((~rivals.edges()).sum()))
+
+    for kind in (search.Listed, search.Tabled):
+        monkeypatch.setattr(kind, "reject", partialmethod(reject, right=kind.reject))
+    chances = np.clip(worlds(WIDE.graph, "condorcet")[4][-1], 0.2, 0.8)
+    parameters = {"assume_winner": assume_winner, "epsilon": 0.001, "batch": 25}
+    check_bets(monkeypatch, WIDE, "condorcet", parameters, seed=5, most_duels=1500, chances=chances)
+    assert sum(edges > 0 for edges in rejected) >= 3
 
 
 def test_an_unfair_bet_would_be_noticed(monkeypatch):

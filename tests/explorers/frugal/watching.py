@@ -93,7 +93,6 @@ class Bet:
     """One settlement of one ledger: against which matchings, with what expected factor in each world."""
 
     proof: bool
-    slack: float
     champion: np.ndarray
     omega: np.ndarray
     rivals: np.ndarray
@@ -130,10 +129,10 @@ def watch(
                 factors[won, pair] = np.exp(wealth_after(one) - before)
         return factors
 
-    def show(play, rows, slack, proof, wealth_after) -> None:
+    def show(play, rows, proof, wealth_after) -> None:
         settled(
             Bet(
-                proof, slack, run._champion, play.omega,
+                proof, run._champion, play.omega,
                 np.array([everyone[tuple(row)] for row in rows.tolist()], dtype=np.intp),
                 single_duels(play, wealth_after),
             )
@@ -146,7 +145,7 @@ def watch(
                 list_settle(copy, one, rivals, bets, slack)
             return copy.wealth
 
-        show(play, rivals, slack, self is run._rivals._proof, wealth_after)
+        show(play, rivals, self is run._rivals._proof, wealth_after)
         list_settle(self, play, rivals, bets, slack)
 
     def settle_tables(self, play, base, slack=0.0):
@@ -160,7 +159,7 @@ def watch(
                 tables_settle(copy, one, base, slack)
             return copy.wealth(rows)
 
-        show(play, rows, slack, self is rivals.proof, wealth_after)
+        show(play, rows, self is rivals.proof, wealth_after)
         tables_settle(self, play, base, slack)
 
     list_settle, tables_settle = ledger.Ledger.settle, tables.Tables.settle
