@@ -28,6 +28,12 @@ def list_matchings(graph: Graph, allowed: Mask, at_most: int) -> Indices | None:
     return rows if len(rows) <= at_most else None
 
 
+def beaten(rivals: Mask, gaps: Vector) -> Mask:
+    """Leave out the rivals that seem to beat the champion, unless all do: no duel is won against those."""
+    ahead: Mask = rivals & (gaps > 0)
+    return ahead if ahead.any() else rivals
+
+
 class Listed:
     """The rivals, the wealth against each being the winner, and against each beating the champion.
 
@@ -60,7 +66,7 @@ class Listed:
         wanted = self.possible
         if unproven is not None and self._proof is not None:
             wanted = (self.possible | (not self._forget)) & (self._proof.peak < unproven)
-        rivals = wanted & (noise > 1e-12)
+        rivals = beaten(wanted & (noise > 1e-12), gaps)
         if not rivals.any():
             rivals = noise > 1e-12
         squares = (np.maximum(gaps, 0.0) + slack) ** 2 + OPTIMISM * noise
@@ -118,8 +124,14 @@ class Listed:
         return int(self.possible.sum())
 
     def poorest(self, champion: Indices) -> float:
-        """Return the least peak of the wealth against a possible winner other than the champion."""
-        return float(self._base.peak[self.possible & self._others(champion)].min(initial=np.inf))
+        """Return the least peak of the wealth against a rival of the champion.
+
+        That is the wealth against possible winners if there is a winner for sure, else that of the proof.
+        """
+        others = self._others(champion)
+        if self._forget:
+            return float(self._base.peak[self.possible & others].min(initial=np.inf))
+        return 0.0 if self._proof is None else float(self._proof.peak[others].min(initial=np.inf))
 
     def duels_left(
         self, play: Play, prospects: Prospects, threshold: float, slack: float, proving: bool

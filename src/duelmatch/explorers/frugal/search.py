@@ -118,10 +118,10 @@ class FrugalSearch:
             self._rivals.settle(play, prospects, self._slack, proving)
             self._rivals.reject(self._threshold)
             self._last = play, prospects
+            self._list()
             outcome = self._outcome(champion, proving)
             if outcome is not None:
                 return outcome
-            self._list()
 
     def _advantage(self) -> Vector:
         """Estimate p - 1/2 for every pair."""
@@ -186,7 +186,7 @@ class FrugalSearch:
         if isinstance(self._rivals, Listed) or (self._duels and not self._assume_winner):
             return
         rows = list_matchings(self._graph, self._rivals.edges(), MOST_LISTED)
-        if rows is not None:
+        if rows is not None and len(rows) > 0:
             tables = self._rivals
             base = Ledger(tables.base.wealth(rows))
             proof = None if tables.proof is None else Ledger(tables.proof.wealth(rows))
@@ -199,9 +199,9 @@ class FrugalSearch:
         accepted = edges & (per_position == 1)[self._graph.edge_position]
         possible, some = self._possible(edges)
         if self._champion is None or self._last is None:
-            return Standing(None, accepted, ~edges, None, None, 1.0, possible, some)
-        poorest = min(self._threshold, max(0.0, self._rivals.poorest(self._champion)))
+            return Standing(None, accepted, ~edges, None, None, float(possible != 1), possible, some)
         proving = self._proof_for is not None and np.array_equal(self._proof_for, self._champion)
+        evidence = self._evidence(proving)
         left = self._rivals.duels_left(
             *self._last,
             self._proof_threshold if proving else self._threshold,
@@ -212,12 +212,23 @@ class FrugalSearch:
             self._champion,
             accepted,
             ~edges,
-            1 - poorest / self._threshold,
+            1 - evidence / self._threshold,
             int(np.ceil(left)),
-            exp(-poorest),
+            exp(-evidence),
             possible,
             some,
         )
+
+    def _evidence(self, proving: bool) -> float:
+        """Return the log evidence that the champion is the winner, between 0 and the threshold."""
+        assert self._champion is not None, "there has been a round"
+        if self._assume_winner:
+            evidence = self._rivals.poorest(self._champion)
+        elif proving:
+            evidence = self._rivals.poorest(self._champion) - log(self._proofs * (self._proofs + 1))
+        else:
+            evidence = 0.0
+        return min(self._threshold, max(0.0, evidence))
 
     def _possible(self, edges: Mask) -> tuple[int | None, Indices | None]:
         """Return the number of possible winners, if it can be counted, and the list, if it is short."""

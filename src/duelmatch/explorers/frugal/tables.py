@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from duelmatch.explorers.frugal.design import allocation
 from duelmatch.explorers.frugal.ledger import NO_RUIN
-from duelmatch.explorers.frugal.listed import OPTIMISM
+from duelmatch.explorers.frugal.listed import OPTIMISM, beaten
 from duelmatch.explorers.frugal.stakes import Play, Prospects, Stakes
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.assignment import allowed_edges, alternatives, best_matching
@@ -105,6 +105,7 @@ class Tabled:
             self._meet(stakes, prospects, None)
             gaps, noise = self._over(prospects.gaps), self._over(prospects.noise)
             rivals = noise > 1e-12
+        rivals = beaten(rivals, gaps)
         squares = (np.maximum(gaps, 0.0) + slack) ** 2 + OPTIMISM * noise
         shares = self._shares[rivals]
         omega = allocation(
@@ -130,9 +131,8 @@ class Tabled:
     def reject(self, threshold: float) -> None:
         """Reject every edge if the wealth against all matchings through it has reached the threshold."""
         least = self.base.poorest(self._graph, self._alive)
-        self._alive &= least < threshold
-        if best_matching(self._graph, np.zeros(self._graph.edges), self._alive) is None:
-            self._alive[:] = False
+        left = np.where(self._alive & (least < threshold), 0.0, -FORBIDDEN)
+        self._alive = alternatives(self._graph, left).with_edge > -FORBIDDEN / 2
 
     def proven(self, champion: Indices, threshold: float) -> bool:
         """Whether every rival in question is shown not to beat the champion."""
@@ -166,11 +166,14 @@ class Tabled:
         return int(min(2, per_position.max())) if per_position.min() > 0 else 0
 
     def poorest(self, champion: Indices) -> float:
-        """Bound the least wealth against a possible winner other than the champion."""
-        others = self._alive.copy()
+        """Bound the least wealth against a rival of the champion, as in the list."""
+        if not self._forget and self.proof is None:
+            return 0.0
+        rivals, tables = (self._alive, self.base) if self._forget else (self._usable, self.proof)
+        assert tables is not None, "seen to above"
+        others = rivals.copy()
         others[champion] = False
-        least = self.base.poorest(self._graph, self._alive)[others]
-        return float(least.min(initial=np.inf))
+        return float(tables.poorest(self._graph, rivals)[others].min(initial=np.inf))
 
     def duels_left(
         self, play: Play, prospects: Prospects, threshold: float, slack: float, proving: bool
