@@ -57,7 +57,7 @@ def tasks(runs: int) -> Iterable[Task]:
 def frugal_tasks(runs: int) -> Iterable[Task]:
     """Yield the runs of condorcet and borda."""
     for setting in settings():
-        in_full = not setting.variant or "no winner" in setting.family and setting.variant == "perhaps none"
+        in_full = not setting.variant or ("no winner" in setting.family and setting.variant == "perhaps none")
         repeated = runs if in_full else max(1, runs // 4)
         yield from ((setting, run_setting, (setting, run)) for run in range(repeated))
     for setting in broken_settings():
