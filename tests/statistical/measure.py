@@ -58,7 +58,7 @@ def frugal_tasks(runs: int) -> Iterable[Task]:
     """Yield the runs of condorcet and borda."""
     for setting in settings():
         in_full = not setting.variant or ("no winner" in setting.family and setting.variant == "perhaps none")
-        repeated = runs if in_full else max(1, runs // 4)
+        repeated = runs if in_full else max(1, runs // 8)
         yield from ((setting, run_setting, (setting, run)) for run in range(repeated))
     for setting in broken_settings():
         yield from ((setting, run_setting, (setting, run)) for run in range(max(1, runs // 10)))

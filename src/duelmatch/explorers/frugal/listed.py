@@ -30,7 +30,7 @@ def list_matchings(graph: Graph, allowed: Mask, at_most: int) -> Indices | None:
 
 def beaten(rivals: Mask, gaps: Vector) -> Mask:
     """Leave out the rivals that seem to beat the champion, unless all do: no duel is won against those."""
-    ahead: Mask = rivals & (gaps > 0)
+    ahead: Mask = rivals & (gaps > -1e-12)
     return ahead if ahead.any() else rivals
 
 
