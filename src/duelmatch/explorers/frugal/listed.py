@@ -28,12 +28,6 @@ def list_matchings(graph: Graph, allowed: Mask, at_most: int) -> Indices | None:
     return rows if len(rows) <= at_most else None
 
 
-def beaten(rivals: Mask, gaps: Vector) -> Mask:
-    """Leave out the rivals that seem to beat the champion, unless all do: no duel is won against those."""
-    ahead: Mask = rivals & (gaps > -1e-12)
-    return ahead if ahead.any() else rivals
-
-
 class Listed:
     """The rivals, the wealth against each being the winner, and against each beating the champion.
 
@@ -66,10 +60,10 @@ class Listed:
         wanted = self.possible
         if unproven is not None and self._proof is not None:
             wanted = (self.possible | (not self._forget)) & (self._proof.peak < unproven)
-        rivals = beaten(wanted & (noise > 1e-12), gaps)
+        rivals = wanted & (noise > 1e-12)
         if not rivals.any():
             rivals = noise > 1e-12
-        squares = (np.maximum(gaps, 0.0) + slack) ** 2 + OPTIMISM * noise
+        squares = (np.abs(gaps) + slack) ** 2 + OPTIMISM * noise
         shares = self._shares[rivals]
         omega = allocation(stakes, self.rows[rivals], squares[rivals], shares, self._used)
         self._shares[rivals] = shares

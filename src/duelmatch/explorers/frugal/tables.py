@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from duelmatch.explorers.frugal.design import allocation
 from duelmatch.explorers.frugal.ledger import NO_RUIN
-from duelmatch.explorers.frugal.listed import OPTIMISM, beaten
+from duelmatch.explorers.frugal.listed import OPTIMISM
 from duelmatch.explorers.frugal.stakes import Play, Prospects, Stakes
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.assignment import allowed_edges, alternatives, best_matching
@@ -105,8 +105,7 @@ class Tabled:
             self._meet(stakes, prospects, None)
             gaps, noise = self._over(prospects.gaps), self._over(prospects.noise)
             rivals = noise > 1e-12
-        rivals = beaten(rivals, gaps)
-        squares = (np.maximum(gaps, 0.0) + slack) ** 2 + OPTIMISM * noise
+        squares = (np.abs(gaps) + slack) ** 2 + OPTIMISM * noise
         shares = self._shares[rivals]
         omega = allocation(
             stakes,
@@ -117,8 +116,9 @@ class Tabled:
         )
         self._shares[rivals] = shares
         spread = stakes.square_sums(np.where(omega > 0, 0.25 / np.maximum(omega, 1e-300), 0.0))
-        needed = self._over(spread)[rivals] / squares[rivals]
-        self._tangent = float((np.sqrt(squares[rivals]) / self._over(spread)[rivals])[np.argmax(needed)])
+        spreads = self._over(spread)[rivals]
+        needed = np.where(gaps[rivals] >= 0, spreads / squares[rivals], 0.0)  # who beats the champion is lost
+        self._tangent = float((np.sqrt(squares[rivals]) / spreads)[np.argmax(needed)])
         self._meet(stakes, prospects, spread)
         return omega
 
