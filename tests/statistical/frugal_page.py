@@ -22,8 +22,8 @@ def render(runs: int, rows: Mapping[Setting, Summary]) -> str:
     return f"""{HEADING}
 
 Their bets leave less to spare than the paper's bounds, so they are measured by themselves, at delta =
-{DELTA:g}, with {runs:,} runs a row, and an eighth of
-that for most variants:
+{DELTA:g}, with {runs:,} runs a family at least, half of
+them for either algorithm where both apply:
 
 ```text
 PYTHONPATH=tests python -m statistical.measure --part frugal --frugal-runs {runs} --out docs/error-rates.md

@@ -15,7 +15,7 @@ from typing import Any
 
 from statistical import frugal, frugal_page, page
 from statistical.families import FAMILIES
-from statistical.frugal import broken_settings, run_setting, settings
+from statistical.frugal import Setting, broken_settings, run_setting, settings
 from statistical.kept import Kept
 from statistical.schedules import compare, run_both
 from statistical.single import ARMS, run_single
@@ -54,12 +54,19 @@ def tasks(runs: int) -> Iterable[Task]:
         yield from (((algorithm, arms), run_single, (algorithm, arms, run)) for run in range(number))
 
 
+def repeated(setting: Setting, runs: int) -> int:
+    """Return how often a setting is run, so that every family has ``runs`` runs at least."""
+    if setting.variant == "perhaps none" and "no winner" in setting.family:
+        return runs
+    if setting.variant:
+        return max(1, runs // 8)
+    return runs if setting.family == "a losing edge" else max(1, runs // 2)  # condorcet's half, and borda's
+
+
 def frugal_tasks(runs: int) -> Iterable[Task]:
     """Yield the runs of condorcet and borda."""
     for setting in settings():
-        in_full = not setting.variant or ("no winner" in setting.family and setting.variant == "perhaps none")
-        repeated = runs if in_full else max(1, runs // 8)
-        yield from ((setting, run_setting, (setting, run)) for run in range(repeated))
+        yield from ((setting, run_setting, (setting, run)) for run in range(repeated(setting, runs)))
     for setting in broken_settings():
         yield from ((setting, run_setting, (setting, run)) for run in range(max(1, runs // 10)))
 
