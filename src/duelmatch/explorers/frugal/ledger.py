@@ -51,15 +51,15 @@ class Ledger:
         neither, first, second = play.values()
         _settle(
             rivals, self._logs, bets, begin, table.first[pairs], table.second[pairs],
-            neither, first, second, play.wins, play.duels - play.wins, slack,
+            neither, first, second, play.wins, play.duels - play.wins, slack, self.peak,
         )  # fmt: skip
-        np.maximum(self.peak, self.wealth, out=self.peak)
 
     def copy(self) -> Ledger:
         """Return a ledger that goes on from the same wealth."""
         return deepcopy(self)
 
 
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def bets(
     gaps: Vector, noise: Vector, spread: Vector, worst: float, slack: float = 0.0
 ) -> NDArray[np.float64]:
@@ -68,13 +68,16 @@ def bets(
     ``gaps`` and ``noise`` are the estimates of D(B) and their variances, ``spread`` is v(B), and ``worst``
     bounds |Y| for every rival, so that no bet can lose everything.
     """
-    safe = np.where(spread > 0, spread, np.inf)
-    gains = np.maximum(gaps + slack, 0.0)
-    squares = gains**2
-    learned = gains * squares / np.maximum(squares + CAUTION * noise, 1e-300)
-    wanted = np.concatenate([learned[:, None], np.broadcast_to(FIXED_GAPS, (len(gaps), 4))], axis=1)
-    bounded: NDArray[np.float64] = np.minimum(wanted / safe[:, None], NO_RUIN / worst)
-    return bounded
+    wanted = np.zeros((len(gaps), 1 + len(FIXED_GAPS)))
+    for rival in range(len(gaps)):
+        if spread[rival] > 0:
+            gain = max(gaps[rival] + slack, 0.0)
+            square = gain * gain
+            learned = gain * square / max(square + CAUTION * noise[rival], 1e-300)
+            wanted[rival, 0] = min(learned / spread[rival], NO_RUIN / worst)
+            for gambler in range(len(FIXED_GAPS)):
+                wanted[rival, gambler + 1] = min(FIXED_GAPS[gambler] / spread[rival], NO_RUIN / worst)
+    return wanted
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
@@ -91,8 +94,9 @@ def _settle(
     wins: NDArray[np.int64],
     losses: NDArray[np.int64],
     slack: float,
+    peak: Vector,
 ) -> None:
-    """Add log(1 + lambda (Y + slack)) of every duel, for every rival and gambler."""
+    """Add log(1 + lambda (Y + slack)) of every duel, for every rival and gambler, and note new peaks."""
     count, positions = rivals.shape
     for rival in range(count):
         for position in range(positions):
@@ -109,3 +113,10 @@ def _settle(
                     bet = bets[rival, gambler]
                     logs[rival, gambler] += wins[pair] * np.log1p(bet * (slack + value))
                     logs[rival, gambler] += losses[pair] * np.log1p(bet * (slack - value))
+        highest = -np.inf
+        for gambler in range(bets.shape[1]):
+            highest = max(highest, logs[rival, gambler] + LOG_SHARES[gambler])
+        total = 0.0
+        for gambler in range(bets.shape[1]):
+            total += np.exp(logs[rival, gambler] + LOG_SHARES[gambler] - highest)
+        peak[rival] = max(peak[rival], highest + np.log(total))

@@ -6,7 +6,7 @@ import numpy as np
 
 from duelmatch.explorers.frugal.design import allocation
 from duelmatch.explorers.frugal.ledger import Ledger, bets
-from duelmatch.explorers.frugal.stakes import Play, Prospects, Stakes
+from duelmatch.explorers.frugal.stakes import Play, Prospects, Stakes, over
 from duelmatch.graph import Graph, Indices, Mask, Vector
 
 OPTIMISM = 0.1
@@ -143,7 +143,7 @@ class Listed:
         return float(np.max((lacking * 2 * spread)[rivals] / squares[rivals]))
 
     def _over(self, per_edge: Vector) -> Vector:
-        sums: Vector = per_edge[self.rows].sum(axis=1)
+        sums: Vector = over(self.rows, per_edge)
         return sums
 
     def _others(self, champion: Indices) -> Mask:

@@ -108,7 +108,7 @@ class FrugalSearch:
                 stakes,
                 omega,
                 stakes.square_sums(inverse),
-                float((2 * stakes.largest() * inverse).max()),
+                stakes.worst(omega),
                 pairs,
                 asked.count,
                 wins,

@@ -75,13 +75,13 @@ class Stakes:
 
     def told(self, used: Mask) -> Mask:
         """Mark the pairs that tell about matchings of the ``used`` edges."""
-        pairs, graph = self.pairs, self.pairs.graph
-        first, second = used[pairs.first], used[pairs.second]
-        at_position = np.add.reduceat(used, graph.start[:-1], dtype=np.intp)[pairs.position]
-        others = at_position > first.astype(np.intp) + second
-        told: Mask = (first & (self.first != 0)) | (second & (self.second != 0))
-        told |= others & (self.neither != 0)
-        return told
+        pairs = self.pairs
+        out = np.zeros(pairs.count, dtype=np.bool_)
+        _told(
+            pairs.first, pairs.second, pairs.position, pairs.graph.start, self.neither, self.first,
+            self.second, used, out,
+        )  # fmt: skip
+        return out
 
     def sums(self, per_pair: Vector) -> Vector:
         """Return, for every edge b, the sum of c_pair(b) per_pair over the pairs at its position."""
@@ -99,16 +99,59 @@ class Stakes:
         )
         return out
 
-    def largest(self) -> Vector:
-        """Return the largest |c_pair| of each pair."""
-        largest: Vector = np.abs([self.neither, self.first, self.second]).max(axis=0)
-        return largest
+    def worst(self, omega: Vector) -> float:
+        """Return the largest |Y| there can be."""
+        return float(_worst(self.neither, self.first, self.second, omega))
 
 
 def _chosen(graph: Graph, champion: Indices) -> Vector:
     chosen = np.zeros(graph.edges)
     chosen[champion] = 1.0
     return chosen
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def over(rows: Indices, per_edge: Vector) -> Vector:
+    """Sum over the edges of each matching."""
+    sums = np.zeros(len(rows))
+    for row in range(len(rows)):
+        for position in range(rows.shape[1]):
+            sums[row] += per_edge[rows[row, position]]
+    return sums
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _worst(neither: Vector, first: Vector, second: Vector, omega: Vector) -> float:
+    worst = 0.0
+    for pair in range(len(omega)):
+        if omega[pair] > 0:
+            largest = max(abs(neither[pair]), abs(first[pair]), abs(second[pair]))
+            worst = max(worst, largest / (2 * omega[pair]))
+    return worst
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _told(
+    pair_first: Indices,
+    pair_second: Indices,
+    pair_position: Indices,
+    start: Indices,
+    neither: Vector,
+    first: Vector,
+    second: Vector,
+    used: Mask,
+    out: Mask,
+) -> None:
+    at_position = np.zeros(len(start) - 1, dtype=np.int64)
+    for position in range(len(start) - 1):
+        for edge in range(start[position], start[position + 1]):
+            at_position[position] += used[edge]
+    for pair in range(len(pair_first)):
+        one, other = used[pair_first[pair]], used[pair_second[pair]]
+        others = at_position[pair_position[pair]] > int(one) + int(other)
+        out[pair] = (
+            (one and first[pair] != 0) or (other and second[pair] != 0) or (others and neither[pair] != 0)
+        )
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from duelmatch.explorers.frugal.design import allocation
 from duelmatch.explorers.frugal.ledger import NO_RUIN
 from duelmatch.explorers.frugal.listed import OPTIMISM
-from duelmatch.explorers.frugal.stakes import Play, Prospects, Stakes
+from duelmatch.explorers.frugal.stakes import Play, Prospects, Stakes, over
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.assignment import allowed_edges, alternatives, best_matching
 
@@ -190,7 +190,7 @@ class Tabled:
         return float(np.max((lacking * 2 * spread)[rivals] / squares[rivals]))
 
     def _over(self, per_edge: Vector) -> Vector:
-        sums: Vector = per_edge[self._known].sum(axis=1)
+        sums: Vector = over(self._known, per_edge)
         return sums
 
     def _drop_rejected(self) -> None:
