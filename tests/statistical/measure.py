@@ -63,12 +63,12 @@ def repeated(setting: Setting, runs: int) -> int:
     return runs if setting.family == "a losing edge" else max(1, runs // 2)  # condorcet's half, and borda's
 
 
-def frugal_tasks(runs: int) -> Iterable[Task]:
-    """Yield the runs of condorcet and borda."""
-    for setting in settings():
-        yield from ((setting, run_setting, (setting, run)) for run in range(repeated(setting, runs)))
-    for setting in broken_settings():
-        yield from ((setting, run_setting, (setting, run)) for run in range(max(1, runs // 10)))
+def frugal_tasks(runs: int) -> list[Task]:
+    """Return the runs of condorcet and borda, all settings side by side."""
+    todo = [(setting, run, repeated(setting, runs)) for setting in settings() for run in range(runs)]
+    todo += [(setting, run, max(1, runs // 10)) for setting in broken_settings() for run in range(runs)]
+    todo = sorted((entry for entry in todo if entry[1] < entry[2]), key=lambda entry: entry[1] / entry[2])
+    return [(setting, run_setting, (setting, run)) for setting, run, _ in todo]
 
 
 def call(numbered: tuple[int, Task]) -> tuple[int, Any]:
@@ -124,9 +124,9 @@ def main() -> int:
     todo: list[Task] = []
     if options.part != "frugal":
         todo += tasks(options.runs)
+        Random(0).shuffle(todo)  # so that what is left takes as long as what is done
     if options.part != "paper":
         todo += frugal_tasks(options.frugal_runs)
-    Random(0).shuffle(todo)  # so that what is left takes as long as what is done
     try:
         results = measure(todo, options.jobs, kept)
     except KeyboardInterrupt:
