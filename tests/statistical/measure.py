@@ -59,7 +59,7 @@ def repeated(setting: Setting, runs: int) -> int:
     if setting.variant == "perhaps none" and "no winner" in setting.family:
         return runs
     if setting.variant:
-        return max(1, runs // 8)
+        return max(1, runs // 16)
     return runs if setting.family == "a losing edge" else max(1, runs // 2)  # condorcet's half, and borda's
 
 
