@@ -229,6 +229,7 @@ def main():
     parser.add_argument("--batch", type=int, default=50, help="also ask so many at once")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--keep", help="a file to keep the runs in, and to go on from")
+    parser.add_argument("--without", action="append", default=[], help="leave an algorithm of the paper out")
     parser.add_argument("--plot", help="write a figure to this file")
     options = parser.parse_args()
     results = []
@@ -241,7 +242,7 @@ def main():
     todo = [
         j
         for j in jobs(options.runs, options.paper_runs, options.batch)
-        if (*j[:6], j[6].get("batch", 1)) not in known
+        if (*j[:6], j[6].get("batch", 1)) not in known and j[3] not in options.without
     ]
     with ProcessPoolExecutor(options.jobs) as pool:
         for result in pool.map(run, todo, chunksize=1):
