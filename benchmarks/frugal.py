@@ -124,17 +124,16 @@ def table(results, batch):
                 by_name = {name: [r for r in chosen if r["algorithm"] == name] for name in names}
                 cells = [spread([r["ratio"] for r in by_name[n]]) if by_name[n] else "" for n in names]
                 print(f"| {family} | " + " | ".join(cells) + f" | {times_fewer(by_name, names)} |")
-        batched = [r["ratio"] for r in mine if r["batch"] == batch and r["delta"] == 0.05]
+        batched = [r for r in mine if r["batch"] == batch and r["delta"] == 0.05]
+        same = {(r["family"], tuple(r["size"])) for r in batched}
+        one = [r for r in mine if r["algorithm"] == NEW[criterion] and r["batch"] == 1 and r["delta"] == 0.05]
+        one = [r["ratio"] for r in one if (r["family"], tuple(r["size"])) in same]
         if batch > 1 and batched:
-            one = [
-                r["ratio"]
-                for r in mine
-                if r["algorithm"] == NEW[criterion] and r["batch"] == 1 and r["delta"] == 0.05
-            ]
+            many = [r["ratio"] for r in batched]
             print(
-                f"\n{batch} at a time, delta = 0.05, all families: {spread(batched)}; "
-                f"one at a time: {spread(one)}; "
-                f"ratio of the means {np.mean(batched) / np.mean(one):.3f}."
+                f"\n{batch} at a time, delta = 0.05, {len(same)} instances: {spread(many)}; "
+                f"one at a time on the same: {spread(one)}; ratio of the means "
+                f"{np.mean(many) / np.mean(one):.2f}."
             )
     print("\n### Time, right answers\n\n| algorithm | us a duel | s a run, median | longest | runs | wrong |")
     print("|---|---|---|---|---|---|")
@@ -206,17 +205,9 @@ def plot(results, path):
         axis.grid(axis="x", alpha=0.3)
         axis.set_title(f"{criterion.capitalize()} winner", fontsize=11)
         axis.set_xlabel("duels / information limit")
-        axis.legend(fontsize=8, loc="center right")
+        axis.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncol=4, frameon=False)
     axes[0].set_yticks(range(len(SIZES)), list(SIZES))
     axes[0].invert_yaxis()
-    axes[0].annotate(
-        "delta: circle 0.1, square 0.05, diamond 0.001",
-        (0.98, 0.02),
-        xycoords="axes fraction",
-        ha="right",
-        fontsize=8,
-        color="#444",
-    )
     figure.savefig(path, metadata={"Date": None} if str(path).endswith("svg") else None)
 
 
