@@ -11,8 +11,8 @@ import pytest
 import brute
 import duelmatch as dm
 from duelmatch.errors import ProblemError, TooLargeError
+from duelmatch.matchings.listing import all_matchings
 from duelmatch.theory import bounds
-from duelmatch.theory.bounds import all_matchings
 
 SEEDS = (*range(0, 220, 10), *range(4, 220, 20), *brute.SMALL_SEEDS)
 

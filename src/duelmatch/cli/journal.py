@@ -17,7 +17,6 @@ import hashlib
 import io
 import json
 import os
-import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -26,6 +25,7 @@ from typing import IO, Any
 import duelmatch as dm
 from duelmatch.errors import FileError
 from duelmatch.files import VOTES_BYTES, VOTES_HEADER, Vote, append_votes, save_votes, votes_table
+from duelmatch.locking import lock
 from duelmatch.textfiles import naming, read_text, table, write_text
 
 SETTINGS_BYTES = 100_000
@@ -203,7 +203,7 @@ class _Lock:
             except OSError as error:
                 raise FileError(f"{self._path}: The file cannot be written: {error.strerror}.") from None
             try:
-                _lock(file)
+                lock(file)
                 if _is_still_there(file, self._path):
                     self._file = file
             except OSError:
@@ -236,16 +236,3 @@ def _is_still_there(file: IO[str], path: Path) -> bool:
         return os.path.samestat(os.fstat(file.fileno()), path.stat())
     except FileNotFoundError:
         return False
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _lock(file: IO[str]) -> None:
-        file.seek(1000)  # behind the process number, which others may want to read
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-else:
-    import fcntl
-
-    def _lock(file: IO[str]) -> None:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

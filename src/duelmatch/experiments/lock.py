@@ -3,25 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
 
 from duelmatch.errors import FileError
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _lock(file: IO[str]) -> None:
-        file.seek(1000)  # behind the process number, which others may want to read
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-else:
-    import fcntl
-
-    def _lock(file: IO[str]) -> None:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+from duelmatch.locking import lock
 
 
 @contextmanager
@@ -33,7 +20,7 @@ def locked(folder: Path) -> Iterator[None]:
         raise FileError(f"{folder}: The folder cannot be written: {error.strerror}.") from None
     with file:
         try:
-            _lock(file)
+            lock(file)
         except OSError:
             file.seek(0)
             holder = file.read(20).strip()

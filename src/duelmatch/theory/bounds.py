@@ -12,9 +12,9 @@ from math import inf, log
 import numpy as np
 
 from duelmatch.errors import ProblemError, TooLargeError
-from duelmatch.graph import Graph, Indices
-from duelmatch.matchings.assignment import usable_edges
+from duelmatch.graph import Indices
 from duelmatch.matchings.counting import count_matchings, edge_marginals
+from duelmatch.matchings.listing import all_matchings
 from duelmatch.preferences import TIE, Preferences
 from duelmatch.theory.gaps import (
     borda_gap_vector,
@@ -188,21 +188,6 @@ def _winner_is_hardest_to_beat(preferences: Preferences, winner: Indices) -> boo
         if (beats & ~(uses_winner & (against_winner <= scores + TIE))).any():
             return False
     return True
-
-
-def all_matchings(graph: Graph) -> Indices:
-    """List every maximum matching, a row of edge numbers each: for small graphs only."""
-    rows: list[tuple[int, ...]] = [()]
-    usable = usable_edges(graph)
-    for position in range(graph.positions):
-        edges = [e for e in range(*graph.at(position).indices(graph.edges)) if usable[e]]
-        rows = [
-            (*row, edge)
-            for row in rows
-            for edge in edges
-            if graph.edge_candidate[edge] not in graph.edge_candidate[list(row)]
-        ]
-    return np.array(rows, dtype=np.intp)
 
 
 def _farthest_from_half(preferences: Preferences) -> float:

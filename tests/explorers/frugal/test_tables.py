@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import brute
-from duelmatch.explorers.frugal.listed import list_matchings
 from duelmatch.explorers.frugal.tables import SCALES, Tabled, Tables
 from duelmatch.matchings.assignment import usable_edges
+from duelmatch.matchings.listing import list_matchings
 
 SEEDS = [1000, 1008, 1010, 1014, 1017, 1021, 1023, 1036, 1039, 1040, 1041, 1053, 1057]
 

@@ -18,6 +18,9 @@ from numba import njit
 from duelmatch.explorers.frugal.stakes import Stakes, edge_sums
 from duelmatch.graph import Indices, Mask, Vector
 
+OPTIMISM = 0.1
+"""How many squared standard errors are added to a squared gap: no gap is taken for 0."""
+
 STEPS = 15
 """Steps towards the best shares in every round."""
 

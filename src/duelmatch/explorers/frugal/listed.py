@@ -1,31 +1,13 @@
-"""The possible winners one by one, with a bet of their own each: while there are a few thousand at most."""
+"""The possible winners one by one, with a bet of their own each: while they are few enough."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from duelmatch.explorers.frugal.design import allocation
+from duelmatch.explorers.frugal.design import OPTIMISM, allocation
 from duelmatch.explorers.frugal.ledger import Ledger, bets
 from duelmatch.explorers.frugal.stakes import Play, Prospects, Stakes, over
 from duelmatch.graph import Graph, Indices, Mask, Vector
-
-OPTIMISM = 0.1
-"""How many squared standard errors are added to a squared gap, for the design: no gap is taken for 0."""
-
-
-def list_matchings(graph: Graph, allowed: Mask, at_most: int) -> Indices | None:
-    """Return the matchings of the allowed edges, a row each; None if there may be more than ``at_most``."""
-    rows = np.zeros((1, 0), dtype=np.intp)
-    for position in range(graph.positions):
-        edges = np.flatnonzero(allowed[graph.at(position)]) + graph.start[position]
-        free = np.ones((len(rows), len(edges)), dtype=np.bool_)
-        for column in range(position):
-            free &= graph.edge_candidate[rows[:, column], None] != graph.edge_candidate[edges]
-        row, edge = np.nonzero(free)
-        if len(row) > 10 * at_most:
-            return None
-        rows = np.column_stack([rows[row], edges[edge]])
-    return rows if len(rows) <= at_most else None
 
 
 class Listed:
@@ -80,15 +62,21 @@ class Listed:
         elif self._proof is not None and self._forget:
             self._proof.settle(play, self.rows, base)
 
-    def reject(self, threshold: float) -> None:
-        """Reject every matching against which the wealth has ever reached the threshold."""
+    def reject(self, threshold: float) -> bool:
+        """Reject every matching against which the wealth has ever reached the threshold.
+
+        Say whether any was rejected.
+        """
+        before = self.left
         self.possible &= self._base.peak < threshold
-        if self._forget and not self.possible.all():
+        rejected = self.left < before
+        if self._forget and rejected:
             kept = self.possible
             self.rows, self._shares, self.possible = self.rows[kept], self._shares[kept], kept[kept]
             for ledger in (self._base, self._proof):
                 if ledger is not None:
                     ledger.keep(kept)
+        return rejected
 
     def proven(self, champion: Indices, threshold: float) -> bool:
         """Whether every rival in question is shown not to beat the champion."""

@@ -23,13 +23,14 @@ import numpy as np
 from duelmatch.errors import TooLargeError
 from duelmatch.explorers.frugal.champion import borda_champion, condorcet_champion
 from duelmatch.explorers.frugal.ledger import Ledger
-from duelmatch.explorers.frugal.listed import Listed, list_matchings
+from duelmatch.explorers.frugal.listed import Listed
 from duelmatch.explorers.frugal.stakes import Pairs, Play, Prospects, Stakes
 from duelmatch.explorers.frugal.tables import Tabled
 from duelmatch.explorers.rounds import Outcome, Round, Rounds, Standing
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.assignment import usable_edges
 from duelmatch.matchings.counting import count_matchings, edge_marginals
+from duelmatch.matchings.listing import list_matchings
 
 Criterion = Literal["condorcet", "borda"]
 
@@ -68,15 +69,14 @@ class FrugalSearch:
         self._slack = 0.0 if epsilon is None else epsilon * graph.positions
         self._batch = batch
         self._proves = epsilon is not None or not self._assume_winner
-        self._delta = delta / 2 if self._proves else delta
-        self._threshold = log(1 / self._delta)
+        self._threshold = log((2 if self._proves else 1) / delta)
         self._rng = np.random.default_rng([seed, 0])
         self._pairs = Pairs(graph)
         self._usable = usable_edges(graph)
         self._marginals = edge_marginals(graph) if criterion == "borda" else np.zeros(0)
         self._duels = 0
         self._champion: Indices | None = None
-        self._crowned = 0
+        self._crowned = 0  # how many duels there had been when it became the champion
         self._proofs = 0
         self._proof_begun = 0
         self._proof_for: Indices | None = None
@@ -94,7 +94,7 @@ class FrugalSearch:
             prospects = Prospects(
                 stakes.sums(self._advantage()), stakes.square_sums(0.25 / (self._pairs.duels + 2))
             )
-            proving = self._proof_for is not None and np.array_equal(self._proof_for, champion)
+            proving = self._proving
             omega = self._rivals.plan(
                 stakes, prospects, self._slack if proving else 0.0, self._proof_threshold if proving else None
             )
@@ -102,23 +102,13 @@ class FrugalSearch:
             pairs = np.flatnonzero(drawn)
             asked = Round(self._pairs.first[pairs], self._pairs.second[pairs], drawn[pairs])
             wins = yield asked
-            drawable = omega > 0
-            inverse = np.where(drawable, 0.25 / np.where(drawable, omega, 1.0), 0.0)
-            play = Play(
-                stakes,
-                omega,
-                stakes.square_sums(inverse),
-                stakes.worst(omega),
-                pairs,
-                asked.count,
-                wins,
-            )
+            play = Play(stakes, omega, stakes.spread(omega), stakes.worst(omega), pairs, asked.count, wins)
             self._pairs.add(pairs, asked.count, wins)
             self._duels += asked.total
             self._rivals.settle(play, prospects, self._slack, proving)
-            self._rivals.reject(self._threshold)
             self._last = play, prospects
-            self._list()
+            if self._rivals.reject(self._threshold):
+                self._list()
             outcome = self._outcome(champion, proving)
             if outcome is not None:
                 return outcome
@@ -141,7 +131,7 @@ class FrugalSearch:
         self._champion = champion
         if (
             self._proves
-            and (self._proof_for is None or not np.array_equal(self._proof_for, champion))
+            and not self._proving
             and self._duels >= NEXT_PROOF * self._proof_begun
             and self._duels >= NEXT_PROOF * self._crowned
         ):
@@ -149,6 +139,13 @@ class FrugalSearch:
             self._proof_begun, self._proof_for = self._duels, champion
             self._rivals.start_proof()
         return champion
+
+    @property
+    def _proving(self) -> bool:
+        """Whether the present proof is for the present champion."""
+        if self._champion is None or self._proof_for is None:
+            return False
+        return np.array_equal(self._proof_for, self._champion)
 
     @property
     def _proof_threshold(self) -> float:
@@ -171,15 +168,12 @@ class FrugalSearch:
                 else Outcome("certified", champion)
             )
         if left == 1 and self._assume_winner:
-            return Outcome("certified", self._only(), assuming=assuming)
+            return Outcome("certified", np.flatnonzero(self._rivals.edges()), assuming=assuming)
         if proving and self._rivals.proven(champion, self._proof_threshold):
             if self._slack > 0:
                 return Outcome("within_epsilon", champion, assuming=assuming)
             return Outcome("certified", champion)
         return None
-
-    def _only(self) -> Indices:
-        return np.flatnonzero(self._rivals.edges())
 
     def _list(self) -> None:
         """List the rivals one by one as soon as they are few enough."""
@@ -200,8 +194,7 @@ class FrugalSearch:
         possible, some = self._possible(edges)
         if self._champion is None or self._last is None:
             return Standing(None, accepted, ~edges, None, None, float(possible != 1), possible, some)
-        proving = self._proof_for is not None and np.array_equal(self._proof_for, self._champion)
-        evidence = self._evidence(proving)
+        proving, evidence = self._proving, self._evidence()
         left = self._rivals.duels_left(
             *self._last,
             self._proof_threshold if proving else self._threshold,
@@ -219,12 +212,12 @@ class FrugalSearch:
             some,
         )
 
-    def _evidence(self, proving: bool) -> float:
+    def _evidence(self) -> float:
         """Return the log evidence that the champion is the winner, between 0 and the threshold."""
         assert self._champion is not None, "there has been a round"
         if self._assume_winner:
             evidence = self._rivals.poorest(self._champion)
-        elif proving:
+        elif self._proving:
             evidence = self._rivals.poorest(self._champion) - log(self._proofs * (self._proofs + 1))
         else:
             evidence = 0.0

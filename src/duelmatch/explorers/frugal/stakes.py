@@ -99,6 +99,11 @@ class Stakes:
         )
         return out
 
+    def spread(self, omega: Vector) -> Vector:
+        """Return v as a sum over edges."""
+        drawable = omega > 0
+        return self.square_sums(np.where(drawable, 0.25 / np.where(drawable, omega, 1.0), 0.0))
+
     def worst(self, omega: Vector) -> float:
         """Return the largest |Y| there can be."""
         return float(_worst(self.neither, self.first, self.second, omega))

@@ -18,9 +18,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from duelmatch.explorers.frugal.design import allocation
+from duelmatch.explorers.frugal.design import OPTIMISM, allocation
 from duelmatch.explorers.frugal.ledger import NO_RUIN
-from duelmatch.explorers.frugal.listed import OPTIMISM
 from duelmatch.explorers.frugal.stakes import Play, Prospects, Stakes, over
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.assignment import allowed_edges, alternatives, best_matching
@@ -33,9 +32,11 @@ BONUS = np.array([-np.sum(nu[nu > 0] * np.log(nu[nu > 0])) - np.log(len(SCALES))
 FORBIDDEN = 1e7
 """A weight that no matching of allowed edges outweighs, far from where doubles lose the digits needed."""
 
-NEW_RIVALS = 6
 MOST_RIVALS = 150
-"""How many rivals the design takes into account, and how many it gets to know in every round."""
+"""How many rivals the design takes into account."""
+
+NEW_RIVALS = 6
+"""How many of them it gets to know in a round."""
 
 
 class Tables:
@@ -88,7 +89,11 @@ class Tabled:
         self._known = np.zeros((0, graph.positions), dtype=np.intp)
         self._shares = np.zeros(0)
         self._tangent = 0.0
-        self._least = 0.0
+
+    @property
+    def _feared(self) -> Mask:
+        """Mark the edges of the rivals that the champion must be compared with."""
+        return self._alive if self._forget else self._usable
 
     def start_proof(self) -> None:
         """Begin to bet for a new champion, from the wealth so far if only the winner is to be feared."""
@@ -98,28 +103,22 @@ class Tabled:
         """Return the share of the duels for each pair, for the hardest rivals known."""
         self._drop_rejected()
         if len(self._known) == 0:
-            self._meet(stakes, prospects, None)
+            self._meet(prospects, None)
         gaps, noise = self._over(prospects.gaps), self._over(prospects.noise)
         rivals = noise > 1e-12
         if not rivals.any():
-            self._meet(stakes, prospects, None)
+            self._meet(prospects, None)
             gaps, noise = self._over(prospects.gaps), self._over(prospects.noise)
             rivals = noise > 1e-12
         squares = (np.abs(gaps) + slack) ** 2 + OPTIMISM * noise
         shares = self._shares[rivals]
-        omega = allocation(
-            stakes,
-            self._known[rivals],
-            squares[rivals],
-            shares,
-            self._alive if self._forget else self._usable,
-        )
+        omega = allocation(stakes, self._known[rivals], squares[rivals], shares, self._feared)
         self._shares[rivals] = shares
-        spread = stakes.square_sums(np.where(omega > 0, 0.25 / np.maximum(omega, 1e-300), 0.0))
+        spread = stakes.spread(omega)
         spreads = self._over(spread)[rivals]
         needed = np.where(gaps[rivals] >= 0, spreads / squares[rivals], 0.0)  # who beats the champion is lost
         self._tangent = float((np.sqrt(squares[rivals]) / spreads)[np.argmax(needed)])
-        self._meet(stakes, prospects, spread)
+        self._meet(prospects, spread)
         return omega
 
     def settle(self, play: Play, prospects: Prospects, slack: float, proving: bool) -> None:
@@ -128,20 +127,23 @@ class Tabled:
         if self.proof is not None and (proving or self._forget):
             self.proof.settle(play, self._tangent, slack if proving else 0.0)
 
-    def reject(self, threshold: float) -> None:
-        """Reject every edge if the wealth against all matchings through it has reached the threshold."""
+    def reject(self, threshold: float) -> bool:
+        """Reject every edge if the wealth against all matchings through it has reached the threshold.
+
+        Say whether any was rejected.
+        """
         least = self.base.poorest(self._graph, self._alive)
         left = np.where(self._alive & (least < threshold), 0.0, -FORBIDDEN)
-        self._alive = alternatives(self._graph, left).with_edge > -FORBIDDEN / 2
+        before, self._alive = self._alive, alternatives(self._graph, left).with_edge > -FORBIDDEN / 2
+        return bool((before != self._alive).any())
 
     def proven(self, champion: Indices, threshold: float) -> bool:
         """Whether every rival in question is shown not to beat the champion."""
         if self.proof is None:
             return False
-        rivals = self._alive if self._forget else self._usable
-        others = rivals.copy()
+        others = self._feared.copy()
         others[champion] = False
-        allowed = rivals.copy()
+        allowed = self._feared.copy()
         allowed[champion] = True
         return bool((self.proof.poorest(self._graph, allowed)[others] >= threshold).all())
 
@@ -169,11 +171,11 @@ class Tabled:
         """Bound the least wealth against a rival of the champion, as in the list."""
         if not self._forget and self.proof is None:
             return 0.0
-        rivals, tables = (self._alive, self.base) if self._forget else (self._usable, self.proof)
+        tables = self.base if self._forget else self.proof
         assert tables is not None, "seen to above"
-        others = rivals.copy()
+        others = self._feared.copy()
         others[champion] = False
-        return float(tables.poorest(self._graph, rivals)[others].min(initial=np.inf))
+        return float(tables.poorest(self._graph, self._feared)[others].min(initial=np.inf))
 
     def duels_left(
         self, play: Play, prospects: Prospects, threshold: float, slack: float, proving: bool
@@ -194,17 +196,16 @@ class Tabled:
         return sums
 
     def _drop_rejected(self) -> None:
-        alive = self._alive if self._forget else self._usable
-        kept = alive[self._known].all(axis=1)
+        kept = self._feared[self._known].all(axis=1)
         if kept.sum() > MOST_RIVALS:
             kept &= self._shares >= np.sort(self._shares[kept])[-MOST_RIVALS]
         self._known, self._shares = self._known[kept], self._shares[kept]
 
-    def _meet(self, stakes: Stakes, prospects: Prospects, spread: Vector | None) -> None:
+    def _meet(self, prospects: Prospects, spread: Vector | None) -> None:
         """Get to know the hardest rivals: D^2 / v >= 2 t D - t^2 v for every t, which is additive."""
         graph, tangent = self._graph, self._tangent
         cost = prospects.gaps if spread is None else 2 * tangent * prospects.gaps - tangent**2 * spread
-        allowed = self._alive if self._forget else self._usable
+        allowed = self._feared
         weights = np.where(allowed, -cost, -FORBIDDEN)
         best = alternatives(graph, weights)
         open_edges = np.flatnonzero(allowed & (prospects.noise > 1e-12))
