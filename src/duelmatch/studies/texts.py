@@ -1,0 +1,22 @@
+"""Texts that people give: checked once, before they go anywhere."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from duelmatch.errors import StudyError
+from duelmatch.problem import LONGEST_NAME
+
+
+def plain(text: object, what: str, longest: int = LONGEST_NAME, empty: bool = False) -> str:
+    """Return a text without spaces around it, if it is a text that every database and terminal can hold."""
+    if not isinstance(text, str):
+        raise StudyError(f"{what} must be text, not {text!r:.80}.")
+    text = text.strip()
+    if not text and not empty:
+        raise StudyError(f"{what} is empty.")
+    if len(text) > longest:
+        raise StudyError(f"{what} may have {longest} characters at most, not {len(text):,}.")
+    if any(unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") for character in text):
+        raise StudyError(f"{what} has a character that cannot be shown, such as a line break.")
+    return text
