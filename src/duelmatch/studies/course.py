@@ -147,8 +147,9 @@ class Course:
         """Return the question for a voter who was asked these before, so often; None if there is none now.
 
         First what the round lacks: of that, what the voter was asked least, then what has been handed out
-        least. If all of it is handed out, more of the same, so that nobody waits for somebody who went away;
-        ``ahead`` such questions at most, since nobody knows whether a later round wants them.
+        least. If all of it is handed out, more of the same, what is not answered yet before the rest, so that
+        nobody waits for somebody who went away; ``ahead`` such questions at most, since nobody knows whether a
+        later round wants them.
         """
         surplus = self._given - self._need
         times = np.zeros(len(surplus), dtype=np.int64)
@@ -157,7 +158,8 @@ class Course:
                 times[slot] = often
         lacking = surplus < 0
         more = int(np.maximum(surplus, 0).sum()) < self._ahead
-        for allowed, given in ((lacking, self._given), (~lacking & more, surplus)):
+        unanswered = self._answered < self._need
+        for allowed, given in ((lacking, self._given), (~lacking & more, 2 * surplus - unanswered)):
             slots = np.flatnonzero(allowed & (times == 0) if self._once else allowed)
             if len(slots):
                 return self._questions[slots[np.argmin(times[slots] * OFTEN + given[slots])]]

@@ -21,7 +21,7 @@ from duelmatch.studies.database import Database
 from duelmatch.studies.entries import Row
 from duelmatch.studies.keys import Access, id_of, opens
 from duelmatch.studies.settings import Settings
-from duelmatch.studies.study import _AFTER, Study
+from duelmatch.studies.study import AFTER, LAST, Study
 from duelmatch.studies.texts import plain
 from duelmatch.studies.writing import Writer, Writing
 
@@ -44,7 +44,11 @@ class Store:
 
     def __init__(self, url: str) -> None:
         self.database = Database(url)
-        self.database.prepare()
+        try:
+            self.database.prepare()
+        except BaseException:
+            self.database.close()
+            raise
         self.writer = Writer(self.database, self.forget)
         self._studies: dict[str, Study] = {}
         self._boards: OrderedDict[str, Board] = OrderedDict()
@@ -143,13 +147,13 @@ class Store:
         board = self._remembered(study)
         if board is None:
             return None
-        head = writing.study(study).head
-        if board.seq > head:
+        head = writing.study(study)
+        if board.seq > head.head:
             self.forget()
             return None
-        if board.seq < head:
-            writing.flush()
-            board.absorb(self._after(writing.connection, study, board.seq))
+        if board.seq < head.begin:
+            board.absorb(self._after(writing.connection, study, board.seq, head.begin))
+        board.absorb(head.lines[max(board.seq - head.begin, 0) :])
         return board
 
     def forget(self) -> None:
@@ -180,5 +184,7 @@ class Store:
         return board
 
     @staticmethod
-    def _after(connection: sa.Connection, study: str, seq: int) -> Iterable[Row]:
-        return connection.execute(_AFTER, {"s": study, "a": seq})  # type: ignore[return-value]
+    def _after(
+        connection: sa.Connection, study: str, seq: int, last: int = LAST
+    ) -> Iterable[Row]:
+        return connection.execute(AFTER, {"s": study, "a": seq, "b": last})  # type: ignore[return-value]

@@ -54,11 +54,34 @@ _CHANGE = sa.update(schema.questions).where(_OF_STUDY, _questions.number == sa.b
 _VOTER = sa.select(schema.voters).where(
     schema.voters.c.study == sa.bindparam("s"), schema.voters.c.number == sa.bindparam("v")
 )
-_AFTER = (
+_WITH_VOTER = (
+    sa.select(schema.questions, schema.voters.c.blocked)
+    .join(schema.voters)
+    .where(_OF_STUDY, _questions.number == sa.bindparam("n"))
+)
+_VOTER_WITH_OPEN = (
+    sa.select(schema.questions, schema.voters.c.blocked)
+    .select_from(schema.voters)
+    .outerjoin(
+        schema.questions,
+        sa.and_(_questions.study == schema.voters.c.study, _questions.voter == schema.voters.c.number, _OPEN),
+    )
+    .where(schema.voters.c.study == sa.bindparam("s"), schema.voters.c.number == sa.bindparam("v"))
+)
+
+LAST = 2**31 - 1
+"""No entry has a higher number."""
+
+AFTER = (
     sa.select(schema.entries)
-    .where(schema.entries.c.study == sa.bindparam("s"), schema.entries.c.seq > sa.bindparam("a"))
+    .where(
+        schema.entries.c.study == sa.bindparam("s"),
+        schema.entries.c.seq > sa.bindparam("a"),
+        schema.entries.c.seq <= sa.bindparam("b"),
+    )
     .order_by(schema.entries.c.seq)
 )
+"""The entries of study s behind a, up to b."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,15 +183,18 @@ class Study:
 
     def _ask(self, writing: Writing, voter: int) -> Question | Nothing | _Think:
         head = writing.study(self.id)
-        self._check_voter(writing, voter)
+        writing.settle(self.id, voter)
+        row = writing.connection.execute(_VOTER_WITH_OPEN, {"s": self.id, "v": voter}).one_or_none()
+        self._check_voter(row, voter)
         if head.state == "paused":
             return Nothing("paused")
         if head.state == "closed":
             return Nothing("closed")
-        row = writing.connection.execute(_OPEN_OF_VOTER, {"s": self.id, "v": voter}).one_or_none()
-        if row is not None:
+        if row.number is not None:
             return self._renewed(writing, head, row)
-        self._release(writing, head, self._rows(writing, _EXPIRED, t=head.now), "expired")
+        if not head.swept:
+            self._release(writing, head, self._rows(writing, _EXPIRED, t=head.now), "expired")
+            head.swept = True
         board = self._store.board_in(writing, self.id)
         if board is None:
             return _THINK
@@ -190,10 +216,8 @@ class Study:
         number = head.questions
         left, right = (other, one) if flipped(self.settings.seed, number) else (one, other)
         expires_at = head.now + self.settings.lease
-        values = {"study": self.id, "number": number, "voter": voter, "left": left, "right": right}
-        writing.connection.execute(
-            sa.insert(schema.questions), values | {"state": "open", "expires_at": expires_at}
-        )
+        values = {"number": number, "left": left, "right": right, "state": "open", "expires_at": expires_at}
+        writing.add_question(head, voter, values)
         writing.append(head, "asked", voter=voter, question=number, one=left, other=right)
         return self._question(number, voter, left, right, expires_at)
 
@@ -216,27 +240,25 @@ class Study:
 
     def _tell(self, writing: Writing, voter: int, question: int, winner: str | None) -> Receipt:
         head = writing.study(self.id)
-        row = self._own(writing, voter, question)
+        writing.settle(self.id, voter)
+        row = writing.connection.execute(_WITH_VOTER, {"s": self.id, "n": question}).one_or_none()
+        self._check_own(row, voter, question)
         if row.state == "answered":
             return self._receipt(row, row.winner, bool(row.tie), repeated=True)
         if row.state == "skipped":
             raise ConflictError(f"Question {question} was skipped already; answer the next one.")
-        self._check_voter(writing, voter)
+        self._check_voter(row, voter)
+        tie = winner is None
         edges = (row.left, row.right)
-        if winner is None:
-            won = edges[secrets.randbelow(2)]
-        else:
-            won = self._edge_of(row, winner)
-        note: dict[str, Any] = {"tie": True} if winner is None else {}
+        won = edges[secrets.randbelow(2)] if winner is None else self._edge_of(row, winner)
+        note = {"tie": True} if tie else {}
         if row.state == "released":
             note["late"] = True
         seq = writing.append(
             head, "answered", voter=voter, question=question, one=won, other=sum(edges) - won, note=note
         )
-        self._change(
-            writing, question, state="answered", winner=won, tie=int(winner is None), answer=seq
-        )
-        return self._receipt(row, won, winner is None, repeated=False)
+        writing.add_answer(head, voter, question, winner=won, tie=tie, answer=seq)
+        return self._receipt(row, won, tie, repeated=False)
 
     def skip(self, voter: int, question: int, reason: str = "") -> None:
         """Pass on a question, for a reason that should not be the answer one would give."""
@@ -267,7 +289,7 @@ class Study:
 
     def _undo(self, writing: Writing, voter: int) -> Question:
         head = writing.study(self.id)
-        self._check_voter(writing, voter)
+        self._check_voter(self._voter_row(writing, voter), voter)
         if head.state == "closed":
             raise ConflictError("The study is closed; answers cannot be taken back any more.")
         rows = self._rows(writing, _LAST_OF_VOTER, v=voter)
@@ -343,6 +365,8 @@ class Study:
     def _block(self, writing: Writing, voter: int, blocked: bool) -> None:
         head = writing.study(self.id)
         row = self._voter_row(writing, voter)
+        if row is None:
+            raise NotThereError(f"There is no voter {voter} in this study.")
         if bool(row.blocked) == blocked:
             return
         if blocked:
@@ -412,7 +436,7 @@ class Study:
         def work(writing: Writing) -> str:
             head = writing.study(self.id)
             if voter is not None:
-                self._voter_row(writing, voter)
+                self._check_voter(self._voter_row(writing, voter), voter)
             token, key, hashed = new_token()
             row = {"id": key, "study": self.id, "role": role, "voter": voter, "hash": hashed}
             writing.connection.execute(sa.insert(schema.secrets), row | {"created_at": head.now})
@@ -451,7 +475,7 @@ class Study:
     def log(self, after: int = 0, limit: int | None = None) -> list[Entry]:
         """Return the entries of the log that follow one, up to so many."""
         with self._store.database.reading() as connection:
-            rows = connection.execute(_AFTER.limit(limit), {"s": self.id, "a": after})
+            rows = connection.execute(AFTER.limit(limit), {"s": self.id, "a": after, "b": LAST})
             return [Entry.of(row) for row in rows]
 
     def voters(self) -> list[Voter]:
@@ -512,9 +536,11 @@ class Study:
         return self._store.writer.write(self.id, work)
 
     def _rows(self, writing: Writing, query: sa.Select[Any], **values: Any) -> Sequence[Any]:
+        writing.flush()
         return writing.connection.execute(query, {"s": self.id, **values}).all()
 
     def _change(self, writing: Writing, question: int, **values: Any) -> None:
+        writing.flush()
         writing.connection.execute(_CHANGE.values(**values), {"s": self.id, "n": question})
 
     def _release(self, writing: Writing, head: Head, rows: Iterable[Any], reason: str) -> None:
@@ -531,18 +557,25 @@ class Study:
 
     def _own(self, writing: Writing, voter: int, question: int) -> Any:
         row = self._row(writing, question)
+        self._check_own(row, voter, question)
+        return row
+
+    @staticmethod
+    def _check_own(row: Any, voter: int, question: int) -> None:
+        if row is None:
+            raise NotThereError(f"There is no question {question} in this study.")
         if row.voter != voter:
             raise NotAllowedError(f"Question {question} was put to somebody else.")
-        return row
 
     def _voter_row(self, writing: Writing, voter: int) -> Any:
         rows = self._rows(writing, _VOTER, v=voter)
-        if not rows:
-            raise NotThereError(f"There is no voter {voter} in this study.")
-        return rows[0]
+        return rows[0] if rows else None
 
-    def _check_voter(self, writing: Writing, voter: int) -> None:
-        if self._voter_row(writing, voter).blocked:
+    @staticmethod
+    def _check_voter(row: Any, voter: int) -> None:
+        if row is None:
+            raise NotThereError(f"There is no voter {voter} in this study.")
+        if row.blocked:
             raise NotAllowedError("The organiser has taken this voter out of the study.")
 
     def _dropped(self, writing: Writing) -> list[str]:

@@ -10,8 +10,9 @@ import json
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -26,9 +27,35 @@ Returned = TypeVar("Returned")
 
 MOST_IN_A_BATCH = 100
 
-_SELECT = sa.select(schema.studies).where(schema.studies.c.id == sa.bindparam("id"))
-_INSERT = sa.insert(schema.entries)
-_UPDATE = sa.update(schema.studies).where(schema.studies.c.id == sa.bindparam("study"))
+_SELECT = sa.select(schema.studies).where(schema.studies.c.id == sa.bindparam("id")).with_for_update()
+_UPDATE = (
+    sa.update(schema.studies)
+    .where(schema.studies.c.id == sa.bindparam("study"))
+    .values({name: sa.bindparam(f"new_{name}") for name in ("state", "head", "questions", "voters")})
+)
+_ENTRIES = sa.insert(schema.entries)
+_QUESTIONS = sa.insert(schema.questions)
+_ANSWERS = (
+    sa.update(schema.questions)
+    .where(
+        schema.questions.c.study == sa.bindparam("of_study"),
+        schema.questions.c.number == sa.bindparam("of_number"),
+    )
+    .values({name: sa.bindparam(f"new_{name}") for name in ("state", "winner", "tie", "answer")})
+)
+
+
+class Line(NamedTuple):
+    """An entry on its way to the database."""
+
+    seq: int
+    kind: str
+    at: float
+    voter: int | None
+    question: int | None
+    one: int | None
+    other: int | None
+    note: str | None
 
 
 @dataclass
@@ -42,26 +69,40 @@ class Head:
     questions: int
     voters: int
     now: float
+    begin: int
+    """The number of the last entry before this transaction."""
+    lines: list[Line] = field(default_factory=list)
+    """What this transaction has added."""
+    swept: bool = False
+    """Whether it has looked for leases that are over."""
 
 
 class Writing:
-    """A transaction that adds to the logs of studies."""
+    """A transaction that adds to the logs of studies.
+
+    New questions and answers go to the database in bulk. Whoever reads those of a voter, or all, says so first
+    with :meth:`settle` or :meth:`flush`.
+    """
 
     def __init__(self, database: Database, connection: Connection) -> None:
         self.connection = connection
         self._database = database
         self._heads: dict[str, Head] = {}
         self._entries: list[dict[str, Any]] = []
+        self._questions: list[dict[str, Any]] = []
+        self._answers: list[dict[str, Any]] = []
+        self._touched: set[tuple[str, int]] = set()
 
     def study(self, study: str) -> Head:
         """Lock a study until the end of the transaction, and return its row."""
         if study not in self._heads:
-            row = self.connection.execute(_SELECT.with_for_update(), {"id": study}).one_or_none()
+            row = self.connection.execute(_SELECT, {"id": study}).one_or_none()
             if row is None:
                 raise NotThereError(f"There is no study '{study:.80}'.")
             settings = Settings.from_dict(json.loads(row.settings))
             now = self._database.now(self.connection)
-            self._heads[study] = Head(row.id, row.state, settings, row.head, row.questions, row.voters, now)
+            numbers = (row.head, row.questions, row.voters)
+            self._heads[study] = Head(row.id, row.state, settings, *numbers, now, begin=row.head)
         return self._heads[study]
 
     def append(
@@ -78,33 +119,48 @@ class Writing:
         """Add an entry to a study's log and return its number."""
         head.head += 1
         text = json.dumps(note, separators=(",", ":")) if note else None
-        self._entries.append(
-            {
-                "study": head.id,
-                "seq": head.head,
-                "kind": kind,
-                "at": head.now,
-                "voter": voter,
-                "question": question,
-                "one": one,
-                "other": other,
-                "note": text,
-            }
-        )
+        line = Line(head.head, kind, head.now, voter, question, one, other, text)
+        head.lines.append(line)
+        self._entries.append({"study": head.id, **line._asdict()})
         return head.head
+
+    def add_question(self, head: Head, voter: int, row: Mapping[str, Any]) -> None:
+        """Add a question for a voter."""
+        self._questions.append({"study": head.id, "voter": voter, **row})
+        self._touched.add((head.id, voter))
+
+    def add_answer(
+        self, head: Head, voter: int, question: int, *, winner: int, tie: bool, answer: int
+    ) -> None:
+        """Note with a question that its voter has answered it."""
+        values = {"of_study": head.id, "of_number": question, "new_state": "answered"}
+        self._answers.append(values | {"new_winner": winner, "new_tie": int(tie), "new_answer": answer})
+        self._touched.add((head.id, voter))
+
+    def settle(self, study: str, voter: int) -> None:
+        """Make sure that the database has all there is of a voter."""
+        if (study, voter) in self._touched:
+            self.flush()
 
     def flush(self) -> None:
         """Hand everything to the database, which others see at the end of the transaction."""
-        if self._entries:
-            self.connection.execute(_INSERT, self._entries)
-            self._entries = []
+        for statement, rows in (
+            (_ENTRIES, self._entries),
+            (_QUESTIONS, self._questions),
+            (_ANSWERS, self._answers),
+        ):
+            if rows:
+                self.connection.execute(statement, rows)
+                rows.clear()
+        self._touched.clear()
 
     def finish(self) -> None:
         """Hand everything over, with the numbers given last."""
         self.flush()
         for head in self._heads.values():
-            values = {name: getattr(head, name) for name in ("state", "head", "questions", "voters")}
-            self.connection.execute(_UPDATE.values(**values), {"study": head.id})
+            if head.lines:
+                values = {f"new_{name}": getattr(head, name) for name in ("state", "head", "questions", "voters")}
+                self.connection.execute(_UPDATE, {"study": head.id, **values})
 
 
 class _Ticket(Generic[Returned]):
@@ -122,8 +178,8 @@ class _Ticket(Generic[Returned]):
         try:
             returned = self.work(writing)
         except (StudyError, ProblemError) as refusal:
-            return lambda: self.fail(refusal)
-        return lambda: self._succeed(returned)
+            return partial(self.fail, refusal)
+        return partial(self._succeed, returned)
 
     def _succeed(self, returned: Returned) -> None:
         self._returned = returned
