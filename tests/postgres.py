@@ -55,7 +55,18 @@ def server() -> Iterator[str]:
         run = {"env": os.environ | {"LC_ALL": "C", "HOME": str(folder)}, "cwd": folder, **who}
         binaries = _reachable(programs(), folder, who)
         data = folder / "data"
-        setup = [binaries / "initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale"]
+        setup = [
+            binaries / "initdb",
+            "-D",
+            data,
+            "-U",
+            "postgres",
+            "-A",
+            "trust",
+            "-E",
+            "UTF8",
+            "--no-locale",
+        ]
         subprocess.run([*setup, "--no-sync"], check=True, capture_output=True, **run)
         options = ["-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "max_connections=200"]
         with (folder / "log").open("wb") as log:
@@ -71,7 +82,12 @@ def server() -> Iterator[str]:
 
 def _reachable(binaries: Path, folder: Path, who: dict[str, Any]) -> Path:
     """Return a place of the programs that this user can reach: a copy, if a folder above is private."""
-    if not who or not subprocess.run([binaries / "postgres", "-V"], check=False, capture_output=True, **who).returncode:
+    if (
+        not who
+        or not subprocess.run(
+            [binaries / "postgres", "-V"], check=False, capture_output=True, **who
+        ).returncode
+    ):
         return binaries
     shutil.copytree(binaries.parents[1], folder / "install")
     return folder / "install" / binaries.relative_to(binaries.parents[1])

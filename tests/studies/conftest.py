@@ -7,10 +7,10 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from postgres import server
 
 import duelmatch as dm
 from duelmatch.studies import Settings, Store, Study
+from postgres import server
 
 
 @pytest.fixture(scope="session")
@@ -31,9 +31,7 @@ def postgres() -> Iterator[Callable[[], str]]:
 
 
 @pytest.fixture(scope="session", params=["sqlite", "postgresql"])
-def new_url(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Callable[[], str]:
+def new_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Callable[[], str]:
     """Give a function that returns the address of an empty database."""
     if request.param == "postgresql":
         new: Callable[[], str] = request.getfixturevalue("postgres")
@@ -63,7 +61,14 @@ def other_store(url: str) -> Iterator[Store]:
 
 
 PROBLEM = dm.Problem.from_edges(
-    [("ann", "chair"), ("bob", "chair"), ("cyd", "chair"), ("bob", "editor"), ("cyd", "editor"), ("dan", "editor")]
+    [
+        ("ann", "chair"),
+        ("bob", "chair"),
+        ("cyd", "chair"),
+        ("bob", "editor"),
+        ("cyd", "editor"),
+        ("dan", "editor"),
+    ]
 )
 
 

@@ -17,6 +17,9 @@ from pathlib import Path
 from duelmatch.errors import ConflictError
 from duelmatch.studies import Question, Store, Study
 
+ENOUGH = 100
+"""Acknowledged votes, before the last kill."""
+
 
 def serve_a_voter(study: Study, voters: int, chance: random.Random, acknowledged: int) -> None:
     voter = chance.randint(1, voters)
@@ -70,20 +73,25 @@ def start(url: str, study: str, voters: int, seed: int, folder: Path) -> int:
     return process
 
 
+def acknowledgements(folder: Path) -> int:
+    return sum(file.read_bytes().count(b"\n") for file in folder.glob("*.txt"))
+
+
 def main() -> None:
     url, study = sys.argv[1:3]
     voters, kills, processes = map(int, sys.argv[3:6])
     folder = Path(sys.argv[6])
     chance = random.Random(1)
     running = [start(url, study, voters, seed, folder) for seed in range(processes)]
+    seed = processes
     try:
-        for seed in range(processes, processes + kills):
+        while seed < processes + kills or acknowledgements(folder) < ENOUGH:
             time.sleep(chance.uniform(0.02, 0.25))
             victim = running.pop(chance.randrange(processes))
             os.kill(victim, signal.SIGKILL)
             os.waitpid(victim, 0)
             running.append(start(url, study, voters, seed, folder))
-        time.sleep(0.5)
+            seed += 1
     finally:
         for process in running:
             os.kill(process, signal.SIGKILL)

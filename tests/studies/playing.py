@@ -66,7 +66,6 @@ def check_log(study: Study) -> None:
     assert asked == list(range(1, len(asked) + 1)), "questions are numbered without gaps, and once"
     voters = [entry.voter for entry in entries if entry.kind == "joined" and entry.voter is not None]
     board = study.board()
-    board.think()
     assert summary(board, voters) == summary(replayed(entries), voters)
 
 

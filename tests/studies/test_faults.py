@@ -9,12 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from studies.playing import check_every_question, check_log, vote
 
 import duelmatch as dm
 from duelmatch.errors import StoreError
 from duelmatch.studies import Entry, Store, Study
 from duelmatch.studies.writing import Writing
+from studies.playing import check_every_question, check_log, vote
 
 NewStudy = Callable[..., Study]
 PROBLEM = dm.Problem.complete(["ann", "bob", "cyd", "dan"], ["chair", "editor", "cook"])
@@ -41,14 +41,14 @@ def check_one_answer_at_a_time(log: list[Entry]) -> None:
             answered.remove(entry.question)
 
 
-@pytest.mark.parametrize("processes", [2, 4])
-def test_what_was_acknowledged_is_in_the_log_once_after_fifty_kills(
-    url: str, new_study: NewStudy, tmp_path: Path, processes: int
+@pytest.mark.parametrize(("processes", "kills"), [(2, 50), (4, 10)])
+def test_what_was_acknowledged_is_in_the_log_once_after_many_kills(
+    url: str, new_study: NewStudy, tmp_path: Path, processes: int, kills: int
 ) -> None:
     study = new_study(PROBLEM, delta=0.01, lease=1.0)
     voters = [study.add_voter() for _ in range(8)]
     script = Path(__file__).with_name("crashing.py")
-    arguments = [url, study.id, len(voters), 50 if processes == 2 else 25, processes, tmp_path]
+    arguments = [url, study.id, len(voters), kills, processes, tmp_path]
     subprocess.run([sys.executable, script, *map(str, arguments)], check=True, timeout=300)
     assert [path.read_text() for path in tmp_path.glob("*.error")] == []
     log = study.log()
@@ -60,9 +60,12 @@ def test_what_was_acknowledged_is_in_the_log_once_after_fifty_kills(
             voter, question, winner, loser = line.split()
             acknowledged += 1
             assert owner[int(question)] == int(voter)
-            named = [tuple(study.problem.edges[edge][0] for edge in pair) for pair in answers[int(voter), int(question)]]
+            named = [
+                tuple(study.problem.edges[edge][0] for edge in pair)
+                for pair in answers[int(voter), int(question)]
+            ]
             assert (winner, loser) in named
-    assert acknowledged > 100
+    assert acknowledged >= 100
     check_one_answer_at_a_time(log)
     check_log(study)
     check_every_question(log)
@@ -197,9 +200,8 @@ def test_a_gap_in_the_log_is_noticed(study: Study) -> None:
     study.add_voter()
     study.add_voter()
     board = study.board()
-    from studies.playing import lines
-
     from duelmatch.studies.board import Board
+    from studies.playing import lines
 
     fresh = Board(board.problem, board.settings)
     with pytest.raises(StoreError, match="Entry 2 of the log is missing"):

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from studies.playing import check_every_question, check_log
 
 import duelmatch as dm
 from duelmatch.errors import ConflictError, NotAllowedError
 from duelmatch.explorers.rounds import Round
 from duelmatch.studies import Question, Settings, Store, Study
 from duelmatch.studies.course import Course, pair_of
+from studies.playing import check_every_question, check_log
 
 PROBLEM = dm.Problem.complete(["ann", "bob", "cyd"], ["chair", "editor"])
 ACTIONS = (
@@ -137,7 +137,9 @@ def test_questions_for_several_purposes_go_round(monkeypatch: pytest.MonkeyPatch
 
 def test_answers_beyond_what_a_round_wants_wait_for_the_next() -> None:
     course = Course(PROBLEM, (), Settings("car-cond"))
-    edges = [pair_of(a, b) for a in range(3) for b in range(a)] + [pair_of(a, b) for a in (3, 4, 5) for b in range(3, a)]
+    edges = [pair_of(a, b) for a in range(3) for b in range(a)] + [
+        pair_of(a, b) for a in (3, 4, 5) for b in range(3, a)
+    ]
     for question in range(5):
         course.push(question, *edges[0])
     for question, pair in enumerate(edges[1:], start=10):

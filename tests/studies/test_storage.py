@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from studies.playing import check_every_question, check_log, question_for, vote
 
 import duelmatch as dm
 from duelmatch.errors import ConflictError, NotAllowedError, NotThereError, StoreError, StudyError
 from duelmatch.studies import Nothing, Question, Settings, Store, Study
 from duelmatch.studies.schema import questions
+from studies.playing import check_every_question, check_log, question_for, vote
 
 NewStudy = Callable[..., Study]
 
@@ -220,7 +220,10 @@ class TestSecondThoughts:
         study.skip(voter, question.number, "I know neither")
         study.skip(voter, question.number)
         other = question_for(study, voter)
-        assert (other.position, {other.left, other.right}) != (question.position, {question.left, question.right})
+        assert (other.position, {other.left, other.right}) != (
+            question.position,
+            {question.left, question.right},
+        )
         assert study.log()[3].note == {"reason": "I know neither"}
         with pytest.raises(ConflictError, match="skipped already"):
             study.tell(voter, question.number, question.left)
@@ -308,7 +311,12 @@ class TestSecondThoughts:
         study.drop("cyd")
         status = study.status()
         assert status.dropped == ("cyd",)
-        assert set(status.progress.undecided) <= {("ann", "chair"), ("bob", "chair"), ("bob", "editor"), ("dan", "editor")}
+        assert set(status.progress.undecided) <= {
+            ("ann", "chair"),
+            ("bob", "chair"),
+            ("bob", "editor"),
+            ("dan", "editor"),
+        }
         for question in asked:
             if "cyd" in (question.left, question.right):
                 study.tell(question.voter, question.number, question.left)  # late, and kept
@@ -372,7 +380,11 @@ class TestVotersAndLinks:
         with pytest.raises(ConflictError, match="called 'Ann' already"):
             study.add_voter("Ann")
         vote(study, 2)
-        assert [(v.number, v.name, v.answers) for v in study.voters()] == [(1, None, 0), (2, "Ann", 1), (3, "Bob", 0)]
+        assert [(v.number, v.name, v.answers) for v in study.voters()] == [
+            (1, None, 0),
+            (2, "Ann", 1),
+            (3, "Bob", 0),
+        ]
 
     @pytest.mark.parametrize("name", ["", "  ", "x" * 201, "a\0b", "a\nb", "\ud800", 7])
     def test_odd_names_are_refused(self, study: Study, name: Any) -> None:
@@ -456,7 +468,14 @@ class TestTheLog:
 class TestSettings:
     @pytest.mark.parametrize(
         "wrong",
-        [{"lease": 0}, {"lease": float("nan")}, {"ahead": -1}, {"max_votes": -1}, {"ties": 1}, {"once": None}],
+        [
+            {"lease": 0},
+            {"lease": float("nan")},
+            {"ahead": -1},
+            {"max_votes": -1},
+            {"ties": 1},
+            {"once": None},
+        ],
     )
     def test_odd_settings_are_refused(self, wrong: dict[str, Any]) -> None:
         with pytest.raises(StudyError):
@@ -464,7 +483,11 @@ class TestSettings:
 
     def test_the_algorithm_must_be_known(self, store: Store) -> None:
         before = len(store.studies())
-        for settings in (Settings("magic"), Settings("car-cond", parameters={"power": 9}), Settings("car-cond", delta=2)):
+        for settings in (
+            Settings("magic"),
+            Settings("car-cond", parameters={"power": 9}),
+            Settings("car-cond", delta=2),
+        ):
             with pytest.raises(dm.ProblemError):
                 store.create(dm.Problem.complete(["a", "b"], ["p"]), settings, "x")
         assert len(store.studies()) == before

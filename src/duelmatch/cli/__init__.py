@@ -23,6 +23,8 @@ COMMANDS = {
     "plan": "Say how many duels to expect, from the bounds.",
     "ask": "Find the winner by asking you, duel by duel.",
     "simulate": "Run an algorithm many times on known preferences.",
+    "study": "Run a study with many voters: create, ask, tell, status, log, export, ...",
+    "store": "Upgrade, back up or restore a database of studies.",
     "algorithms": "List the algorithms, what they promise, and when to use them.",
     "examples": "List the bundled examples, or print one.",
     "completion": "Print the script that completes commands in your shell.",

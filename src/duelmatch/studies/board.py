@@ -218,6 +218,12 @@ class Board:
         """How many answers count."""
         return self._course.answers
 
+    def counts(self, question: int) -> bool:
+        """Whether the answer to a question counts."""
+        answer = self.answers[question]
+        kept = self._course.concerns(pair_of(answer.winner, answer.loser))
+        return kept and self._counts(question, answer)
+
     def choose(self, voter: int) -> Pair | None:
         """Return what to ask a voter next; None if there is nothing now. Think first."""
         return self._course.choose(self.asked.get(voter, {}))

@@ -41,7 +41,8 @@ class Database:
         self._engine = _engine(self.url, self.is_sqlite, connections)
 
     def __str__(self) -> str:
-        return self.url.render_as_string(hide_password=True)
+        shown = self.url.set(drivername=self.url.get_backend_name())
+        return shown.render_as_string(hide_password=True)
 
     def close(self) -> None:
         """Let go of all connections."""
@@ -54,7 +55,9 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """Give a connection to read from; all of it sees the database as it was at one moment."""
-        options = {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        options = (
+            {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        )
         with self._explained(), self._engine.connect() as connection:
             yield connection.execution_options(**options)
 
@@ -70,18 +73,25 @@ class Database:
 
         Several processes may do so at once.
         """
+        with self.writing() as connection:
+            self.lock_for_upgrade(connection)
+            before = self.revision(connection)
+            self._check_known(before)
+            self.upgrade_to(connection, "head")
+            return before, newest_revision()
+
+    def lock_for_upgrade(self, connection: Connection) -> None:
+        """Keep others from changing the tables until the end of the transaction."""
+        if not self.is_sqlite:  # which has locked all of it
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MIGRATION_LOCK)))
+
+    def upgrade_to(self, connection: Connection, revision: str) -> None:
+        """Run the migrations that lead to a revision, or to the newest, "head"."""
         from alembic import command
 
-        with self.writing() as connection:
-            if not self.is_sqlite:
-                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MIGRATION_LOCK)))
-            before, newest = self._revision(connection), newest_revision()
-            self._check_known(before)
-            if before != newest:
-                configuration = _alembic()
-                configuration.attributes["connection"] = connection
-                command.upgrade(configuration, "head")
-            return before, newest
+        configuration = _alembic()
+        configuration.attributes["connection"] = connection
+        command.upgrade(configuration, revision)
 
     def prepare(self) -> None:
         """Make the tables if the database is empty, or see to it that they are the right ones.
@@ -89,7 +99,7 @@ class Database:
         :raises StoreError: if they are those of another version.
         """
         with self.reading() as connection:
-            revision = self._revision(connection)
+            revision = self.revision(connection)
         if revision is None:
             self.upgrade()
             return
@@ -100,7 +110,7 @@ class Database:
                 "bring it up to date with: duelmatch store upgrade"
             )
 
-    def _revision(self, connection: Connection) -> str | None:
+    def revision(self, connection: Connection) -> str | None:
         """Return the revision of the tables, None if there are none."""
         from alembic.runtime.migration import MigrationContext
 
@@ -111,11 +121,16 @@ class Database:
             )
         return revision
 
-    def _check_known(self, revision: str | None) -> None:
+    def knows(self, revision: object) -> bool:
+        """Whether there is such a revision, as far as this version knows."""
         from alembic.script import ScriptDirectory
 
-        known = {step.revision for step in ScriptDirectory.from_config(_alembic()).walk_revisions()}
-        if revision is not None and revision not in known:
+        return revision in {
+            step.revision for step in ScriptDirectory.from_config(_alembic()).walk_revisions()
+        }
+
+    def _check_known(self, revision: str | None) -> None:
+        if revision is not None and not self.knows(revision):
             raise StoreError(
                 f"{self}: This database was made by a newer version of duelmatch (its tables are at "
                 f"'{revision:.40}'). Install that version."
@@ -165,7 +180,9 @@ def _checked(url: str) -> URL:
     if backend != "sqlite":
         raise StoreError(f"Studies are kept in sqlite or postgresql, not in '{backend:.40}'.")
     if parsed.database in (None, "", ":memory:"):
-        raise StoreError("A study needs a file that outlives the program: write sqlite:///duels.db, for example.")
+        raise StoreError(
+            "A study needs a file that outlives the program: write sqlite:///duels.db, for example."
+        )
     return parsed.set(drivername="sqlite+pysqlite")
 
 
@@ -191,7 +208,9 @@ def _set_up_sqlite(connection: Any, _: object) -> None:
     cursor = connection.cursor()
     (mode,) = cursor.execute("PRAGMA journal_mode=WAL").fetchone()
     if mode != "wal":
-        raise StoreError("SQLite cannot write ahead here (WAL), as on some network drives. Choose a local disk.")
+        raise StoreError(
+            "SQLite cannot write ahead here (WAL), as on some network drives. Choose a local disk."
+        )
     cursor.execute("PRAGMA synchronous=FULL")
     cursor.execute("PRAGMA foreign_keys=ON")
     cursor.close()

@@ -44,7 +44,9 @@ class Settings:
             if not isinstance(getattr(self, name), bool):
                 raise StudyError(f"{name} must be true or false, not {getattr(self, name)!r:.80}.")
         if not _is_whole(self.ahead) or not 0 <= self.ahead <= MOST_AHEAD:
-            raise StudyError(f"ahead must be a whole number from 0 to {MOST_AHEAD:,}, not {self.ahead!r:.80}.")
+            raise StudyError(
+                f"ahead must be a whole number from 0 to {MOST_AHEAD:,}, not {self.ahead!r:.80}."
+            )
         if self.max_votes is not None and not (_is_whole(self.max_votes) and self.max_votes >= 0):
             raise StudyError(f"max_votes must be a whole number from 0, not {self.max_votes!r:.80}.")
 
@@ -57,7 +59,9 @@ class Settings:
         """Read what :meth:`as_dict` gave."""
         known = {field.name for field in fields(cls)}
         if unknown := [name for name in values if name not in known]:
-            raise StudyError(f"There is no setting '{unknown[0]:.80}'; the settings are {', '.join(sorted(known))}.")
+            raise StudyError(
+                f"There is no setting '{unknown[0]:.80}'; the settings are {', '.join(sorted(known))}."
+            )
         if "algorithm" not in values or not isinstance(values.get("parameters", {}), Mapping):
             raise StudyError("The settings must name an algorithm, and its parameters by name.")
         return cls(**values)

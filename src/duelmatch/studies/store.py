@@ -75,7 +75,9 @@ class Store:
         name = plain(name, "The name of a study")
         note = created_note(problem, settings)
         if read_created(note) != (problem, settings):
-            raise StudyError("A problem must be the same when it is read back; this one has odd names or settings.")
+            raise StudyError(
+                "A problem must be the same when it is read back; this one has odd names or settings."
+            )
         Course(problem, (), settings)
         study = secrets.token_hex(8)
         with self.database.writing() as connection:
@@ -184,7 +186,5 @@ class Store:
         return board
 
     @staticmethod
-    def _after(
-        connection: sa.Connection, study: str, seq: int, last: int = LAST
-    ) -> Iterable[Row]:
+    def _after(connection: sa.Connection, study: str, seq: int, last: int = LAST) -> Iterable[Row]:
         return connection.execute(AFTER, {"s": study, "a": seq, "b": last})  # type: ignore[return-value]

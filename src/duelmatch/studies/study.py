@@ -87,7 +87,8 @@ AFTER = (
 @dataclass(frozen=True, slots=True)
 class Question:
     """A duel put to a voter, as it is shown: two candidates for a position. The lease ends at a time by the
-    database's clock; after that, somebody else may be asked, but an answer still counts."""
+    database's clock; after that, somebody else may be asked, but an answer still counts.
+    """
 
     number: int
     voter: int
@@ -463,7 +464,9 @@ class Study:
     def keys(self) -> list[Key]:
         """Return the links, without their secrets."""
         secret = schema.secrets.c
-        query = sa.select(schema.secrets).where(secret.study == self.id).order_by(secret.created_at, secret.id)
+        query = (
+            sa.select(schema.secrets).where(secret.study == self.id).order_by(secret.created_at, secret.id)
+        )
         with self._store.database.reading() as connection:
             return [
                 Key(row.id, row.role, row.voter, row.created_at, row.revoked_at is not None)
@@ -486,10 +489,18 @@ class Study:
             for answer in board.answers.values():
                 answers[answer.voter] = answers.get(answer.voter, 0) + 1
             voided = set(board.voided)
-        query = sa.select(schema.voters).where(schema.voters.c.study == self.id).order_by(schema.voters.c.number)
+        query = (
+            sa.select(schema.voters).where(schema.voters.c.study == self.id).order_by(schema.voters.c.number)
+        )
         with self._store.database.reading() as connection:
             return [
-                Voter(row.number, row.name, bool(row.blocked), answers.get(row.number, 0), row.number not in voided)
+                Voter(
+                    row.number,
+                    row.name,
+                    bool(row.blocked),
+                    answers.get(row.number, 0),
+                    row.number not in voided,
+                )
                 for row in connection.execute(query)
             ]
 
@@ -519,8 +530,10 @@ class Study:
             )
 
     def board(self) -> Board:
-        """Return what the log comes to, up to date; for reading only, under its ``lock``."""
-        return self._store.board_now(self.id)
+        """Return what the log comes to, up to date and thought through; for reading only, under its ``lock``."""
+        board = self._store.board_now(self.id)
+        board.think()
+        return board
 
     def answer_of(self, question: int) -> Receipt | None:
         """Return the answer to a question, if there is one."""
@@ -602,7 +615,9 @@ class Study:
         return Question(number, voter, edges[left][1], edges[left][0], edges[right][0], expires_at)
 
     def _receipt(self, row: Any, winner: int, tie: bool, repeated: bool) -> Receipt:
-        (name, position), (loser, _) = (self.problem.edges[e] for e in (winner, row.left + row.right - winner))
+        (name, position), (loser, _) = (
+            self.problem.edges[e] for e in (winner, row.left + row.right - winner)
+        )
         return Receipt(row.number, position, name, loser, tie, repeated)
 
 

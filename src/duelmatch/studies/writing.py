@@ -159,7 +159,9 @@ class Writing:
         self.flush()
         for head in self._heads.values():
             if head.lines:
-                values = {f"new_{name}": getattr(head, name) for name in ("state", "head", "questions", "voters")}
+                values = {
+                    f"new_{name}": getattr(head, name) for name in ("state", "head", "questions", "voters")
+                }
                 self.connection.execute(_UPDATE, {"study": head.id, **values})
 
 
