@@ -68,7 +68,18 @@ def server() -> Iterator[str]:
             "--no-locale",
         ]
         subprocess.run([*setup, "--no-sync"], check=True, capture_output=True, **run)
-        options = ["-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "max_connections=200"]
+        options = [
+            "-D",
+            data,
+            "-k",
+            folder,
+            "-c",
+            "listen_addresses=",
+            "-c",
+            "max_connections=200",
+            "-c",
+            "fsync=off",
+        ]
         with (folder / "log").open("wb") as log:
             process = subprocess.Popen([binaries / "postgres", *options], stdout=log, stderr=log, **run)
         _wait_for(folder / ".s.PGSQL.5432", process, folder / "log")

@@ -36,7 +36,7 @@ class NotThereError(StudyError):
 
 
 class NotAllowedError(StudyError):
-    """This voter may not do this, or nobody may in this study."""
+    """A voter may not do what was asked, or nobody may in this study."""
 
 
 class ConflictError(StudyError):

@@ -1,7 +1,7 @@
 """Server processes that share a study and are killed with -9 again and again, for test_faults.py.
 
-``python crashing.py ADDRESS STUDY VOTERS KILLS PROCESSES FOLDER``: every process serves voters, whoever they are, and
-writes to a file of its own in FOLDER what it has acknowledged, after it has.
+``python crashing.py ADDRESS STUDY VOTERS KILLS PROCESSES FOLDER``: every process serves voters, whoever they
+are, and writes to a file of its own in FOLDER what it has acknowledged, after it has.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from typing import Any
 
 from duelmatch.studies import Entry, Question, Study
 from duelmatch.studies.board import Board
-from duelmatch.studies.writing import Line
+from duelmatch.studies.entries import Line
 
 
 def question_for(study: Study, voter: int) -> Question:

@@ -41,7 +41,7 @@ def check_one_answer_at_a_time(log: list[Entry]) -> None:
             answered.remove(entry.question)
 
 
-@pytest.mark.parametrize(("processes", "kills"), [(2, 50), (4, 10)])
+@pytest.mark.parametrize(("processes", "kills"), [(2, 30), (4, 10)])
 def test_what_was_acknowledged_is_in_the_log_once_after_many_kills(
     url: str, new_study: NewStudy, tmp_path: Path, processes: int, kills: int
 ) -> None:
@@ -174,7 +174,7 @@ def test_an_interrupted_thought_is_thought_again(
     voter = study.add_voter()
     for _ in range(6):
         vote(study, voter)
-    board = study.board()
+    board = study.store.board_now(study.id)
     monkeypatch.setattr(board._course.run, "tell_wins", lambda wins: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         board.think()
@@ -187,8 +187,8 @@ def test_readers_do_not_wait_for_writers_nor_writers_for_readers(study: Study, o
     voter = study.add_voter()
     vote(study, voter)
     other = other_store.study(study.id)
-    with study._store.database.writing() as connection:
-        Writing(study._store.database, connection).study(study.id)
+    with study.store.database.writing() as connection:
+        Writing(study.store.database, connection).study(study.id)
         assert other.status().counted == 1
     with other_store.database.reading() as connection:
         connection.exec_driver_sql("SELECT count(*) FROM entries").scalar_one()

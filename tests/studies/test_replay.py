@@ -32,7 +32,7 @@ def file_store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 def act(study: Study, action: str, voter: int, number: int) -> None:
     """Do something, if it is possible."""
-    answered = [question for question in study.board().answers]
+    answered = list(study.board().answers)
     one = answered[number % len(answered)] if answered else None
     match action:
         case "pause" | "resume" | "close" | "reopen":

@@ -19,7 +19,7 @@ NewStudy = Callable[..., Study]
 
 def expire(study: Study, question: int) -> None:
     """Let the lease of a question be over by now."""
-    with study._store.database.writing() as connection:
+    with study.store.database.writing() as connection:
         connection.execute(
             sa.update(questions)
             .where(questions.c.study == study.id, questions.c.number == question)

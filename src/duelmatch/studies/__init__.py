@@ -27,7 +27,8 @@ from duelmatch.studies.entries import Entry
 from duelmatch.studies.keys import Access, Key
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.store import Listed, Store
-from duelmatch.studies.study import Nothing, Question, Receipt, Status, Study, Voter
+from duelmatch.studies.study import Study
+from duelmatch.studies.values import Nothing, Question, Receipt, Status, Voter
 
 __all__ = [
     "Access",

@@ -1,7 +1,7 @@
-"""A whole store in one file, and back: all studies, voters and links, from either kind of database into either.
+"""A whole store in one file, and back: all studies, voters and links, for either kind of database.
 
-The file is gzipped JSON, a line per row, with a first line that says what it is and a last one that says that it is
-complete. It is made while voting goes on, of one moment; and put back whole or not at all.
+The file is gzipped JSON, a line per row, with a first line that says what it is and a last one that says
+that it is complete. It is made while voting goes on, of one moment; and put back whole or not at all.
 """
 
 from __future__ import annotations

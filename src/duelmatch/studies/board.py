@@ -20,7 +20,7 @@ from duelmatch.explorers import Progress, Result
 from duelmatch.layout import problem_of, sections_of, tree_of
 from duelmatch.problem import Problem
 from duelmatch.studies.course import Course, Pair, pair_of
-from duelmatch.studies.entries import Row
+from duelmatch.studies.entries import Line
 from duelmatch.studies.settings import Settings
 
 State = Literal["open", "paused", "closed"]
@@ -59,6 +59,8 @@ class Board:
     settings: Settings
     seq: int = 1
     state: State = "open"
+    voters: int = 0
+    questions: int = 0
     dropped: list[str] = field(default_factory=list)
     answers: dict[int, Answer] = field(default_factory=dict)
     """By question, in the order in which they were given."""
@@ -80,14 +82,14 @@ class Board:
         self._standing: tuple[int, Result, Progress] | None = None
 
     @classmethod
-    def of(cls, created: Row) -> Board:
+    def of(cls, created: Line) -> Board:
         """Begin with the first entry of a log."""
         problem, settings = read_created(created.note or "")
         return cls(problem, settings)
 
     # Noting what happened.
 
-    def absorb(self, rows: Iterable[Row]) -> None:
+    def absorb(self, rows: Iterable[Line]) -> None:
         """Note the entries that follow; those that are known already are passed over."""
         with self.lock:
             for row in rows:
@@ -98,9 +100,12 @@ class Board:
                 self._note(row)
                 self.seq = row.seq
 
-    def _note(self, row: Row) -> None:
+    def _note(self, row: Line) -> None:
         match row.kind:
+            case "joined":
+                self.voters += 1
             case "asked":
+                self.questions += 1
                 pair = pair_of(_int(row.one), _int(row.other))
                 self._lease(_int(row.question), _int(row.voter), pair)
                 self.asked.setdefault(_int(row.voter), Counter())[pair] += 1

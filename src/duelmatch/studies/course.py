@@ -2,13 +2,14 @@
 
 An explorer wants rounds of duels. Voters answer when they like, late, twice as many as asked for, and some
 answers are taken back. In between stands, for every question (two edges of a position), the *stack* of its
-answers in the order of the log. A round takes from the top of each stack what it wants, as soon as all of it
-is there; what it leaves waits for a later round.
+answers in the order of the log. A round takes from the top of each stack what it wants, as soon as all of
+it is there; what it leaves waits for a later round.
 
-So the explorer's state is a function of the stacks: no matter when an answer came, who else was asked, or what
-was being asked then. That is what makes a replay exact, lets every late or surplus answer count, and makes it
-sound to go on after answers were removed. It is also what the guarantees assume: the k-th answer to a question
-is independent of all others, and which questions get a k-th answer is decided without looking at it.
+So the explorer's state is a function of the stacks: no matter when an answer came, who else was asked, or
+what was being asked then. That is what makes a replay exact, lets every late or surplus answer count, and
+makes it sound to go on after answers were removed. It is also what the guarantees assume: the k-th answer
+to a question is independent of all others, and which questions get a k-th answer is decided without looking
+at it.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from duelmatch.problem import Problem
 from duelmatch.studies.settings import Settings
 
 Pair = tuple[int, int]
-"""A question: two edges of a position, the lower first, as numbered in the problem that the study began with."""
+"""A question: two edges of a position, the lower first, as numbered when the study began."""
 
 OFTEN = 1 << 40
 """More than any count of answers: how often a voter was asked a question comes before everything else."""
@@ -147,9 +148,9 @@ class Course:
         """Return the question for a voter who was asked these before, so often; None if there is none now.
 
         First what the round lacks: of that, what the voter was asked least, then what has been handed out
-        least. If all of it is handed out, more of the same, what is not answered yet before the rest, so that
-        nobody waits for somebody who went away; ``ahead`` such questions at most, since nobody knows whether a
-        later round wants them.
+        least. If all of it is handed out, more of the same, what is not answered yet before the rest, so
+        that nobody waits for somebody who went away; ``ahead`` such questions at most, since nobody knows
+        whether a later round wants them.
         """
         surplus = self._given - self._need
         times = np.zeros(len(surplus), dtype=np.int64)
@@ -162,7 +163,8 @@ class Course:
         for allowed, given in ((lacking, self._given), (~lacking & more, 2 * surplus - unanswered)):
             slots = np.flatnonzero(allowed & (times == 0) if self._once else allowed)
             if len(slots):
-                return self._questions[slots[np.argmin(times[slots] * OFTEN + given[slots])]]
+                chosen = int(slots[np.argmin(times[slots] * OFTEN + given[slots])])
+                return self._questions[chosen]
         return None
 
 

@@ -3,9 +3,10 @@
 What is committed is on disk: SQLite runs with a write-ahead log and ``synchronous=FULL``, PostgreSQL with
 ``synchronous_commit`` as the server has it, which is on unless somebody turned it off.
 
-One writer at a time: on SQLite per file (``BEGIN IMMEDIATE`` and a busy timeout), on PostgreSQL per study (its
-row in ``studies`` is locked). So the entries of a study are numbered and become visible in one order, and whoever
-reads sees a beginning of the log without gaps. Readers wait for nobody, and nobody waits for them.
+One writer at a time: on SQLite per file (``BEGIN IMMEDIATE`` and a busy timeout), on PostgreSQL per study
+(its row in ``studies`` is locked). So the entries of a study are numbered and become visible in one order,
+and whoever reads sees a beginning of the log without gaps. Readers wait for nobody, and nobody waits for
+them.
 """
 
 from __future__ import annotations
@@ -65,7 +66,8 @@ class Database:
     def writing(self) -> Iterator[Connection]:
         """Give a connection to write to: all of it is kept, on disk, or nothing."""
         with self._explained(), self._engine.connect() as connection:
-            with connection.execution_options(duelmatch_writes=True).begin():
+            connection.execution_options(duelmatch_writes=True)
+            with connection.begin():
                 yield connection
 
     def upgrade(self) -> tuple[str | None, str]:
@@ -117,7 +119,7 @@ class Database:
         revision = MigrationContext.configure(connection).get_current_revision()
         if revision is None and (others := sa.inspect(connection).get_table_names()):
             raise StoreError(
-                f"{self}: This database is not one of duelmatch: it has a table '{others[0]}'. Choose another."
+                f"{self}: This database is not one of duelmatch: it has a table '{others[0]}'. Use another."
             )
         return revision
 

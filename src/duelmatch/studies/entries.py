@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple
 
 Kind = Literal[
     "created",
@@ -27,8 +27,8 @@ Kind = Literal[
 KINDS: tuple[Kind, ...] = Kind.__args__  # type: ignore[attr-defined]
 
 
-class Row(Protocol):
-    """An entry as the database gives it."""
+class Line(NamedTuple):
+    """An entry as it is stored: the note is JSON."""
 
     seq: int
     kind: str
@@ -67,7 +67,7 @@ class Entry:
     note: Mapping[str, Any] | None = None
 
     @classmethod
-    def of(cls, row: Row) -> Entry:
+    def of(cls, row: Any) -> Entry:
         """Read a row of the database."""
         note = None if row.note is None else json.loads(row.note)
         return cls(row.seq, row.kind, row.at, row.voter, row.question, row.one, row.other, note)

@@ -21,12 +21,11 @@ from duelmatch.errors import DuelmatchError, FileError
 from duelmatch.problem import Problem
 from duelmatch.studies import schema
 from duelmatch.studies.board import Board, created_note, read_created
-from duelmatch.studies.entries import KINDS, Entry
+from duelmatch.studies.entries import KINDS, Entry, Line
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.store import Store
 from duelmatch.studies.study import Study
 from duelmatch.studies.texts import plain
-from duelmatch.studies.writing import Line
 
 FORMAT = "duelmatch study"
 VERSION = 1

@@ -1,8 +1,8 @@
 """Links that open a study: to its organiser, to one voter, or to anybody who wants to vote.
 
-What a link carries is an id, to find it by, and a secret of 256 random bits. Only the SHA-256 of the secret is
-stored, so whoever reads the database cannot use a link; that needs no slow hash, since nobody can try 2^256 secrets.
-Hashes are compared in constant time, also where there is nothing to compare with.
+What a link carries is an id, to find it by, and a secret of 256 random bits. Only the SHA-256 of the secret
+is stored, so whoever reads the database cannot use a link; that needs no slow hash, since nobody can try
+2^256 secrets. Hashes are compared in constant time, also where there is nothing to compare with.
 """
 
 from __future__ import annotations

@@ -38,7 +38,8 @@ class Settings:
     def __post_init__(self) -> None:
         if not _is_number(self.lease) or not SHORTEST_LEASE <= self.lease <= LONGEST_LEASE:
             raise StudyError(
-                f"A lease lasts from {SHORTEST_LEASE:g} to {LONGEST_LEASE:,.0f} seconds, not {self.lease!r:.80}."
+                f"A lease lasts from {SHORTEST_LEASE:g} to {LONGEST_LEASE:,.0f} seconds, "
+                f"not {self.lease!r:.80}."
             )
         for name in ("ties", "skips", "once"):
             if not isinstance(getattr(self, name), bool):

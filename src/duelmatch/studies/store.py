@@ -18,10 +18,11 @@ from duelmatch.studies import schema
 from duelmatch.studies.board import Board, created_note, read_created
 from duelmatch.studies.course import Course
 from duelmatch.studies.database import Database
-from duelmatch.studies.entries import Row
+from duelmatch.studies.entries import Line
 from duelmatch.studies.keys import Access, id_of, opens
+from duelmatch.studies.queries import AFTER, LAST
 from duelmatch.studies.settings import Settings
-from duelmatch.studies.study import AFTER, LAST, Study
+from duelmatch.studies.study import Study
 from duelmatch.studies.texts import plain
 from duelmatch.studies.writing import Writer, Writing
 
@@ -123,7 +124,7 @@ class Store:
             query = sa.select(schema.secrets).where(schema.secrets.c.id == key)
             row = connection.execute(query).one_or_none()
         stored = None if row is None or row.revoked_at is not None else row.hash
-        if not opens(token, stored):
+        if not opens(token, stored) or row is None:
             return None
         return Access(row.id, row.study, row.role, row.voter)
 
@@ -145,7 +146,7 @@ class Store:
         return board
 
     def board_in(self, writing: Writing, study: str) -> Board | None:
-        """Return the board of a study with all that is in the log within a transaction; None if not at hand."""
+        """Return the board of a study as a transaction sees it; None if it is not at hand."""
         board = self._remembered(study)
         if board is None:
             return None
@@ -186,5 +187,6 @@ class Store:
         return board
 
     @staticmethod
-    def _after(connection: sa.Connection, study: str, seq: int, last: int = LAST) -> Iterable[Row]:
-        return connection.execute(AFTER, {"s": study, "a": seq, "b": last})  # type: ignore[return-value]
+    def _after(connection: sa.Connection, study: str, seq: int, last: int = LAST) -> Iterable[Line]:
+        rows = connection.execute(AFTER, {"s": study, "a": seq, "b": last})
+        return (Line(*row[1:]) for row in rows)

@@ -1,7 +1,8 @@
 """Writing to studies: numbered entries at the end of the log, in transactions that writers share.
 
-A commit waits for the disk, which takes milliseconds. So those who come while one is going on do not queue for
-one each: the next of them does the work of all in one transaction, and each is told what became of its own.
+A commit waits for the disk, which takes milliseconds. So those who come while one is going on do not queue
+for one each: the next of them does the work of all in one transaction, and each is told what became of its
+own.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -20,7 +21,7 @@ from sqlalchemy.engine import Connection
 from duelmatch.errors import NotThereError, ProblemError, StudyError
 from duelmatch.studies import schema
 from duelmatch.studies.database import Database
-from duelmatch.studies.entries import Kind
+from duelmatch.studies.entries import Kind, Line
 from duelmatch.studies.settings import Settings
 
 Returned = TypeVar("Returned")
@@ -45,19 +46,6 @@ _ANSWERS = (
 )
 
 
-class Line(NamedTuple):
-    """An entry on its way to the database."""
-
-    seq: int
-    kind: str
-    at: float
-    voter: int | None
-    question: int | None
-    one: int | None
-    other: int | None
-    note: str | None
-
-
 @dataclass
 class Head:
     """A study's row while a transaction holds it: the numbers given last, and the time."""
@@ -80,8 +68,8 @@ class Head:
 class Writing:
     """A transaction that adds to the logs of studies.
 
-    New questions and answers go to the database in bulk. Whoever reads those of a voter, or all, says so first
-    with :meth:`settle` or :meth:`flush`.
+    New questions and answers go to the database in bulk. Whoever reads those of a voter, or all, says so
+    first with :meth:`settle` or :meth:`flush`.
     """
 
     def __init__(self, database: Database, connection: Connection) -> None:
@@ -202,7 +190,7 @@ class _Ticket(Generic[Returned]):
 
 
 class _Queue:
-    """Those who want to write where only one can at a time. The first of them leads: it does the work of all."""
+    """Those who want to write where only one can at a time. The first of them leads and works for all."""
 
     def __init__(self) -> None:
         self._waiting: deque[_Ticket[Any]] = deque()

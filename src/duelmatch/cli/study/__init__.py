@@ -1,4 +1,4 @@
-"""``duelmatch study``: run a study with many voters from the command line, or look after one that is served."""
+"""``duelmatch study``: run a study with many voters, or look after one."""
 
 from __future__ import annotations
 

@@ -21,7 +21,9 @@ MOST_BYTES = 500_000_000
 @click.option("--csv", "as_csv", is_flag=True, help="The answers as CSV, also if FILE does not end in .csv.")
 @click.option("--voters", is_flag=True, help="With the names of the voters.")
 def export(target: Path | None, url: str, study_id: str | None, as_csv: bool, voters: bool) -> None:
-    """Write all of a study to FILE as JSON, or its answers as CSV if FILE ends in .csv; without FILE, print it.
+    """Write all of a study to FILE as JSON, or its answers as CSV if FILE ends in .csv.
+
+    Without FILE, it is printed.
 
     Names of voters are left out unless asked for; they appear by number. Links are never in it.
 

@@ -65,7 +65,8 @@ def _meaning(where: Status, study: Study) -> str:
             return "This is a guess from the votes so far: nothing is certain yet."
     return (
         f"The chance that this is wrong is {100 * where.result.delta:g}% at most, if each duel was answered "
-        f"independently and with the same chances throughout. {ALGORITHMS[study.settings.algorithm].guarantee}"
+        "independently and with the same chances throughout. "
+        f"{ALGORITHMS[study.settings.algorithm].guarantee}"
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
 
@@ -70,7 +72,7 @@ def _log_and_questions() -> None:
         sa.Column("answer", sa.Integer),
         sa.ForeignKeyConstraint(["study", "voter"], ["voters.study", "voters.number"]),
     )
-    where = {"sqlite_where": OPEN, "postgresql_where": OPEN}
+    where: dict[str, Any] = {"sqlite_where": OPEN, "postgresql_where": OPEN}
     op.create_index("one_open_question_per_voter", "questions", ["study", "voter"], unique=True, **where)
     op.create_index("answers_by_voter", "questions", ["study", "voter", "answer"])
     op.create_index("leases", "questions", ["study", "expires_at"], **where)
