@@ -44,8 +44,8 @@ def somebody() -> dict[str, Any]:
 
 
 @contextmanager
-def server() -> Iterator[str]:
-    """Run a server; give the address of its first database."""
+def server(fsync: bool = False) -> Iterator[str]:
+    """Run a server; give the address of its first database. Tests need not wait for the disk."""
     folder = Path(tempfile.mkdtemp(prefix="duelmatch-postgres-", dir="/tmp"))  # sockets need short paths
     who = somebody()
     if who:
@@ -68,18 +68,8 @@ def server() -> Iterator[str]:
             "--no-locale",
         ]
         subprocess.run([*setup, "--no-sync"], check=True, capture_output=True, **run)
-        options = [
-            "-D",
-            data,
-            "-k",
-            folder,
-            "-c",
-            "listen_addresses=",
-            "-c",
-            "max_connections=200",
-            "-c",
-            "fsync=off",
-        ]
+        options = ["-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "max_connections=200"]
+        options += [] if fsync else ["-c", "fsync=off"]
         with (folder / "log").open("wb") as log:
             process = subprocess.Popen([binaries / "postgres", *options], stdout=log, stderr=log, **run)
         _wait_for(folder / ".s.PGSQL.5432", process, folder / "log")

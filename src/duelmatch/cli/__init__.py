@@ -23,7 +23,7 @@ COMMANDS = {
     "plan": "Say how many duels to expect, from the bounds.",
     "ask": "Find the winner by asking you, duel by duel.",
     "simulate": "Run an algorithm many times on known preferences.",
-    "study": "Run a study with many voters: create, ask, tell, status, log, export, ...",
+    "study": "Run a study with many voters, kept in a database.",
     "store": "Upgrade, back up or restore a database of studies.",
     "algorithms": "List the algorithms, what they promise, and when to use them.",
     "examples": "List the bundled examples, or print one.",
