@@ -2,7 +2,7 @@
 
 ``python benchmarks/studies.py [--votes N] [--algorithm NAME]``. The voters are threads that call the study
 directly, without HTTP; the databases are SQLite in a temporary folder and PostgreSQL; both sync to disk.
-Restoring is reading the log and letting the explorer think about it, which is what takes long with many edges.
+Restoring is reading the log and letting the explorer think about it, which takes long with many edges.
 """
 
 from __future__ import annotations
@@ -113,9 +113,7 @@ def main() -> None:
     parser.add_argument("--algorithm", default=DEFAULT_ALGORITHM)
     options = parser.parse_args()
     print(f"{options.algorithm}, {VOTERS} voters at once, {options.votes:,} votes; milliseconds as p50 / p99")
-    print(
-        f"| Database | Edges | Votes per second | ask | tell | Read {options.stored:,} votes | Think about them |"
-    )
+    print(f"| Database | Edges | Votes per second | ask | tell | Read {options.stored:,} votes | Think |")
     print("|---|---|---|---|---|---|---|")
     with databases() as addresses:
         for name, address in addresses.items():

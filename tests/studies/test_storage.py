@@ -114,10 +114,17 @@ class TestAsking:
         assert status.result.matching == {"chair": "bob"}
         check_log(study)
 
-    @pytest.mark.parametrize("voter", [0, 7, -1])
-    def test_strangers_are_refused(self, study: Study, voter: int) -> None:
-        with pytest.raises(NotThereError, match="no voter"):
-            study.ask(voter)
+    @pytest.mark.parametrize("number", [0, 7, -1, 2**31, 2**70, "1", True, None, 1.0])
+    def test_strangers_are_refused(self, study: Study, number: Any) -> None:
+        for call in (study.ask, study.undo, study.invalidate, study.reinstate):
+            with pytest.raises(NotThereError, match="no voter"):
+                call(number)
+        voter = study.add_voter()
+        for act in (study.skip, study.release, lambda v, n: study.tell(v, n, "ann")):
+            with pytest.raises(NotThereError, match="no question"):
+                act(voter, number)
+        with pytest.raises(NotThereError, match="no question"):
+            study.correct(number, None)
 
 
 class TestLeases:
@@ -461,8 +468,12 @@ class TestTheLog:
     def test_studies_are_listed(self, store: Store, study: Study) -> None:
         assert study.id in [listed.id for listed in store.studies()]
         assert len(study.id) == 16
-        with pytest.raises(NotThereError, match="no study"):
-            store.study("nonsense")
+        for odd in ("nonsense", "", "\0", "a" * 99, "0" * 16, None):
+            with pytest.raises(NotThereError, match="no study"):
+                store.study(odd)  # type: ignore[arg-type]
+        for odd in ("", "\0", "é" * 16, "A" * 16, None):
+            with pytest.raises(NotThereError, match="no link"):
+                study.revoke(odd)  # type: ignore[arg-type]
 
 
 class TestSettings:

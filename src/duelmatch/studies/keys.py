@@ -56,6 +56,11 @@ def id_of(token: str) -> str | None:
     return token[:_ID_LENGTH] if isinstance(token, str) and _TOKEN.fullmatch(token) else None
 
 
+def is_id(key: object) -> bool:
+    """Whether this could be the id of a link."""
+    return isinstance(key, str) and len(key) == _ID_LENGTH and _TOKEN.fullmatch(key + "A" * 43) is not None
+
+
 def opens(token: str, stored: bytes | None) -> bool:
     """Whether a token's secret has this hash; takes as long if there is none."""
     same = hmac.compare_digest(_hash(token[_ID_LENGTH:]), stored or _NOBODY)

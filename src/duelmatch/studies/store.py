@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
 import threading
 from collections import OrderedDict
@@ -104,6 +105,8 @@ class Store:
 
     def study(self, study: str) -> Study:
         """Return a study by its id."""
+        if not isinstance(study, str) or not re.fullmatch("[0-9a-f]{1,40}", study):
+            raise NotThereError(f"There is no study {study!r:.80}.")
         if study not in self._studies:
             query = sa.select(schema.studies.c.name, schema.entries.c.note).join(schema.entries)
             query = query.where(schema.studies.c.id == study, schema.entries.c.seq == 1)

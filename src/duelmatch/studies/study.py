@@ -19,9 +19,9 @@ from duelmatch.studies.board import Board
 from duelmatch.studies.course import without
 from duelmatch.studies.desk import Desk, Think, receipt
 from duelmatch.studies.entries import Entry, Kind
-from duelmatch.studies.keys import Key, Role, new_token
+from duelmatch.studies.keys import Key, Role, is_id, new_token
 from duelmatch.studies.settings import Settings
-from duelmatch.studies.texts import plain
+from duelmatch.studies.texts import counting, plain
 from duelmatch.studies.values import Nothing, Question, Receipt, Status, Voter
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ class Study:
 
     def ask(self, voter: int) -> Question | Nothing:
         """Return the voter's question: the one that is open, or else the next."""
+        counting(voter, "voter")
         while True:
             self.store.board(self.id).think()
             asked = self._write(lambda desk: desk.ask(voter))
@@ -63,6 +64,7 @@ class Study:
         """
         if winner is None and not self.settings.ties:
             raise NotAllowedError("This study has no ties: choose one of the two.")
+        counting(question, "question")
         return self._write(lambda desk: desk.tell(voter, question, winner))
 
     def skip(self, voter: int, question: int, reason: str = "") -> None:
@@ -70,14 +72,17 @@ class Study:
         if not self.settings.skips:
             raise NotAllowedError("This study has no skipping: choose one of the two.")
         reason = plain(reason, "The reason", LONGEST_REASON, empty=True)
+        counting(question, "question")
         self._write(lambda desk: desk.give_back(voter, question, "skipped", reason))
 
     def release(self, voter: int, question: int) -> None:
         """Give back a question that will not be answered; the voter may be asked it again."""
+        counting(question, "question")
         self._write(lambda desk: desk.give_back(voter, question, "released", "released"))
 
     def undo(self, voter: int) -> Question:
         """Take the voter's last answer back, and return its question, which is open again."""
+        counting(voter, "voter")
         return self._write(lambda desk: desk.undo(voter))
 
     # Organisers.
@@ -94,6 +99,7 @@ class Study:
 
     def correct(self, question: int, winner: str | None) -> None:
         """Change an answer, or with None strike it out."""
+        counting(question, "question")
 
         def work(desk: Desk) -> None:
             row = desk.row(question)
@@ -111,10 +117,12 @@ class Study:
 
     def invalidate(self, voter: int) -> None:
         """Let no answer of a voter count, given or to come, and ask them nothing more."""
+        counting(voter, "voter")
         self._write(lambda desk: self._block(desk, voter, True))
 
     def reinstate(self, voter: int) -> None:
         """Take back that a voter was invalidated."""
+        counting(voter, "voter")
         self._write(lambda desk: self._block(desk, voter, False))
 
     def _block(self, desk: Desk, voter: int, blocked: bool) -> None:
@@ -176,6 +184,8 @@ class Study:
         """Return the token of a new link. It is shown now and never again."""
         if role not in ("organiser", "voter", "open") or (role == "voter") != (voter is not None):
             raise StudyError("A link is for an organiser, for a voter by number, or open.")
+        if voter is not None:
+            counting(voter, "voter")
 
         def work(desk: Desk) -> str:
             if voter is not None:
@@ -189,6 +199,8 @@ class Study:
 
     def revoke(self, key: str) -> None:
         """Make a link useless from now on."""
+        if not is_id(key):
+            raise NotThereError(f"There is no link {key!r:.40} in this study.")
 
         def work(desk: Desk) -> None:
             values = {"s": self.id, "key": key, "now": desk.head.now}
@@ -226,6 +238,7 @@ class Study:
 
     def answer_of(self, question: int) -> Receipt | None:
         """Return the answer to a question, if there is one."""
+        counting(question, "question")
         with self.store.database.reading() as connection:
             row = connection.execute(queries.QUESTION, {"s": self.id, "n": question}).one_or_none()
         if row is None or row.state != "answered":

@@ -4,8 +4,21 @@ from __future__ import annotations
 
 import unicodedata
 
-from duelmatch.errors import StudyError
+from duelmatch.errors import NotThereError, StudyError
 from duelmatch.problem import LONGEST_NAME
+
+LARGEST_NUMBER = 2**31 - 1
+"""What a column of the database holds."""
+
+
+def counting(number: object, what: str) -> int:
+    """Return the number of something, which is at least one that there could be.
+
+    :raises NotThereError: if it is not.
+    """
+    if type(number) is not int or not 1 <= number <= LARGEST_NUMBER:
+        raise NotThereError(f"There is no {what} {number!r:.40} in this study.")
+    return number
 
 
 def plain(text: object, what: str, longest: int = LONGEST_NAME, empty: bool = False) -> str:
