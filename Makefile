@@ -20,7 +20,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv || { \
 	  echo "Python could not make a virtual environment; on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
 	@$(PIP) --upgrade pip
-	@$(PIP) --build-constraint constraints.txt --group dev --editable '.[plots,studies,postgres]'
+	@$(PIP) --build-constraint constraints.txt --group dev --editable '.[plots,studies,postgres,web]'
 	@touch $@
 
 demo: setup ## Show the main job on a bundled example

@@ -41,7 +41,7 @@ def check_one_answer_at_a_time(log: list[Entry]) -> None:
             answered.remove(entry.question)
 
 
-@pytest.mark.parametrize(("processes", "kills"), [(2, 30), (4, 10)])
+@pytest.mark.parametrize(("processes", "kills"), [(2, 15), (4, 8)])
 def test_what_was_acknowledged_is_in_the_log_once_after_many_kills(
     url: str, new_study: NewStudy, tmp_path: Path, processes: int, kills: int
 ) -> None:

@@ -503,6 +503,11 @@ class TestSettings:
                 store.create(dm.Problem.complete(["a", "b"], ["p"]), settings, "x")
         assert len(store.studies()) == before
 
+    def test_a_problem_that_nobody_can_work_through_is_refused(self, store: Store) -> None:
+        problem = dm.Problem.complete([f"c{number}" for number in range(700)], ["chair"])
+        with pytest.raises(StudyError, match="244,650 different duels"):
+            store.create(problem, Settings("car-cond"), "x")
+
     @pytest.mark.parametrize("algorithm", dm.algorithms())
     def test_every_algorithm_serves(self, new_study: NewStudy, algorithm: str) -> None:
         study = new_study(algorithm=algorithm, delta=0.3)

@@ -80,3 +80,4 @@ REVOKE = (
     .where(schema.secrets.c.study == sa.bindparam("s"), schema.secrets.c.id == sa.bindparam("key"))
     .values(revoked_at=sa.func.coalesce(schema.secrets.c.revoked_at, sa.bindparam("now", type_=sa.Double)))
 )
+HEAD = sa.select(schema.studies.c.head).where(schema.studies.c.id == sa.bindparam("s"))

@@ -31,6 +31,10 @@ MOST_BOARDS = 200
 """How many studies a process keeps in memory."""
 
 
+MOST_PAIRS = 200_000
+"""Different duels: what can be looked through for every question."""
+
+
 @dataclass(frozen=True, slots=True)
 class Listed:
     """A study in the list of all."""
@@ -79,6 +83,11 @@ class Store:
         if read_created(note) != (problem, settings):
             raise StudyError(
                 "A problem must be the same when it is read back; this one has odd names or settings."
+            )
+        if problem.graph.pairs > MOST_PAIRS:
+            raise StudyError(
+                f"The problem is too large for a study: it has {problem.graph.pairs:,} different duels, "
+                f"where {MOST_PAIRS:,} are allowed."
             )
         Course(problem, (), settings)
         study = secrets.token_hex(8)

@@ -225,6 +225,11 @@ class Study:
         with self.store.database.reading() as connection:
             return [Entry.of(row) for row in connection.execute(queries.AFTER.limit(limit), values)]
 
+    def head(self) -> int:
+        """Return the number of the last entry; a quick way to see whether anything has happened."""
+        with self.store.database.reading() as connection:
+            return int(connection.execute(queries.HEAD, {"s": self.id}).scalar_one())
+
     def voters(self) -> list[Voter]:
         """Return the voters, and how many answers each has given."""
         board = self.store.board_now(self.id)

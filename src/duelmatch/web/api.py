@@ -1,0 +1,157 @@
+"""The operations of the API, version 1. Whoever calls is known by their token alone."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Path, Query, Response
+
+from duelmatch.documents import parse
+from duelmatch.layout import problem_of, sections_of, tree_of
+from duelmatch.studies import Question, Settings
+from duelmatch.studies.exchange import export_csv, export_json
+from duelmatch.studies.texts import LARGEST_NUMBER
+from duelmatch.web import models
+from duelmatch.web.access import TheStore, TheStudy, TheVoter, an_invited, an_organiser
+from duelmatch.web.problems import documented
+
+router = APIRouter(prefix="/api/v1", responses=documented(400, 413, 422, 503))
+of_study = APIRouter(prefix="/studies/{study}", responses=documented(401, 403, 404))
+organiser = APIRouter(dependencies=[Depends(an_organiser)], tags=["organiser"])
+voter = APIRouter(tags=["voter"])
+
+Number = Annotated[int, Path(ge=1, le=LARGEST_NUMBER)]
+
+
+@router.post("/studies", status_code=201, tags=["organiser"])
+def create_a_study(store: TheStore, new: models.NewStudy) -> models.Created:
+    """Begin a study; the organiser's token is in the answer and nowhere else."""
+    problem = problem_of(sections_of(parse(json.dumps(new.problem), ".json")))
+    study = store.create(problem, Settings.from_dict(new.settings), new.name)
+    return models.Created(study=study.id, organiser_token=study.new_key("organiser"))
+
+
+# For voters.
+
+
+@of_study.post("/join", status_code=201, tags=["voter"], dependencies=[Depends(an_invited)])
+def join(study: TheStudy) -> models.Invited:
+    """Become a voter by an open link."""
+    number = study.add_voter()
+    return models.Invited(voter=number, token=study.new_key("voter", number))
+
+
+@voter.post("/duel")
+def next_duel(study: TheStudy, me: TheVoter) -> models.Duel:
+    """Return my open duel, or the next; asked again, it is the same."""
+    asked = study.ask(me)
+    return models.Duel.of(asked) if isinstance(asked, Question) else models.Duel(reason=asked.reason)
+
+
+@voter.post("/duels/{number}/answer", responses=documented(409))
+def answer(study: TheStudy, me: TheVoter, number: Number, said: models.Answer) -> models.Kept:
+    """Answer a duel of mine; when this returns, the answer is on disk. Sent twice, it counts once."""
+    return models.Kept.of(study.tell(me, number, said.winner))
+
+
+@voter.post("/duels/{number}/skip", status_code=204, responses=documented(409))
+def skip(study: TheStudy, me: TheVoter, number: Number, why: models.Skip) -> None:
+    """Pass on a duel of mine."""
+    study.skip(me, number, why.reason)
+
+
+@voter.post("/undo", responses=documented(409))
+def undo(study: TheStudy, me: TheVoter) -> models.Duel:
+    """Take my last answer back; its duel is open again."""
+    return models.Duel.of(study.undo(me))
+
+
+@of_study.get("", tags=["voter", "organiser"])
+def about(study: TheStudy) -> models.About:
+    """Say what the study is about, and how duels may be answered."""
+    settings = study.settings
+    tree = tree_of(study.problem, None)
+    return models.About(name=study.name, problem=tree, ties=settings.ties, skips=settings.skips)
+
+
+@of_study.get("/progress", tags=["voter", "organiser"])
+def progress(study: TheStudy) -> models.Progress:
+    """Say how far the study has come."""
+    return models.Progress.of(study.status())
+
+
+# For organisers.
+
+
+@organiser.get("/result")
+def result(study: TheStudy) -> models.Outcome:
+    """Say who should fill what, and how sure that is."""
+    return models.Outcome.of(study.status())
+
+
+@organiser.get("/voters")
+def voters(study: TheStudy) -> list[models.VoterRow]:
+    """List the voters."""
+    return [
+        models.VoterRow(**{n: getattr(v, n) for n in models.VoterRow.model_fields}) for v in study.voters()
+    ]
+
+
+@organiser.post("/voters", status_code=201, responses=documented(409))
+def invite(study: TheStudy, new: models.NewVoter) -> models.Invited:
+    """Add a voter; the token of their link is in the answer and nowhere else."""
+    number = study.add_voter(new.name)
+    return models.Invited(voter=number, token=study.new_key("voter", number))
+
+
+@organiser.post("/open-link", status_code=201)
+def open_link(study: TheStudy) -> models.Token:
+    """Make a link by which anybody can become a voter, as often as they can pretend to be somebody new."""
+    return models.Token(token=study.new_key("open"))
+
+
+@organiser.post("/voters/{number}/{action}", status_code=204)
+def judge_a_voter(study: TheStudy, number: Number, action: Literal["invalidate", "reinstate"]) -> None:
+    """Let no answer of a voter count, or let them count again."""
+    (study.invalidate if action == "invalidate" else study.reinstate)(number)
+
+
+@organiser.post("/duels/{number}/correct", status_code=204, responses=documented(409))
+def correct(study: TheStudy, number: Number, said: models.Answer) -> None:
+    """Change an answer, or strike it out with null."""
+    study.correct(number, said.winner)
+
+
+@organiser.post("/drop", status_code=204)
+def drop(study: TheStudy, gone: models.Candidate) -> None:
+    """Take out a candidate who withdrew."""
+    study.drop(gone.candidate)
+
+
+@organiser.post("/state/{action}", status_code=204, responses=documented(409))
+def change_the_state(study: TheStudy, action: Literal["pause", "resume", "close", "reopen"]) -> None:
+    """Pause, resume, close or reopen the study."""
+    {"pause": study.pause, "resume": study.resume, "close": study.close, "reopen": study.reopen}[action]()
+
+
+@organiser.get(
+    "/export",
+    response_class=Response,
+    responses={200: {"content": {"application/json": {}, "text/csv": {}}, "description": "The study"}},
+)
+def export(
+    study: TheStudy,
+    layout: Annotated[Literal["json", "csv"], Query(alias="format")] = "json",
+    people: bool = False,
+) -> Response:
+    """Return all of the study as JSON, or its answers as CSV; names of voters only if asked for."""
+    text = (export_csv if layout == "csv" else export_json)(study, people)
+    kind = "text/csv" if layout == "csv" else "application/json"
+    disposition = {"Content-Disposition": f'attachment; filename="study.{layout}"'}
+    return Response(text, media_type=kind, headers=disposition)
+
+
+of_study.include_router(voter)
+of_study.include_router(organiser)
+router.include_router(of_study)

@@ -1,0 +1,51 @@
+"""Live progress as server-sent events: one when it begins, and one whenever the log has grown."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from fastapi import APIRouter
+from fastapi.responses import StreamingResponse
+from starlette.concurrency import run_in_threadpool
+
+from duelmatch.studies import Study
+from duelmatch.web.access import TheStudy
+from duelmatch.web.models import Progress
+from duelmatch.web.problems import documented
+
+LOOK_EVERY = 1.0
+"""Seconds. Other processes write to the same log, so it is looked at, not listened to."""
+
+BREATHE_EVERY = 15
+"""Looks without news until something is sent anyway, so that nobody takes the connection for dead."""
+
+router = APIRouter(prefix="/api/v1/studies/{study}", responses=documented(401, 403, 404, 422, 503))
+
+
+@router.get(
+    "/events",
+    tags=["voter", "organiser"],
+    response_class=StreamingResponse,
+    responses={200: {"content": {"text/event-stream": {}}, "description": "Events called progress"}},
+)
+def events(study: TheStudy) -> StreamingResponse:
+    """Send the progress now, and whenever something has happened."""
+    return StreamingResponse(
+        _progress_of(study), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
+    )
+
+
+async def _progress_of(study: Study) -> AsyncIterator[str]:
+    seen, quiet = 0, 0
+    while True:
+        head = await run_in_threadpool(study.head)
+        if head != seen:
+            progress = Progress.of(await run_in_threadpool(study.status))
+            seen, quiet = progress.entries, 0
+            yield f"id: {seen}\nevent: progress\ndata: {progress.model_dump_json()}\n\n"
+        elif quiet == BREATHE_EVERY:
+            quiet = 0
+            yield ": still here\n\n"
+        quiet += 1
+        await asyncio.sleep(LOOK_EVERY)
