@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import duelmatch as dm
-import duelmatch.cli.algorithms  # noqa: F401, before a test changes the default that it copies
+import duelmatch.cli.algorithms  # before a test changes the default that it copies
 from duelmatch.studies import Settings, Store, Study
 from postgres import server
 
