@@ -17,7 +17,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from duelmatch.studies import Store
-from duelmatch.web import create_app
+from duelmatch.web import Config, create_app
 
 
 def start(app: FastAPI, url: str, listener: socket.socket) -> int:
@@ -38,7 +38,7 @@ def main() -> None:
     listener = socket.create_server(("127.0.0.1", 0), backlog=100)
     print(listener.getsockname()[1], flush=True)
     with Store(url) as store:
-        app = create_app(store)
+        app = create_app(store, Config(rates=None))
     chance = random.Random(1)
     running = [start(app, url, listener) for _ in range(processes)]
     try:

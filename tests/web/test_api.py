@@ -13,7 +13,7 @@ import pytest
 import uvicorn
 
 from duelmatch.studies import Store, Study
-from duelmatch.web import create_app
+from duelmatch.web import Config, create_app
 
 NEW = {
     "name": "Who leads?",
@@ -25,7 +25,7 @@ NEW = {
 @pytest.fixture(scope="session")
 def client(store: Store) -> Iterator[httpx.Client]:
     """A client of a real server, in a thread of its own."""
-    server = uvicorn.Server(uvicorn.Config(create_app(store), log_level="critical", lifespan="off"))
+    server = uvicorn.Server(uvicorn.Config(create_app(store, Config(rates=None)), log_level="critical", lifespan="off"))
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})

@@ -24,6 +24,7 @@ COMMANDS = {
     "ask": "Find the winner by asking you, duel by duel.",
     "simulate": "Run an algorithm many times on known preferences.",
     "study": "Run a study with many voters, kept in a database.",
+    "serve": "Serve pages to organise studies and to vote, and the HTTP API.",
     "store": "Upgrade, back up or restore a database of studies.",
     "algorithms": "List the algorithms, what they promise, and when to use them.",
     "examples": "List the bundled examples, or print one.",

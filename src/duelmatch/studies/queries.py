@@ -19,6 +19,11 @@ LAST_OF_VOTER = (
     .order_by(_questions.answer.desc())
     .limit(1)
 )
+ANSWERS_BY = (
+    sa.select(sa.func.count())
+    .select_from(schema.questions)
+    .where(_OF_STUDY, _questions.voter == sa.bindparam("v"), _questions.answer.is_not(None))
+)
 CHANGE = sa.update(schema.questions).where(_OF_STUDY, _questions.number == sa.bindparam("n"))
 VOTER = sa.select(schema.voters).where(
     schema.voters.c.study == sa.bindparam("s"), schema.voters.c.number == sa.bindparam("v")

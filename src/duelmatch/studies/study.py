@@ -241,6 +241,12 @@ class Study:
                 for row in connection.execute(queries.VOTERS, {"s": self.id})
             ]
 
+    def answers_by(self, voter: int) -> int:
+        """Return how many answers a voter has given and not taken back."""
+        counting(voter, "voter")
+        with self.store.database.reading() as connection:
+            return int(connection.execute(queries.ANSWERS_BY, {"s": self.id, "v": voter}).scalar_one())
+
     def answer_of(self, question: int) -> Receipt | None:
         """Return the answer to a question, if there is one."""
         counting(question, "question")

@@ -5,26 +5,35 @@ from __future__ import annotations
 import json
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Path, Query, Response
+from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
 
 from duelmatch.documents import parse
 from duelmatch.layout import problem_of, sections_of, tree_of
 from duelmatch.studies import Question, Settings
+from duelmatch.studies.course import without
 from duelmatch.studies.exchange import export_csv, export_json
 from duelmatch.studies.texts import LARGEST_NUMBER
 from duelmatch.web import models
-from duelmatch.web.access import TheStore, TheStudy, TheVoter, an_invited, an_organiser
+from duelmatch.web.access import TheStore, TheStudy, TheVoter, a_creator, an_invited, an_organiser
+from duelmatch.web.cookies import remember
+from duelmatch.web.links import link_of, qr_code
 from duelmatch.web.problems import documented
 
-router = APIRouter(prefix="/api/v1", responses=documented(400, 413, 422, 503))
-of_study = APIRouter(prefix="/studies/{study}", responses=documented(401, 403, 404))
+router = APIRouter(prefix="/api/v1", responses=documented(400, 403, 413, 422, 429, 503))
+of_study = APIRouter(prefix="/studies/{study}", responses=documented(401, 404))
 organiser = APIRouter(dependencies=[Depends(an_organiser)], tags=["organiser"])
 voter = APIRouter(tags=["voter"])
 
 Number = Annotated[int, Path(ge=1, le=LARGEST_NUMBER)]
 
 
-@router.post("/studies", status_code=201, tags=["organiser"])
+@router.post(
+    "/studies",
+    status_code=201,
+    tags=["organiser"],
+    responses=documented(401),
+    dependencies=[Depends(a_creator)],
+)
 def create_a_study(store: TheStore, new: models.NewStudy) -> models.Created:
     """Begin a study; the organiser's token is in the answer and nowhere else."""
     problem = problem_of(sections_of(parse(json.dumps(new.problem), ".json")))
@@ -36,10 +45,13 @@ def create_a_study(store: TheStore, new: models.NewStudy) -> models.Created:
 
 
 @of_study.post("/join", status_code=201, tags=["voter"], dependencies=[Depends(an_invited)])
-def join(study: TheStudy) -> models.Invited:
-    """Become a voter by an open link."""
+def join(study: TheStudy, request: Request, response: Response) -> models.Invited:
+    """Become a voter by an open link; a browser remembers it."""
     number = study.add_voter()
-    return models.Invited(voter=number, token=study.new_key("voter", number))
+    token = study.new_key("voter", number)
+    if "authorization" not in request.headers:
+        remember(response, request, study.id, "voter", token)
+    return models.Invited(voter=number, token=token)
 
 
 @voter.post("/duel")
@@ -65,6 +77,12 @@ def skip(study: TheStudy, me: TheVoter, number: Number, why: models.Skip) -> Non
 def undo(study: TheStudy, me: TheVoter) -> models.Duel:
     """Take my last answer back; its duel is open again."""
     return models.Duel.of(study.undo(me))
+
+
+@voter.get("/me")
+def me(study: TheStudy, me: TheVoter) -> models.Me:
+    """Say how many of my answers there are."""
+    return models.Me(voter=me, answers=study.answers_by(me))
 
 
 @of_study.get("", tags=["voter", "organiser"])
@@ -109,6 +127,54 @@ def invite(study: TheStudy, new: models.NewVoter) -> models.Invited:
 def open_link(study: TheStudy) -> models.Token:
     """Make a link by which anybody can become a voter, as often as they can pretend to be somebody new."""
     return models.Token(token=study.new_key("open"))
+
+
+@organiser.get("/links")
+def links(study: TheStudy) -> list[models.Link]:
+    """List the links, without their secrets."""
+    return [models.Link(**{n: getattr(key, n) for n in models.Link.model_fields}) for key in study.keys()]
+
+
+@organiser.post("/links/{key}/revoke", status_code=204, responses=documented(409))
+def revoke(study: TheStudy, key: Annotated[str, Path(max_length=40)]) -> None:
+    """Make a link useless from now on, and the cookies made of it."""
+    left = [link.id for link in study.keys() if link.role == "organiser" and not link.revoked]
+    if left == [key]:
+        raise HTTPException(409, "This is the organiser's last link; make another one first.")
+    study.revoke(key)
+
+
+@organiser.post("/organiser-link", status_code=201)
+def organiser_link(study: TheStudy) -> models.Token:
+    """Make another link for organisers."""
+    return models.Token(token=study.new_key("organiser"))
+
+
+@organiser.post("/voters/{number}/link", status_code=201)
+def voter_link(study: TheStudy, number: Number) -> models.Token:
+    """Make another link for a voter, who lost the first."""
+    return models.Token(token=study.new_key("voter", number))
+
+
+@organiser.post(
+    "/qr",
+    response_class=Response,
+    responses={200: {"content": {"image/svg+xml": {}}, "description": "A picture to point a phone at"}},
+)
+def qr(study: TheStudy, store: TheStore, request: Request, of: models.Token) -> Response:
+    """Draw a link of this study as a QR code."""
+    access = store.access(of.token)
+    if access is None or access.study != study.id:
+        raise HTTPException(404, "There is no such link in this study.")
+    return Response(qr_code(link_of(request, of.token)), media_type="image/svg+xml")
+
+
+@organiser.post("/duplicate", status_code=201)
+def duplicate(study: TheStudy, store: TheStore, new: models.NewName) -> models.Created:
+    """Begin another study of the same candidates and positions, without the votes."""
+    problem = without(study.problem, study.status().dropped)
+    again = store.create(problem, study.settings, new.name)
+    return models.Created(study=again.id, organiser_token=again.new_key("organiser"))
 
 
 @organiser.post("/voters/{number}/{action}", status_code=204)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
@@ -20,7 +20,7 @@ LOOK_EVERY = 1.0
 BREATHE_EVERY = 15
 """Looks without news until something is sent anyway, so that nobody takes the connection for dead."""
 
-router = APIRouter(prefix="/api/v1/studies/{study}", responses=documented(401, 403, 404, 422, 503))
+router = APIRouter(prefix="/api/v1/studies/{study}", responses=documented(401, 403, 404, 422, 429, 503))
 
 
 @router.get(
@@ -29,16 +29,17 @@ router = APIRouter(prefix="/api/v1/studies/{study}", responses=documented(401, 4
     response_class=StreamingResponse,
     responses={200: {"content": {"text/event-stream": {}}, "description": "Events called progress"}},
 )
-def events(study: TheStudy) -> StreamingResponse:
+def events(study: TheStudy, request: Request) -> StreamingResponse:
     """Send the progress now, and whenever something has happened."""
+    state = request.app.state
     return StreamingResponse(
-        _progress_of(study), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
+        _progress_of(study, lambda: bool(state.stopping)), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
     )
 
 
-async def _progress_of(study: Study) -> AsyncIterator[str]:
+async def _progress_of(study: Study, stopping: Callable[[], bool] = lambda: False) -> AsyncIterator[str]:
     seen, quiet = 0, 0
-    while True:
+    while not stopping():
         head = await run_in_threadpool(study.head)
         if head != seen:
             progress = Progress.of(await run_in_threadpool(study.status))

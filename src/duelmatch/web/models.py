@@ -33,6 +33,12 @@ class NewStudy(_Strict):
     )
 
 
+class NewName(_Strict):
+    """What a copy is to be called."""
+
+    name: Name
+
+
 class NewVoter(_Strict):
     """A voter to add."""
 
@@ -71,10 +77,27 @@ class Invited(BaseModel):
     token: str
 
 
-class Token(BaseModel):
+class Token(_Strict):
     """The token of a link, which is shown once."""
 
-    token: str
+    token: str = Field(max_length=100)
+
+
+class Link(BaseModel):
+    """A link, without its secret."""
+
+    id: str
+    role: Literal["organiser", "voter", "open"]
+    voter: int | None
+    created_at: float
+    revoked: bool
+
+
+class Me(BaseModel):
+    """The voter who asks."""
+
+    voter: int
+    answers: int
 
 
 class Duel(BaseModel):

@@ -1,0 +1,81 @@
+"""``duelmatch serve``: the pages and the API for the studies of a database."""
+
+from __future__ import annotations
+
+import secrets
+
+import click
+
+from duelmatch.cli.stores import opened_store, store_option
+
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
+@click.command("serve")
+@store_option
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8000,
+    show_default=True,
+    help="The port to listen at; 0 takes any that is free.",
+)
+@click.option(
+    "--create",
+    type=click.Choice(["anybody", "key", "nobody"]),
+    help="Who may begin studies in the browser.  [default: anybody if --host is this machine, else key]",
+)
+@click.option(
+    "--create-key",
+    envvar="DUELMATCH_CREATE_KEY",
+    show_envvar=True,
+    help="The key for beginning studies.  [default: a new one, printed once]",
+)
+@click.option(
+    "--proxies",
+    default="127.0.0.1",
+    show_default=True,
+    help="Whose word to take for who calls and over what (X-Forwarded-For, -Proto): addresses, commas between.",
+)
+@click.option(
+    "--metrics",
+    type=click.Choice(["local", "anybody"]),
+    default="local",
+    show_default=True,
+    help="Who may read /metrics.",
+)
+@click.option("--no-limits", is_flag=True, help="Let everybody call as often as they can; for measuring.")
+def command(
+    url: str,
+    host: str,
+    port: int,
+    create: str | None,
+    create_key: str | None,
+    proxies: str,
+    metrics: str,
+    no_limits: bool,
+) -> None:
+    """Serve pages to organise studies and to vote, and the HTTP API, until Ctrl-C or SIGTERM.
+
+    The database is made if it is not there. Put a proxy that speaks HTTPS in front of it when voters are not
+    on this machine: docs/serving.md shows how.
+
+    \b
+    Example:
+      duelmatch serve
+      duelmatch serve --store postgresql://me@localhost/duels --port 8080
+    """  # noqa: D301
+    from duelmatch.web import Config, Rates, create_app
+    from duelmatch.web.serving import listen, serve
+
+    who = create or ("anybody" if host in LOOPBACK and not create_key else "key")
+    key = create_key
+    if who == "key" and not key:
+        key = secrets.token_urlsafe(16)
+        click.echo(f"The key for beginning studies is {key} (choose one with DUELMATCH_CREATE_KEY).")
+    config = Config(who, key, None if no_limits else Rates(), metrics)  # type: ignore[arg-type]
+    with opened_store(url, new=True) as store, listen(host, port) as listener:
+        shown = f"[{host}]" if ":" in host else host
+        click.echo(f"Open http://{shown}:{listener.getsockname()[1]}/ - stop with Ctrl-C.")
+        serve(create_app(store, config), listener, proxies)
