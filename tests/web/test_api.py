@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import socket
-import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx
 import pytest
-import uvicorn
 
 from duelmatch.studies import Store, Study
-from duelmatch.web import Config, create_app
+from duelmatch.web import Config
+from web.running import served
 
 NEW = {
     "name": "Who leads?",
@@ -25,17 +23,11 @@ NEW = {
 @pytest.fixture(scope="session")
 def client(store: Store) -> Iterator[httpx.Client]:
     """A client of a real server, in a thread of its own."""
-    server = uvicorn.Server(uvicorn.Config(create_app(store, Config(rates=None)), log_level="critical", lifespan="off"))
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30, trust_env=False) as client:
-                yield client
-        finally:
-            server.should_exit = True
-            thread.join()
+    with (
+        served(store, Config(rates=None)) as address,
+        httpx.Client(base_url=address, timeout=30, trust_env=False) as client,
+    ):
+        yield client
 
 
 class Caller:

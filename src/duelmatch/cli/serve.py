@@ -36,7 +36,7 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
     "--proxies",
     default="127.0.0.1",
     show_default=True,
-    help="Whose word to take for who calls and over what (X-Forwarded-For, -Proto): addresses, commas between.",
+    help="Addresses of proxies to believe about who calls (X-Forwarded-For, X-Forwarded-Proto).",
 )
 @click.option(
     "--metrics",

@@ -19,7 +19,7 @@ from duelmatch.web.config import Config
 from duelmatch.web.cookies import remembered
 
 _bearer = HTTPBearer(auto_error=False, description="The token of an organiser's, a voter's or an open link.")
-_ROLES: tuple[Role, ...] = ("organiser", "voter", "open")
+ROLES: tuple[Role, ...] = ("organiser", "voter", "open")
 
 StudyId = Annotated[str, Path(description="The id of the study.", pattern="^[0-9a-f]{16}$")]
 Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
@@ -38,9 +38,11 @@ def all_access(
     if credentials:
         tokens: list[str | None] = [credentials.credentials]
     else:
-        tokens = [remembered(request, study, role) for role in _ROLES]
+        tokens = [remembered(request, study, role) for role in ROLES]
     found = [store.access(token) for token in tokens if token]
-    allowed = {access.role: access for access in found if access is not None and access.study == study}
+    allowed: dict[str, Access] = {
+        access.role: access for access in found if access is not None and access.study == study
+    }
     if not allowed:
         raise HTTPException(
             401, "A valid link for this study is needed.", headers={"WWW-Authenticate": "Bearer"}

@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 import json
+import threading
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
 
 from duelmatch.documents import parse
+from duelmatch.files import read_problem
 from duelmatch.layout import problem_of, sections_of, tree_of
 from duelmatch.studies import Question, Settings
 from duelmatch.studies.course import without
 from duelmatch.studies.exchange import export_csv, export_json
 from duelmatch.studies.texts import LARGEST_NUMBER
 from duelmatch.web import models
-from duelmatch.web.access import TheStore, TheStudy, TheVoter, a_creator, an_invited, an_organiser
-from duelmatch.web.cookies import remember
+from duelmatch.web.access import ROLES, TheStore, TheStudy, TheVoter, a_creator, an_invited, an_organiser
+from duelmatch.web.cookies import forget, remember
 from duelmatch.web.links import link_of, qr_code
 from duelmatch.web.problems import documented
+from duelmatch.web.words import votes_to_expect
 
 router = APIRouter(prefix="/api/v1", responses=documented(400, 403, 413, 422, 429, 503))
 of_study = APIRouter(prefix="/studies/{study}", responses=documented(401, 404))
 organiser = APIRouter(dependencies=[Depends(an_organiser)], tags=["organiser"])
 voter = APIRouter(tags=["voter"])
+
+MOST_PAIRS_ESTIMATED = 300
+"""Different duels: with more of them a trial takes seconds."""
+
+_estimating = threading.Lock()
+"""One trial at a time, so that voters never wait for many of them."""
 
 Number = Annotated[int, Path(ge=1, le=LARGEST_NUMBER)]
 
@@ -39,6 +48,25 @@ def create_a_study(store: TheStore, new: models.NewStudy) -> models.Created:
     problem = problem_of(sections_of(parse(json.dumps(new.problem), ".json")))
     study = store.create(problem, Settings.from_dict(new.settings), new.name)
     return models.Created(study=study.id, organiser_token=study.new_key("organiser"))
+
+
+@router.post(
+    "/problems/read", tags=["organiser"], responses=documented(401), dependencies=[Depends(a_creator)]
+)
+def read_a_problem(written: models.Written) -> models.Read:
+    """Read a problem as people write it: the text of a file, or just names, one on a line."""
+    return models.Read(problem=tree_of(read_problem(written.text, f".{written.layout}"), None))
+
+
+@router.post("/estimate", tags=["organiser"], responses=documented(401), dependencies=[Depends(a_creator)])
+def estimate(new: models.NewStudy) -> models.Estimate:
+    """Say how many votes a study takes if three voters of four prefer the best; null if very many."""
+    problem = problem_of(sections_of(parse(json.dumps(new.problem), ".json")))
+    settings = Settings.from_dict(new.settings)
+    if problem.graph.pairs > MOST_PAIRS_ESTIMATED:
+        return models.Estimate(votes=None)
+    with _estimating:
+        return models.Estimate(votes=votes_to_expect(problem, settings.algorithm, settings.delta))
 
 
 # For voters.
@@ -93,6 +121,13 @@ def about(study: TheStudy) -> models.About:
     return models.About(name=study.name, problem=tree, ties=settings.ties, skips=settings.skips)
 
 
+@of_study.post("/forget", status_code=204, tags=["voter", "organiser"])
+def forget_me(study: TheStudy, request: Request, response: Response) -> None:
+    """Let this browser forget its links to the study; the links themselves still work."""
+    for role in ROLES:
+        forget(response, request, study.id, role)
+
+
 @of_study.get("/progress", tags=["voter", "organiser"])
 def progress(study: TheStudy) -> models.Progress:
     """Say how far the study has come."""
@@ -132,13 +167,13 @@ def open_link(study: TheStudy) -> models.Token:
 @organiser.get("/links")
 def links(study: TheStudy) -> list[models.Link]:
     """List the links, without their secrets."""
-    return [models.Link(**{n: getattr(key, n) for n in models.Link.model_fields}) for key in study.keys()]
+    return [models.Link(**{n: getattr(key, n) for n in models.Link.model_fields}) for key in study.keys()]  # noqa: SIM118
 
 
 @organiser.post("/links/{key}/revoke", status_code=204, responses=documented(409))
 def revoke(study: TheStudy, key: Annotated[str, Path(max_length=40)]) -> None:
     """Make a link useless from now on, and the cookies made of it."""
-    left = [link.id for link in study.keys() if link.role == "organiser" and not link.revoked]
+    left = [link.id for link in study.keys() if link.role == "organiser" and not link.revoked]  # noqa: SIM118
     if left == [key]:
         raise HTTPException(409, "This is the organiser's last link; make another one first.")
     study.revoke(key)

@@ -6,15 +6,17 @@ from typing import Any
 
 from fastapi import FastAPI, HTTPException, Request
 from fastapi.responses import PlainTextResponse
+from starlette.staticfiles import StaticFiles
 
 import duelmatch
 from duelmatch.studies import Store
-from duelmatch.web import api, events, problems
+from duelmatch.web import api, events, pages, problems
 from duelmatch.web.access import TheStore
 from duelmatch.web.config import Config
 from duelmatch.web.guard import Guard
 from duelmatch.web.limits import BodyLimit
 from duelmatch.web.rates import RateLimit
+from duelmatch.web.views import Histories
 from duelmatch.web.watching import Metrics, Watch
 
 LARGEST_BODY = 1_000_000
@@ -36,10 +38,13 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     app.state.store = store
     app.state.config = config
     app.state.metrics = Metrics()
+    app.state.histories = Histories()
     app.state.stopping = False
-    problems.install(app)
+    problems.install(app, pages.refusal_page)
     app.include_router(api.router)
     app.include_router(events.router)
+    app.include_router(pages.router)
+    app.mount("/static", StaticFiles(directory=pages.STATIC))
     app.add_api_route("/healthz", _alive, include_in_schema=False)
     app.add_api_route("/readyz", _ready, include_in_schema=False)
     app.add_api_route("/metrics", _metrics, include_in_schema=False)

@@ -33,7 +33,9 @@ def events(study: TheStudy, request: Request) -> StreamingResponse:
     """Send the progress now, and whenever something has happened."""
     state = request.app.state
     return StreamingResponse(
-        _progress_of(study, lambda: bool(state.stopping)), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
+        _progress_of(study, lambda: bool(state.stopping)),
+        media_type="text/event-stream",
+        headers={"Cache-Control": "no-store"},
     )
 
 

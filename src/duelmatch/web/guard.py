@@ -56,7 +56,8 @@ class Guard:
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers[name] = value
-                headers.setdefault("Cache-Control", "no-store")
+                kept = "no-cache" if scope["path"].startswith("/static/") else "no-store"
+                headers.setdefault("Cache-Control", kept)
                 if scope["scheme"] == "https":
                     headers["Strict-Transport-Security"] = "max-age=31536000"
             await send(message)

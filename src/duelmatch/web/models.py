@@ -33,6 +33,25 @@ class NewStudy(_Strict):
     )
 
 
+class Written(_Strict):
+    """The text of a problem's file, and what the file's name ends in."""
+
+    text: str = Field(max_length=500_000)
+    layout: Literal["yaml", "json", "csv"] = "yaml"
+
+
+class Read(BaseModel):
+    """A problem as the other operations take it."""
+
+    problem: dict[str, Any]
+
+
+class Estimate(BaseModel):
+    """How many votes to expect."""
+
+    votes: int | None
+
+
 class NewName(_Strict):
     """What a copy is to be called."""
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
@@ -52,24 +53,34 @@ def status_of(error: DuelmatchError) -> int:
     return 422
 
 
-def install(app: FastAPI) -> None:
-    """Let an application refuse in this way."""
+Page = Callable[[Request, int, str], Response]
+"""What says no to people: given the request, the status and a sentence."""
 
-    def refused(request: Request, error: Exception) -> JSONResponse:
+PAGES = ("/studies", "/l/", "/new", "/privacy")
+
+
+def install(app: FastAPI, page: Page) -> None:
+    """Let an application refuse in this way, and with a page where people are."""
+
+    def say(request: Request, status: int, detail: str, headers: dict[str, str] | None = None) -> Response:
+        if request.method == "GET" and request.url.path.startswith(PAGES):
+            return page(request, status, detail)
+        return refusal(status, detail, headers)
+
+    def refused(request: Request, error: Exception) -> Response:
         assert isinstance(error, DuelmatchError)
         status = status_of(error)
-        return refusal(status, UNAVAILABLE if status == 503 else str(error))
+        return say(request, status, UNAVAILABLE if status == 503 else str(error))
 
-    def invalid(request: Request, error: Exception) -> JSONResponse:
+    def invalid(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"] if part != "body") or "The body"
-        return refusal(422, f"{where}: {first['msg']}."[:500])
+        return say(request, 422, f"{where}: {first['msg']}."[:500])
 
-    def otherwise(request: Request, error: Exception) -> JSONResponse:
+    def otherwise(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        headers = dict(error.headers or {})
-        return refusal(error.status_code, str(error.detail), headers)
+        return say(request, error.status_code, str(error.detail), dict(error.headers or {}))
 
     app.add_exception_handler(DuelmatchError, refused)
     app.add_exception_handler(RequestValidationError, invalid)

@@ -26,9 +26,7 @@ class Metrics:
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
         labels = ("method", "operation", "status")
-        self.requests = Counter(
-            "duelmatch_requests", "Requests answered.", labels, registry=self._registry
-        )
+        self.requests = Counter("duelmatch_requests", "Requests answered.", labels, registry=self._registry)
         self.seconds = Histogram(
             "duelmatch_request_seconds",
             "Seconds until an answer began.",
