@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import signal
 import socket
 from types import FrameType
 
@@ -24,9 +25,10 @@ class _Server(uvicorn.Server):
         self._app = app
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Begin to stop."""
+        """Begin to stop, and end well; a second Ctrl-C waits for nobody."""
         self._app.state.stopping = True
-        super().handle_exit(sig, frame)
+        self.force_exit = self.should_exit and sig == signal.SIGINT
+        self.should_exit = True
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -169,6 +169,8 @@ def _explanation(status: Status) -> str:
             return f"No line-up is better by more than {status.result.epsilon:g}; such an answer is {wrong}."
         case "no_winner":
             return f"For every line-up there is another that beats it; such an answer is {wrong}."
+    if not status.counted:
+        return "Nobody leads before the first votes; the line-up below is only where the study begins."
     return "The line-up below leads so far. It is a guess until the study says that it is sure."
 
 
