@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 BENCHMARKS := $(sort $(wildcard benchmarks/*.py))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench stats docs clean
+.PHONY: help setup demo serve test check bench stats docs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,6 +25,11 @@ $(INSTALLED): pyproject.toml constraints.txt
 
 demo: setup ## Show the main job on a bundled example
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh build/demo
+
+serve: setup ## Serve a demo study with simulated voters to watch, at port 8000
+	@mkdir -p build
+	@rm -f build/serve.db build/serve.db-wal build/serve.db-shm
+	@$(BIN)/duelmatch serve --demo --store sqlite:///build/serve.db
 
 test: setup ## Run all tests, those of the documentation too
 	@$(BIN)/python -m pytest -n 2 tests

@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import httpx
@@ -51,6 +52,25 @@ def test_it_serves_and_stops_with_a_stream_open(tmp_path: Path) -> None:
     assert process.returncode == 0
 
 
+def test_the_demo_has_voters(tmp_path: Path) -> None:
+    from duelmatch.web import demo
+
+    with Store(f"sqlite:///{tmp_path}/duels.db") as store:
+        study = demo.begin(store)
+        with demo.voters(study, pause=0.01):
+            while study.status().counted < 20:
+                time.sleep(0.02)
+            study.drop("boats")
+            study.pause()
+            study.resume()
+            before = study.status().counted
+            while study.status().counted < before + 20:
+                time.sleep(0.02)
+        names = {voter.name for voter in study.voters() if voter.answers}
+        assert len(names) > 1
+        assert names <= set(demo.NAMES)
+
+
 def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
     import socket
 
@@ -88,4 +108,5 @@ def test_who_may_begin_studies_depends_on_where_it_listens(
     assert run.exit_code == 0, run.output
     assert seen[0].create == create
     assert ("key for beginning studies" in run.output) == printed
+    assert (seen[0].create_key is not None) == (create == "key")
     assert "sesame" not in run.output

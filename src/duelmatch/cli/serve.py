@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import secrets
+from collections.abc import Mapping
+from contextlib import ExitStack
 
 import click
 
+from duelmatch.cli.options import json_option
 from duelmatch.cli.stores import opened_store, store_option
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -45,7 +49,9 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
     show_default=True,
     help="Who may read /metrics.",
 )
+@click.option("--demo", is_flag=True, help="Begin an example with simulated voters, to watch and to try.")
 @click.option("--no-limits", is_flag=True, help="Let everybody call as often as they can; for measuring.")
+@json_option
 def command(
     url: str,
     host: str,
@@ -54,7 +60,9 @@ def command(
     create_key: str | None,
     proxies: str,
     metrics: str,
+    demo: bool,
     no_limits: bool,
+    as_json: bool,
 ) -> None:
     """Serve pages to organise studies and to vote, and the HTTP API, until Ctrl-C or SIGTERM.
 
@@ -64,18 +72,35 @@ def command(
     \b
     Example:
       duelmatch serve
+      duelmatch serve --demo --store sqlite:///demo.db
       duelmatch serve --store postgresql://me@localhost/duels --port 8080
     """  # noqa: D301
     from duelmatch.web import Config, Rates, create_app
+    from duelmatch.web import demo as the_demo
     from duelmatch.web.serving import listen, serve
 
     who = create or ("anybody" if host in LOOPBACK and not create_key else "key")
-    key = create_key
-    if who == "key" and not key:
-        key = secrets.token_urlsafe(16)
-        click.echo(f"The key for beginning studies is {key} (choose one with DUELMATCH_CREATE_KEY).")
-    config = Config(who, key, None if no_limits else Rates(), metrics)  # type: ignore[arg-type]
-    with opened_store(url, new=True) as store, listen(host, port) as listener:
+    key = secrets.token_urlsafe(16) if who == "key" and not create_key else None
+    config = Config(who, create_key or key, None if no_limits else Rates(), metrics)  # type: ignore[arg-type]
+    with ExitStack() as stack:
+        store = stack.enter_context(opened_store(url, new=True))
+        listener = stack.enter_context(listen(host, port))
         shown = f"[{host}]" if ":" in host else host
-        click.echo(f"Open http://{shown}:{listener.getsockname()[1]}/ - stop with Ctrl-C.")
+        said = {"address": f"http://{shown}:{listener.getsockname()[1]}/", "create_key": key}
+        if demo:
+            study = the_demo.begin(store)
+            said["demo"] = f"{said['address']}l/{study.new_key('organiser')}"
+            stack.enter_context(the_demo.voters(study))
+        _say(said, as_json)
         serve(create_app(store, config), listener, proxies)
+
+
+def _say(said: Mapping[str, str | None], as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(said))
+        return
+    click.echo(f"Open {said['address']} - stop with Ctrl-C.")
+    if said["create_key"]:
+        click.echo(f"The key for beginning studies: {said['create_key']} (or set DUELMATCH_CREATE_KEY)")
+    if "demo" in said:
+        click.echo(f"Watch the demo as its organiser: {said['demo']}")
