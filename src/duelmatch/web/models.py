@@ -12,7 +12,7 @@ from duelmatch.studies.study import LONGEST_REASON
 from duelmatch.studies.values import Reason
 
 Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
-Text = Annotated[str, Field(max_length=5_000)]
+Edge = Annotated[list[str], Field(min_length=2, max_length=2, description="A candidate and a position.")]
 
 
 class _Strict(BaseModel):
@@ -210,9 +210,9 @@ class Outcome(BaseModel):
     matching: dict[str, str] | None
     error_allowed: float
     assuming: str | None
-    accepted: list[tuple[str, str]]
-    rejected: list[tuple[str, str]]
-    undecided: list[tuple[str, str]]
+    accepted: list[Edge]
+    rejected: list[Edge]
+    undecided: list[Edge]
     dropped: list[str]
 
     @classmethod
@@ -224,9 +224,9 @@ class Outcome(BaseModel):
             matching=None if result.matching is None else dict(result.matching),
             error_allowed=result.delta,
             assuming=result.assuming,
-            accepted=list(progress.accepted),
-            rejected=list(progress.rejected),
-            undecided=list(progress.undecided),
+            accepted=[list(edge) for edge in progress.accepted],
+            rejected=[list(edge) for edge in progress.rejected],
+            undecided=[list(edge) for edge in progress.undecided],
             dropped=list(status.dropped),
         )
 
