@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -39,22 +40,32 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Store
         yield address, store
 
 
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
+@contextmanager
+def chromium(folder: Path) -> Iterator[webdriver.Chrome]:
+    """Run a browser that keeps everything in a folder."""
     options = webdriver.ChromeOptions()
     options.binary_location = CHROMIUM or ""
-    folder = tmp_path_factory.mktemp("chromium")
     for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
         options.add_argument(argument)
     options.add_argument(f"--user-data-dir={folder}/profile")
     options.add_experimental_option("prefs", {"download.default_directory": str(folder)})
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    driver.downloads = folder  # type: ignore[attr-defined]
     try:
         yield driver
     finally:
         driver.quit()
+
+
+@pytest.fixture(scope="module")
+def downloads(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("chromium")
+
+
+@pytest.fixture(scope="module")
+def driver(downloads: Path) -> Iterator[webdriver.Chrome]:
+    with chromium(downloads) as driver:
+        yield driver
 
 
 class Browser:
@@ -118,8 +129,8 @@ class Browser:
 
 
 @pytest.fixture
-def browser(chromium: webdriver.Chrome, place: tuple[str, Store]) -> Browser:
-    return Browser(chromium, place[0])
+def browser(driver: webdriver.Chrome, place: tuple[str, Store]) -> Browser:
+    return Browser(driver, place[0])
 
 
 @pytest.fixture
@@ -186,6 +197,27 @@ def test_a_study_is_begun_shared_and_voted_in(browser: Browser, place: tuple[str
     browser.driver.get(shared)
     browser.duel()
     assert len(study.voters()) == 1, "one voter per browser"
+    browser.check()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("team.csv", "candidate,position\nann,chair\nbob,chair\n"),
+        ("team.yaml", "candidates: [{name: ann, text: <i>x</i>}, bob]\npositions: [chair]\n"),
+        ("team.json", '{"candidates": ["ann", "bob"], "positions": ["chair"]}'),
+    ],
+)
+def test_a_file_fills_the_grid(browser: Browser, name: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / "broken.yaml").write_text("candidates: [ann\n", encoding="utf-8")
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    browser.go("/new")
+    browser.find("#file").send_keys(str(tmp_path / "broken.yaml"))
+    browser.until(lambda: "YAML is broken" in browser.text("#trouble"))
+    browser.find("#file").send_keys(str(tmp_path / name))
+    browser.until(lambda: browser.find("tbody tr:nth-child(2) input").get_attribute("value") == "bob")
+    assert browser.find("thead input").get_attribute("value") == "chair"
+    assert not browser.find("#trouble").is_displayed()
     browser.check()
 
 
@@ -261,27 +293,38 @@ def test_only_safe_links_are_links(browser: Browser, study: Study) -> None:
     browser.check()
 
 
-def test_two_voters_at_once_and_the_dashboard(browser: Browser, study: Study) -> None:
-    links = {name: study.new_key("voter", study.add_voter(name)) for name in ("Eve", "Flo")}
-    browser.go(f"/l/{study.new_key('organiser')}")
-    dashboard = browser.driver.current_window_handle
-    tabs = {}
-    for name, token in links.items():  # one browser has one voter of a study at a time
-        browser.driver.switch_to.new_window("tab")
-        browser.size(DESK)
-        browser.go(f"/l/{token}")
-        browser.duel()
-        tabs[name] = browser.driver.current_window_handle
-        browser.press("1")
-        browser.duel()
+def test_two_voters_at_once(browser: Browser, study: Study, tmp_path: Path) -> None:
+    """In two browsers, each with a duel open while the other votes."""
+    with chromium(tmp_path) as driver:
+        both = (browser, Browser(driver, browser.address))
+        for each, name in zip(both, ("Eve", "Flo"), strict=True):
+            each.go(f"/l/{study.new_key('voter', study.add_voter(name))}")
+        for _ in range(3):
+            shown = [each.duel() for each in both]
+            for each in both:
+                each.press("1")
+            for each, before in zip(both, shown, strict=True):
+                won = before[1]
+                each.until(
+                    lambda it=each, name=won: (
+                        name.split()[0] in it.find("#status").get_attribute("textContent")
+                    )
+                )
+        for each in both:
+            each.until(lambda it=each: it.text("#count").startswith("You have answered 3"))
+            each.check()
+    assert [voter.answers for voter in study.voters()] == [3, 3]
+    owner = {entry.question: entry.voter for entry in study.log() if entry.kind == "asked"}
     for entry in study.log():
-        if entry.kind == "answered":
-            assert entry.voter in (1, 2)
-    assert {answer.voter for answer in study.board().answers.values()} == {1, 2}
-    for handle in tabs.values():
-        browser.driver.switch_to.window(handle)
-        browser.driver.close()
-    browser.driver.switch_to.window(dashboard)
+        assert entry.kind != "answered" or owner[entry.question] == entry.voter
+
+
+def test_the_dashboard_follows_and_changes_the_study(browser: Browser, study: Study) -> None:
+    voters = [study.add_voter(name) for name in ("Eve", "Flo")]
+    browser.go(f"/l/{study.new_key('organiser')}")
+    assert browser.text("#votes") == "0"
+    for voter in voters:
+        study.tell(voter, study.ask(voter).number, None)  # type: ignore[union-attr]
     browser.until(lambda: browser.text("#votes") == "2")
     assert HOSTILE in browser.text("#live")
     browser.picture("dashboard-desk")
@@ -308,7 +351,7 @@ def test_two_voters_at_once_and_the_dashboard(browser: Browser, study: Study) ->
     browser.check()
 
 
-def test_a_closed_study_says_so_and_is_exported(browser: Browser, study: Study) -> None:
+def test_a_closed_study_says_so_and_is_exported(browser: Browser, study: Study, downloads: Path) -> None:
     voter = study.add_voter("Eve")
     browser.go(f"/l/{study.new_key('voter', voter)}")
     browser.duel()
@@ -320,7 +363,7 @@ def test_a_closed_study_says_so_and_is_exported(browser: Browser, study: Study) 
     browser.picture("closed-desk")
     browser.go(f"/l/{study.new_key('organiser')}")
     browser.driver.find_element(By.LINK_TEXT, "Answers (CSV)").click()
-    file = browser.driver.downloads / "study.csv"  # type: ignore[attr-defined]
+    file = downloads / "study.csv"
     browser.until(lambda: file.exists() and file.stat().st_size)
     assert file.read_text().startswith("number,time,voter,question,")
     assert "Eve" not in file.read_text()

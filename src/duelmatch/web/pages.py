@@ -17,13 +17,13 @@ from duelmatch.web.access import AllAccess, TheStore, TheStudy, an_organiser
 from duelmatch.web.config import Config
 from duelmatch.web.cookies import remember
 from duelmatch.web.links import PATH
-from duelmatch.web.views import Dashboard, Histories, safe_address
+from duelmatch.web.views import Dashboard, Histories, about
 
 STATIC = Path(__file__).with_name("static")
 templates = Jinja2Templates(directory=Path(__file__).with_name("templates"))
 templates.env.trim_blocks = templates.env.lstrip_blocks = True
-templates.env.globals |= {"safe_address": safe_address, "version": duelmatch.__version__}
-templates.env.filters["wrong_at_most"] = words.wrong_at_most
+templates.env.globals["version"] = duelmatch.__version__
+templates.env.filters["about"] = about
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 

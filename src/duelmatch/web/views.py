@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
-from urllib.parse import urlsplit
 
 from duelmatch.studies import Key, Status, Study, Voter
 from duelmatch.studies.history import History, Point
@@ -20,7 +19,10 @@ WIDTH, HEIGHT = 600.0, 160.0
 """Of a chart, in its own units."""
 
 ROW = 44.0
-GRAPH_WIDTH = 640.0
+GRAPH_WIDTH = 500.0
+SIDE = 0.4
+"""The share of the width that the names take on either side."""
+
 Kind = Literal["leader", "accepted", "rejected", "open"]
 
 
@@ -219,7 +221,7 @@ def _graph(study: Study, status: Status) -> Graph | None:
             kind = "accepted"
         elif edge in leader:
             kind = "leader"
-        x1, x2 = 0.36 * GRAPH_WIDTH, 0.64 * GRAPH_WIDTH
+        x1, x2 = SIDE * GRAPH_WIDTH, (1 - SIDE) * GRAPH_WIDTH
         lines.append(Line(kind, *edge, x1, candidates[edge[0]], x2, positions[edge[1]]))
     order = {"rejected": 0, "open": 1, "leader": 2, "accepted": 3}
     lines.sort(key=lambda line: order[line.kind])
@@ -274,14 +276,11 @@ def _bars(hours: Sequence[tuple[float, int]]) -> tuple[list[Bar], str]:
     return bars, f"from {first:%d %B, %H:00} UTC; the busiest hour had {most:,}"
 
 
-def safe_address(address: str | None) -> str | None:
-    """Return an address that a page may show or link to; None for any other, such as a script.
+def about(number: int) -> str:
+    """Round an estimate, so that nobody takes it for more than it is.
 
-    >>> safe_address("https://example.org/a.png"), safe_address("javascript:alert(1)")
-    ('https://example.org/a.png', None)
+    >>> about(12_600_603), about(37)
+    ('about 13,000,000', 'about 37')
     """
-    try:
-        parts = urlsplit(address or "")
-    except ValueError:
-        return None
-    return address if parts.scheme in ("https", "http") and parts.netloc else None
+    digits = max(0, len(str(number)) - 2)
+    return f"about {round(number, -digits):,}"

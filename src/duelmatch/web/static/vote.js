@@ -89,7 +89,7 @@ async function tellProgress() {
   asking = true;
   try {
     const { votes_left: left, done } = await get(`${study}/progress`);
-    const still = done ? "nothing more is needed" : left === null ? "" : `about ${left.toLocaleString()} are still needed from everyone`;
+    const still = done ? "nothing more is needed" : left === null ? "" : `about ${Number(left.toPrecision(2)).toLocaleString()} are still needed from everyone`;
     element("count").textContent = `You have answered ${answered}${still ? `, ${still}` : ""}`;
   } catch {
     element("count").textContent = `You have answered ${answered}`;
