@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 
 import duelmatch.cli
 from duelmatch.cli import status
+from duelmatch.studies import Store
 
 WRONG_USAGE, BAD_INPUT = status.WRONG_USAGE, status.BAD_INPUT
 
@@ -177,3 +178,24 @@ def test_a_store_is_backed_up_and_restored(lineup: str) -> None:
     assert read("store", "restore", "all.gz", "--store", "sqlite:///again.db")["rows"] == rows
     assert read("study", "status", "--store", "sqlite:///again.db") == read("study", "status")
     assert read("store", "upgrade") == {"before": "0001", "after": "0001"}
+
+
+@pytest.mark.parametrize(
+    ("options", "role"), [([], "organiser"), (["--voter", "ann"], "voter"), (["--open"], "open")]
+)
+def test_a_link_opens_the_study_in_its_role(lineup: str, options: list[str], role: str) -> None:
+    said = json.loads(
+        run("study", "link", "--server", "https://duels.example.org/", "--json", *options).stdout
+    )
+    address, _, token = said["link"].rpartition("/")
+    assert address == "https://duels.example.org/l"
+    with Store("sqlite:///duels.db") as store:
+        access = store.access(token)
+        assert access is not None
+        assert (access.study, access.role) == (said["study"], role)
+    shown = run("study", "link", *options).stdout
+    assert "http://127.0.0.1:8000/l/" in shown.splitlines()[-1]
+
+
+def test_a_link_is_for_one_or_for_all(lineup: str) -> None:
+    run("study", "link", "--open", "--voter", "ann", code=WRONG_USAGE)

@@ -23,6 +23,8 @@ GRAPH_WIDTH = 500.0
 SIDE = 0.4
 """The share of the width that the names take on either side."""
 
+CONFIDENCE = "Confidence in the leading line-up: who stops when it is 95% is wrong at most 1 time in 20"
+A_WINNER = "some line-up beats every other"
 Kind = Literal["leader", "accepted", "rejected", "open"]
 
 
@@ -164,9 +166,8 @@ def _explanation(status: Status) -> str:
     match status.result.status:
         case "certified":
             text = f"This line-up is the best by the criterion you chose; an answer like this is {wrong}."
-            return text + (
-                f" It takes for granted that {status.result.assuming}." if status.result.assuming else ""
-            )
+            assuming = (status.result.assuming or "").replace("a Condorcet winner exists", A_WINNER)
+            return f"{text} It takes for granted that {assuming}." if assuming else text
         case "within_epsilon":
             return f"No line-up is better by more than {status.result.epsilon:g}; such an answer is {wrong}."
         case "no_winner":
@@ -251,7 +252,7 @@ def _curve(points: Sequence[Point]) -> Chart | None:
         f"{WIDTH * point.votes / most:.1f},{HEIGHT * (1 - value):.1f}"
         for point, value in zip(points, values, strict=True)
     )
-    label = "How sure one can be of the leading line-up" if known else "Places decided, of all there are"
+    label = CONFIDENCE if known else "Places decided, of all there are"
     return Chart(label, line, "100%", "first vote", f"{most:,} votes")
 
 

@@ -6,6 +6,7 @@ import click
 
 from duelmatch.cli.study.create import create
 from duelmatch.cli.study.files import export, take_in
+from duelmatch.cli.study.link import link
 from duelmatch.cli.study.phases import close
 from duelmatch.cli.study.show import log, status
 from duelmatch.cli.study.vote import ask, tell
@@ -27,5 +28,5 @@ def command() -> None:
     """  # noqa: D301
 
 
-for part in (create, ask, tell, status, log, export, take_in, close):
+for part in (create, ask, tell, status, log, export, take_in, link, close):
     command.add_command(part)
