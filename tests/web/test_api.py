@@ -237,9 +237,10 @@ def test_progress_is_sent_as_events(store: Store, study: Study, monkeypatch: pyt
     from duelmatch.web import events
 
     monkeypatch.setattr(events, "LOOK_EVERY", 0.01)
+    monkeypatch.setattr(events, "CHECK_EVERY", 10**9)
 
     async def listen() -> list[dict[str, Any]]:
-        stream = events._progress_of(study)
+        stream = events._progress_of(study, [])
         first = await anext(stream)
         study.add_voter()
         second = await anext(stream)
@@ -248,3 +249,64 @@ def test_progress_is_sent_as_events(store: Store, study: Study, monkeypatch: pyt
 
     first, second = asyncio.run(listen())
     assert (first["voters"], second["voters"]) == (0, 1)
+
+
+def test_a_study_is_duplicated_without_votes_and_who_withdrew(
+    client: httpx.Client, organiser: Caller, invite: Callable[[], Caller]
+) -> None:
+    problem = {"candidates": ["ann", "bob", "cyd"], "positions": ["chair"]}
+    made = client.post("/api/v1/studies", json=NEW | {"problem": problem}).json()
+    first = Caller(client, made["study"], made["organiser_token"])
+    first("POST", "/drop", 204, json={"candidate": "bob"})
+    copied = first("POST", "/duplicate", 201, json={"name": "Again"})
+    again = Caller(client, copied["study"], copied["organiser_token"])
+    about = again("GET", "")
+    assert about["name"] == "Again"
+    assert about["problem"]["candidates"] == ["ann", "cyd"]
+    assert again("GET", "/progress")["votes"] == 0
+    assert "organiser" in invite()("POST", "/duplicate", 403, json={"name": "Mine"})
+
+
+@pytest.mark.parametrize(
+    ("layout", "text"),
+    [
+        ("yaml", "candidates: [ann, bob]\npositions: [chair]\n"),
+        ("csv", "candidate,position\nann,chair\nbob,chair\n"),
+        ("json", '{"candidates": ["ann", "bob"], "positions": ["chair"]}'),
+    ],
+)
+def test_a_written_problem_is_read(client: httpx.Client, layout: str, text: str) -> None:
+    answer = client.post("/api/v1/problems/read", json={"text": text, "layout": layout})
+    assert answer.json() == {"problem": {"candidates": ["ann", "bob"], "positions": ["chair"]}}
+    wrong = client.post("/api/v1/problems/read", json={"text": "a: [", "layout": layout})
+    assert wrong.status_code == 422
+    assert checked(wrong)
+
+
+def test_the_votes_to_expect_are_estimated(client: httpx.Client) -> None:
+    easy, hard = (
+        client.post("/api/v1/estimate", json=NEW | {"settings": {"algorithm": "car-cond", "delta": delta}})
+        for delta in (0.3, 0.001)
+    )
+    assert 0 < easy.json()["votes"] < hard.json()["votes"]
+    large = {"candidates": [str(n) for n in range(30)], "positions": ["a", "b"]}
+    assert client.post("/api/v1/estimate", json=NEW | {"problem": large}).json() == {"votes": None}
+
+
+def test_events_end_when_the_link_is_revoked(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    import asyncio
+
+    from duelmatch.web import events
+
+    monkeypatch.setattr(events, "LOOK_EVERY", 0.01)
+    token = study.new_key("organiser")
+    access = study.store.access(token)
+    assert access is not None
+
+    async def listen() -> int:
+        stream = events._progress_of(study, [access.key])
+        await anext(stream)
+        study.revoke(access.key)
+        return len([event async for event in stream])
+
+    assert asyncio.run(asyncio.wait_for(listen(), 30)) <= 1

@@ -111,10 +111,15 @@ class Browser:
             self.driver.save_screenshot(f"{PICTURES}/{name}.png")
 
     def check(self) -> None:
-        """No script of a candidate ran, nothing broke the policy, and nothing sticks out of the page."""
+        """No foreign script ran, nothing broke the policy or sticks out, and all can be read out."""
         assert self.driver.title != "broken"
         complaints = [entry["message"] for entry in self.driver.get_log("browser")]
         assert not [text for text in complaints if "Content Security" in text or "Uncaught" in text]
+        tree = self.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+        for node in tree:
+            role, name = (node.get(part, {}).get("value") for part in ("role", "name"))
+            if role in ("button", "link", "textbox", "checkbox", "radio", "dialog", "heading", "image"):
+                assert node["ignored"] or name, f"a {role} without a name for a screen reader"
         script = "return document.documentElement.scrollWidth - window.innerWidth"
         assert self.driver.execute_script(script) <= 0
 

@@ -6,6 +6,7 @@ import json
 import logging
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import httpx
 import pytest
@@ -338,3 +339,12 @@ def test_a_qr_code_is_a_picture_without_anything_else() -> None:
     assert picture.startswith("<svg")
     assert "style" not in picture
     assert "script" not in picture
+
+
+def test_the_tests_that_the_documentation_names_are_there() -> None:
+    tests = Path(__file__).parents[1]
+    page = (tests.parent / "docs" / "serving.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:web|studies)/test_\w+\.py)(?:::(\w+))?`", page)
+    assert len(named) > 20
+    for file, function in named:
+        assert f"def {function}" in (tests / file).read_text(encoding="utf-8"), f"{file}::{function}"

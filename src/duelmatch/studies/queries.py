@@ -80,6 +80,11 @@ KEYS = (
     .where(schema.secrets.c.study == sa.bindparam("s"))
     .order_by(schema.secrets.c.created_at, schema.secrets.c.id)
 )
+WORKS = sa.select(sa.func.count()).where(
+    schema.secrets.c.study == sa.bindparam("s"),
+    schema.secrets.c.id == sa.bindparam("key"),
+    schema.secrets.c.revoked_at.is_(None),
+)
 REVOKE = (
     sa.update(schema.secrets)
     .where(schema.secrets.c.study == sa.bindparam("s"), schema.secrets.c.id == sa.bindparam("key"))

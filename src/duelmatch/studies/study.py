@@ -217,6 +217,11 @@ class Study:
                 for row in connection.execute(queries.KEYS, {"s": self.id})
             ]
 
+    def works(self, key: str) -> bool:
+        """Whether a link of this study, by its id, has not been revoked."""
+        with self.store.database.reading() as connection:
+            return bool(connection.execute(queries.WORKS, {"s": self.id, "key": key}).scalar_one())
+
     # What there is to see.
 
     def log(self, after: int = 0, limit: int | None = None) -> list[Entry]:

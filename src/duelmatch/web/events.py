@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 
 from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 
 from duelmatch.studies import Study
-from duelmatch.web.access import TheStudy
+from duelmatch.web.access import AllAccess, TheStudy
 from duelmatch.web.models import Progress
 from duelmatch.web.problems import documented
 
@@ -19,6 +19,9 @@ LOOK_EVERY = 1.0
 
 BREATHE_EVERY = 15
 """Looks without news until something is sent anyway, so that nobody takes the connection for dead."""
+
+CHECK_EVERY = 10
+"""Looks until it is asked again whether the link still works."""
 
 router = APIRouter(prefix="/api/v1/studies/{study}", responses=documented(401, 403, 404, 422, 429, 503))
 
@@ -29,18 +32,20 @@ router = APIRouter(prefix="/api/v1/studies/{study}", responses=documented(401, 4
     response_class=StreamingResponse,
     responses={200: {"content": {"text/event-stream": {}}, "description": "Events called progress"}},
 )
-def events(study: TheStudy, request: Request) -> StreamingResponse:
-    """Send the progress now, and whenever something has happened."""
-    state = request.app.state
+def events(study: TheStudy, access: AllAccess, request: Request) -> StreamingResponse:
+    """Send the progress now, and whenever something has happened; until the link is revoked."""
+    state, keys = request.app.state, [allowed.key for allowed in access.values()]
     return StreamingResponse(
-        _progress_of(study, lambda: bool(state.stopping)),
+        _progress_of(study, keys, lambda: bool(state.stopping)),
         media_type="text/event-stream",
         headers={"Cache-Control": "no-store"},
     )
 
 
-async def _progress_of(study: Study, stopping: Callable[[], bool] = lambda: False) -> AsyncIterator[str]:
-    seen, quiet = 0, 0
+async def _progress_of(
+    study: Study, keys: Sequence[str], stopping: Callable[[], bool] = lambda: False
+) -> AsyncIterator[str]:
+    seen, quiet, looks = 0, 0, 0
     while not stopping():
         head = await run_in_threadpool(study.head)
         if head != seen:
@@ -50,5 +55,12 @@ async def _progress_of(study: Study, stopping: Callable[[], bool] = lambda: Fals
         elif quiet == BREATHE_EVERY:
             quiet = 0
             yield ": still here\n\n"
+        looks += 1
         quiet += 1
+        if looks % CHECK_EVERY == 0 and not await run_in_threadpool(_any_works, study, keys):
+            return
         await asyncio.sleep(LOOK_EVERY)
+
+
+def _any_works(study: Study, keys: Sequence[str]) -> bool:
+    return any(study.works(key) for key in keys)

@@ -19,7 +19,7 @@ POLICY = "; ".join(
         "default-src 'none'",
         "script-src 'self'",
         "style-src 'self'",
-        "img-src 'self' https: data:",
+        "img-src 'self' https:",
         "connect-src 'self'",
         "form-action 'self'",
         "base-uri 'none'",

@@ -18,7 +18,6 @@ def link_of(request: Request, token: str) -> str:
 def qr_code(text: str) -> str:
     """Return a text as a QR code, in SVG."""
     picture = io.BytesIO()
-    segno.make(text, micro=False, error="m").save(
-        picture, kind="svg", border=4, omitsize=True, xmldecl=False, light="#fff", dark="#000"
-    )
+    code = segno.make(text, micro=False, error="m")
+    code.save(picture, kind="svg", title="The link as a QR code", omitsize=True, xmldecl=False, light="#fff")
     return picture.getvalue().decode()

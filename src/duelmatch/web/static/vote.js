@@ -23,9 +23,9 @@ let asking = false;
 
 const named = (entries) => Object.fromEntries(entries.map((e) => (typeof e === "string" ? [e, {}] : [e.name, e])));
 
-function isWebAddress(address) {
+function isWebAddress(address, ...protocols) {
   try {
-    return ["https:", "http:"].includes(new URL(address).protocol);
+    return protocols.includes(new URL(address).protocol);
   } catch {
     return false;
   }
@@ -36,7 +36,7 @@ function card(side, number) {
   const about = details.candidates[name] || {};
   const button = element(side);
   const parts = [];
-  if (about.picture && isWebAddress(about.picture)) {
+  if (about.picture && isWebAddress(about.picture, "https:")) {
     const picture = document.createElement("img");
     picture.src = about.picture;
     picture.alt = "";
@@ -53,7 +53,7 @@ function card(side, number) {
   add("kbd", "", String(number));
   button.replaceChildren(...parts);
   const more = button.parentElement.querySelector(".more");
-  more.hidden = !(about.link && isWebAddress(about.link));
+  more.hidden = !(about.link && isWebAddress(about.link, "https:", "http:"));
   if (!more.hidden) more.href = about.link;
   else more.removeAttribute("href");
 }
