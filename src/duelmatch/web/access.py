@@ -2,6 +2,9 @@
 
 One browser can hold several links of one study: the organiser may vote, too. So what an operation is for
 decides which of them counts.
+
+What does not wait for the database is ``async``: FastAPI runs everything else in a thread of its own, and going
+there and back takes longer than what is done there.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ StudyId = Annotated[str, Path(description="The id of the study.", pattern="^[0-9
 Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 
 
-def the_store(request: Request) -> Store:
+async def the_store(request: Request) -> Store:
     """Return the store of the application."""
     store: Store = request.app.state.store
     return store
@@ -58,26 +61,26 @@ def the_study(study: StudyId, access: AllAccess, store: Annotated[Store, Depends
     return store.study(study)
 
 
-def the_voter(access: AllAccess) -> int:
+async def the_voter(access: AllAccess) -> int:
     """Return the number of the voter who asks."""
     if "voter" not in access or access["voter"].voter is None:
         raise HTTPException(403, "Only a voter can do this.")
     return access["voter"].voter
 
 
-def an_organiser(access: AllAccess) -> None:
+async def an_organiser(access: AllAccess) -> None:
     """Refuse everybody else."""
     if "organiser" not in access:
         raise HTTPException(403, "Only the organiser can do this.")
 
 
-def an_invited(access: AllAccess) -> None:
+async def an_invited(access: AllAccess) -> None:
     """Refuse who has no open link."""
     if "open" not in access:
         raise HTTPException(403, "Only an open link lets people join.")
 
 
-def a_creator(request: Request, credentials: Credentials) -> None:
+async def a_creator(request: Request, credentials: Credentials) -> None:
     """Refuse who may not begin studies on this server."""
     config: Config = request.app.state.config
     if config.create == "nobody":
