@@ -3,8 +3,8 @@
 One browser can hold several links of one study: the organiser may vote, too. So what an operation is for
 decides which of them counts.
 
-What does not wait for the database is ``async``: FastAPI runs everything else in a thread of its own, and going
-there and back takes longer than what is done there.
+What does not wait for the database is ``async``: FastAPI runs everything else in a thread of its own, and
+going there and back takes longer than what is done there.
 """
 
 from __future__ import annotations
