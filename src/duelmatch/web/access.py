@@ -50,13 +50,14 @@ def all_access(
         raise HTTPException(
             401, "A valid link for this study is needed.", headers={"WWW-Authenticate": "Bearer"}
         )
+    store.study(study)  # read here, where waiting is no harm; after this it is remembered
     return allowed
 
 
 AllAccess = Annotated[Mapping[str, Access], Depends(all_access)]
 
 
-def the_study(study: StudyId, access: AllAccess, store: Annotated[Store, Depends(the_store)]) -> Study:
+async def the_study(study: StudyId, access: AllAccess, store: Annotated[Store, Depends(the_store)]) -> Study:
     """Return the study that the caller has access to."""
     return store.study(study)
 
