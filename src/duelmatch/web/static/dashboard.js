@@ -5,8 +5,23 @@ const id = element("dashboard").dataset.study;
 const study = `/studies/${id}`;
 let refreshing = false;
 let again = false;
+let pressed = false; // a button that is being pressed must not be replaced before it is let go
+
+function replace(html) {
+  const open = element("links")?.open;
+  const focused = document.activeElement?.dataset?.do;
+  const scrolled = [...document.querySelectorAll("#live .scroll")].map((part) => part.scrollTop);
+  element("live").innerHTML = html; // escaped by the server, and no script runs by the page's policy
+  if (open) element("links").open = true;
+  if (focused) document.querySelector(`[data-do="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+  document.querySelectorAll("#live .scroll").forEach((part, number) => (part.scrollTop = scrolled[number] || 0));
+}
 
 async function refresh() {
+  if (pressed) {
+    setTimeout(refresh, 300);
+    return;
+  }
   if (refreshing) {
     again = true;
     return;
@@ -15,11 +30,9 @@ async function refresh() {
   try {
     const answer = await fetch(`${study}/live`);
     if (answer.ok) {
-      const open = element("links")?.open;
-      const focused = document.activeElement?.dataset?.do;
-      element("live").innerHTML = await answer.text(); // escaped by the server, and no script runs by the page's policy
-      if (open) element("links").open = true;
-      if (focused) document.querySelector(`[data-do="${CSS.escape(focused)}"]`)?.focus();
+      const html = await answer.text();
+      if (pressed) again = true;
+      else replace(html);
     }
   } catch {
     // the stream of events connects again, and then there is another refresh
@@ -102,5 +115,8 @@ element("live").addEventListener("click", (event) => {
     await refresh();
   });
 });
+
+document.addEventListener("pointerdown", () => (pressed = true));
+for (const end of ["pointerup", "pointercancel"]) document.addEventListener(end, () => setTimeout(() => (pressed = false), 0));
 
 new EventSource(`/api/v1${study}/events`).addEventListener("progress", refresh);
