@@ -8,7 +8,7 @@ PICTURES := borda-gaps:gap borda-gaps:bound condorcet-gaps:gap confidence:certai
   random-instances:bound
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench stats gallery docs clean
+.PHONY: help setup demo serve test check bench stats gallery docs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,11 +22,16 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv || { \
 	  echo "Python could not make a virtual environment; on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
 	@$(PIP) --upgrade pip
-	@$(PIP) --build-constraint constraints.txt --group dev --editable '.[plots,experiments,dask]'
+	@$(PIP) --build-constraint constraints.txt --group dev --editable '.[plots,experiments,dask,studies,postgres,web]'
 	@touch $@
 
 demo: setup ## Show the main job on a bundled example
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh build/demo
+
+serve: setup ## Serve a demo study with simulated voters to watch, at port 8000
+	@mkdir -p build
+	@rm -f build/serve.db build/serve.db-wal build/serve.db-shm
+	@$(BIN)/duelmatch serve --demo --store sqlite:///build/serve.db
 
 test: setup ## Run all tests, those of the documentation too
 	@$(BIN)/python -m pytest -n 2 tests

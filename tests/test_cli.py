@@ -271,7 +271,13 @@ class TestEveryCommand:
         page = run(name, "--help").stdout
         assert "Example" in page
         assert f"duelmatch {name}" in page
-        assert "--json" in page
+        parts = command.commands if isinstance(command, click.Group) else {}
+        for part in parts:
+            help_of_part = run(name, part, "--help").stdout
+            assert f"duelmatch {name} {part}" in help_of_part
+            assert "Example" in help_of_part
+            assert "JSON" in help_of_part
+        assert parts or "--json" in page
 
     def test_is_listed_in_the_help(self) -> None:
         page = run("--help").stdout

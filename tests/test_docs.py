@@ -36,6 +36,7 @@ PAGES = [
 MODULES = sorted(
     ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
     for path in PACKAGE.rglob("*.py")
+    if path.name != "env.py"  # which Alembic alone can run
 )
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INPUT = re.compile(r"printf '(.*)' \| (?=duelmatch )")
@@ -166,15 +167,14 @@ def test_every_command_and_option_is_documented(name: str) -> None:
     page = (DOCS / "cli.md").read_text(encoding="utf-8")
     section = re.search(rf"^## duelmatch {name}\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
     assert section is not None, f"docs/cli.md has no section on {name}"
-    command = import_module(f"duelmatch.cli.{name}").command
-    subcommands = list(command.commands.values()) if isinstance(command, click.Group) else []
-    for each in (command, *subcommands):
-        if each is not command:
-            assert f"### duelmatch {name} {each.name}" in section[1], each.name
-        for parameter in each.params:
-            if isinstance(parameter, click.Option):
-                for option in parameter.opts:
-                    assert f"`{option}" in section[1], f"{name} {option}"
+    command: click.Command = import_module(f"duelmatch.cli.{name}").command
+    parts = command.commands if isinstance(command, click.Group) else {}
+    for part in parts:
+        assert f"`{part}" in section[1] or f"### duelmatch {name} {part}" in section[1], f"{name} {part}"
+    for parameter in [*command.params, *(each for part in parts.values() for each in part.params)]:
+        if isinstance(parameter, click.Option):
+            for option in parameter.opts:
+                assert f"`{option}" in section[1], f"{name} {option}"
 
 
 def test_every_exit_code_is_documented() -> None:

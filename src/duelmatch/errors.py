@@ -23,6 +23,26 @@ class FileError(DuelmatchError, ValueError):
     """A file that cannot be read, written or understood."""
 
 
+class StoreError(DuelmatchError, ValueError):
+    """A database of studies that cannot be reached, or is not what this version of duelmatch works with."""
+
+
+class StudyError(DuelmatchError, ValueError):
+    """What a study refuses; it changes nothing."""
+
+
+class NotThereError(StudyError):
+    """There is no such study, voter or question."""
+
+
+class NotAllowedError(StudyError):
+    """A voter may not do what was asked, or nobody may in this study."""
+
+
+class ConflictError(StudyError):
+    """What the study has come to by now does not go with this; look again."""
+
+
 class TooLargeError(DuelmatchError):
     """An exact computation that would not fit in the stated limit; the message estimates its cost."""
 

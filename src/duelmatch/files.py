@@ -68,11 +68,12 @@ def load_problem(path: AnyPath) -> Problem:
     :raises ProblemError: if what it says is not a problem.
     """
     with naming(path) as file:
-        text = read_text(file, PROBLEM_BYTES)
-        suffix = _suffix(file)
-        if suffix == ".csv":
-            return _table_problem(text)
-        return problem_of(sections_of(parse(text, suffix)))
+        return read_problem(read_text(file, PROBLEM_BYTES), _suffix(file))
+
+
+def read_problem(text: str, suffix: str) -> Problem:
+    """Read a problem from the text of a file whose name ends in .yaml, .json or .csv."""
+    return _table_problem(text) if suffix == ".csv" else problem_of(sections_of(parse(text, suffix)))
 
 
 def load_preferences(path: AnyPath, problem: Problem | None = None) -> Preferences:

@@ -1,0 +1,106 @@
+"""``duelmatch serve``: the pages and the API for the studies of a database."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Mapping
+from contextlib import ExitStack
+
+import click
+
+from duelmatch.cli.options import json_option
+from duelmatch.cli.stores import opened_store, store_option
+
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
+@click.command("serve")
+@store_option
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8000,
+    show_default=True,
+    help="The port to listen at; 0 takes any that is free.",
+)
+@click.option(
+    "--create",
+    type=click.Choice(["anybody", "key", "nobody"]),
+    help="Who may begin studies in the browser.  [default: anybody if --host is this machine, else key]",
+)
+@click.option(
+    "--create-key",
+    envvar="DUELMATCH_CREATE_KEY",
+    show_envvar=True,
+    help="The key for beginning studies.  [default: a new one, printed once]",
+)
+@click.option(
+    "--proxies",
+    default="127.0.0.1",
+    show_default=True,
+    help="Addresses of proxies to believe about who calls (X-Forwarded-For, X-Forwarded-Proto).",
+)
+@click.option(
+    "--metrics",
+    type=click.Choice(["local", "anybody"]),
+    default="local",
+    show_default=True,
+    help="Who may read /metrics.",
+)
+@click.option("--demo", is_flag=True, help="Begin an example with simulated voters, to watch and to try.")
+@click.option("--no-limits", is_flag=True, help="Let everybody call as often as they can; for measuring.")
+@json_option
+def command(
+    url: str,
+    host: str,
+    port: int,
+    create: str | None,
+    create_key: str | None,
+    proxies: str,
+    metrics: str,
+    demo: bool,
+    no_limits: bool,
+    as_json: bool,
+) -> None:
+    """Serve pages to organise studies and to vote, and the HTTP API, until Ctrl-C or SIGTERM.
+
+    The database is made if it is not there. Put a proxy that speaks HTTPS in front of it when voters are not
+    on this machine: docs/serving.md shows how.
+
+    \b
+    Example:
+      duelmatch serve
+      duelmatch serve --demo --store sqlite:///demo.db
+      duelmatch serve --store postgresql://me@localhost/duels --port 8080
+    """  # noqa: D301
+    from duelmatch.web import Config, Rates, create_app
+    from duelmatch.web import demo as the_demo
+    from duelmatch.web.serving import listen, serve
+
+    who = create or ("anybody" if host in LOOPBACK and not create_key else "key")
+    key = secrets.token_urlsafe(16) if who == "key" and not create_key else None
+    config = Config(who, create_key or key, None if no_limits else Rates(), metrics)  # type: ignore[arg-type]
+    with ExitStack() as stack:
+        store = stack.enter_context(opened_store(url, new=True))
+        listener = stack.enter_context(listen(host, port))
+        shown = f"[{host}]" if ":" in host else host
+        said = {"address": f"http://{shown}:{listener.getsockname()[1]}/", "create_key": key}
+        if demo:
+            study = the_demo.begin(store)
+            said["demo"] = f"{said['address']}l/{study.new_key('organiser')}"
+            stack.enter_context(the_demo.voters(study))
+        _say(said, as_json)
+        serve(create_app(store, config), listener, proxies)
+
+
+def _say(said: Mapping[str, str | None], as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(said))
+        return
+    click.echo(f"Open {said['address']} - stop with Ctrl-C.")
+    if said["create_key"]:
+        click.echo(f"The key for beginning studies: {said['create_key']} (or set DUELMATCH_CREATE_KEY)")
+    if "demo" in said:
+        click.echo(f"Watch the demo as its organiser: {said['demo']}")

@@ -1,0 +1,229 @@
+"""The database: SQLite or PostgreSQL, opened, migrated, and read or written in transactions.
+
+What is committed is on disk: SQLite runs with a write-ahead log and ``synchronous=FULL``, PostgreSQL with
+``synchronous_commit`` as the server has it, which is on unless somebody turned it off.
+
+One writer at a time: on SQLite per file (``BEGIN IMMEDIATE`` and a busy timeout), on PostgreSQL per study
+(its row in ``studies`` is locked). So the entries of a study are numbered and become visible in one order,
+and whoever reads sees a beginning of the log without gaps. Readers wait for nobody, and nobody waits for
+them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import URL, Connection, Engine
+from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError, SQLAlchemyError
+
+from duelmatch.errors import MissingExtraError, StoreError
+
+BUSY_SECONDS = 30.0
+"""How long to wait for another process that is writing."""
+
+_MIGRATION_LOCK = 7_306_084_218_213_377
+"""The number of PostgreSQL's advisory lock: any that nobody else is likely to use."""
+
+_SQLITE_CLOCK = "(julianday('now') - 2440587.5) * 86400.0"
+_POSTGRES_CLOCK = "extract(epoch from clock_timestamp())::double precision"
+
+
+class Database:
+    """A database of studies, shared by all threads of a process."""
+
+    def __init__(self, url: str, connections: int = 10) -> None:
+        self.url = _checked(url)
+        self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        self._clock = sa.text(f"SELECT {_SQLITE_CLOCK if self.is_sqlite else _POSTGRES_CLOCK}")
+        self._engine = _engine(self.url, self.is_sqlite, connections)
+
+    def __str__(self) -> str:
+        shown = self.url.set(drivername=self.url.get_backend_name())
+        return shown.render_as_string(hide_password=True)
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self._engine.dispose()
+
+    def now(self, connection: Connection) -> float:
+        """Return the time by the database's clock, which all processes share: seconds since 1970."""
+        return float(connection.execute(self._clock).scalar_one())
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Give a connection to read from; all of it sees the database as it was at one moment."""
+        options = (
+            {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        )
+        with self._explained(), self._engine.connect() as connection:
+            yield connection.execution_options(**options)
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """Give a connection to write to: all of it is kept, on disk, or nothing."""
+        with self._explained(), self._engine.connect() as connection:
+            connection.execution_options(duelmatch_writes=True)
+            with connection.begin():
+                yield connection
+
+    def upgrade(self) -> tuple[str | None, str]:
+        """Bring the tables to what this version works with; return the revisions before and after.
+
+        Several processes may do so at once.
+        """
+        with self.writing() as connection:
+            self.lock_for_upgrade(connection)
+            before = self.revision(connection)
+            self._check_known(before)
+            self.upgrade_to(connection, "head")
+            return before, newest_revision()
+
+    def lock_for_upgrade(self, connection: Connection) -> None:
+        """Keep others from changing the tables until the end of the transaction."""
+        if not self.is_sqlite:  # which has locked all of it
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MIGRATION_LOCK)))
+
+    def upgrade_to(self, connection: Connection, revision: str) -> None:
+        """Run the migrations that lead to a revision, or to the newest, "head"."""
+        from alembic import command
+
+        configuration = _alembic()
+        configuration.attributes["connection"] = connection
+        command.upgrade(configuration, revision)
+
+    def prepare(self) -> None:
+        """Make the tables if the database is empty, or see to it that they are the right ones.
+
+        :raises StoreError: if they are those of another version.
+        """
+        with self.reading() as connection:
+            revision = self.revision(connection)
+        if revision is None:
+            self.upgrade()
+            return
+        self._check_known(revision)
+        if revision != newest_revision():
+            raise StoreError(
+                f"{self}: This database was made by an older version of duelmatch. Make a copy of it, then "
+                "bring it up to date with: duelmatch store upgrade"
+            )
+
+    def revision(self, connection: Connection) -> str | None:
+        """Return the revision of the tables, None if there are none."""
+        from alembic.runtime.migration import MigrationContext
+
+        revision = MigrationContext.configure(connection).get_current_revision()
+        if revision is None and (others := sa.inspect(connection).get_table_names()):
+            raise StoreError(
+                f"{self}: This database is not one of duelmatch: it has a table '{others[0]}'. Use another."
+            )
+        return revision
+
+    def knows(self, revision: object) -> bool:
+        """Whether there is such a revision, as far as this version knows."""
+        from alembic.script import ScriptDirectory
+
+        return revision in {
+            step.revision for step in ScriptDirectory.from_config(_alembic()).walk_revisions()
+        }
+
+    def _check_known(self, revision: str | None) -> None:
+        if revision is not None and not self.knows(revision):
+            raise StoreError(
+                f"{self}: This database was made by a newer version of duelmatch (its tables are at "
+                f"'{revision:.40}'). Install that version."
+            )
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Turn the database's own errors into a sentence."""
+        try:
+            yield
+        except (OperationalError, InterfaceError) as error:
+            raise StoreError(f"{self}: The database cannot be used: {_first_line(error)}") from error
+        except DBAPIError as error:
+            raise StoreError(f"{self}: The database refused this: {_first_line(error)}") from error
+        except SQLAlchemyError as error:
+            raise StoreError(f"{self}: {_first_line(error)}") from error
+
+
+def newest_revision() -> str:
+    """Return the revision of the tables that this version works with."""
+    from alembic.script import ScriptDirectory
+
+    (head,) = ScriptDirectory.from_config(_alembic()).get_heads()
+    return head
+
+
+def _alembic() -> Any:
+    from alembic.config import Config
+
+    configuration = Config()
+    configuration.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    configuration.set_main_option("path_separator", "os")
+    return configuration
+
+
+def _checked(url: str) -> URL:
+    try:
+        parsed = sa.make_url(url)
+        backend = parsed.get_backend_name()
+    except (ArgumentError, AttributeError, ValueError):
+        raise StoreError(
+            f"'{url:.200}' is not the address of a database. Write sqlite:///duels.db for a file, or "
+            "postgresql://user:password@host/name."
+        ) from None
+    if backend in ("postgres", "postgresql"):
+        return parsed.set(drivername="postgresql+psycopg")
+    if backend != "sqlite":
+        raise StoreError(f"Studies are kept in sqlite or postgresql, not in '{backend:.40}'.")
+    if parsed.database in (None, "", ":memory:"):
+        raise StoreError(
+            "A study needs a file that outlives the program: write sqlite:///duels.db, for example."
+        )
+    return parsed.set(drivername="sqlite+pysqlite")
+
+
+def _engine(url: URL, is_sqlite: bool, connections: int) -> Engine:
+    if is_sqlite:
+        engine = sa.create_engine(
+            url,
+            pool_size=connections,
+            max_overflow=-1,
+            connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False, "isolation_level": None},
+        )
+        sa.event.listen(engine, "connect", _set_up_sqlite)
+        sa.event.listen(engine, "begin", _begin_sqlite)
+        return engine
+    try:
+        return sa.create_engine(url, pool_size=connections, max_overflow=connections, pool_pre_ping=True)
+    except ModuleNotFoundError:
+        raise MissingExtraError("PostgreSQL needs psycopg: pip install 'duelmatch[postgres]'") from None
+
+
+def _set_up_sqlite(connection: Any, _: object) -> None:
+    """Write ahead, so that readers and the writer do not wait for each other, and sync every commit."""
+    cursor = connection.cursor()
+    (mode,) = cursor.execute("PRAGMA journal_mode=WAL").fetchone()
+    if mode != "wal":
+        raise StoreError(
+            "SQLite cannot write ahead here (WAL), as on some network drives. Choose a local disk."
+        )
+    cursor.execute("PRAGMA synchronous=FULL")
+    cursor.execute("PRAGMA foreign_keys=ON")
+    cursor.close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    writes = connection.get_execution_options().get("duelmatch_writes", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _first_line(error: BaseException) -> str:
+    original = getattr(error, "orig", None) or error
+    lines = str(original).strip().splitlines() or [type(original).__name__]
+    return lines[0][:300].rstrip(".") + "."

@@ -1,0 +1,76 @@
+"""What a study is set to when it is created; it stays so."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from duelmatch.errors import StudyError
+
+SHORTEST_LEASE, LONGEST_LEASE = 1.0, 30 * 86400.0
+MOST_AHEAD = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Which explorer asks, and how voters may answer.
+
+    ``lease``: seconds after which a question that nobody answered goes to somebody else. ``ties``: whether a
+    voter may say that two are equal, which a coin then decides. ``skips``: whether a voter may pass.
+    ``once``: whether nobody is asked the same question twice. ``ahead``: how many answers may be asked for
+    beyond what the explorer wants now, so that nobody has to wait for others. ``max_votes``: how many answers
+    are asked for at most.
+    """
+
+    algorithm: str
+    delta: float = 0.05
+    seed: int = 0
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    lease: float = 300.0
+    ties: bool = True
+    skips: bool = True
+    once: bool = False
+    ahead: int = 100
+    max_votes: int | None = None
+
+    def __post_init__(self) -> None:
+        if not _is_number(self.lease) or not SHORTEST_LEASE <= self.lease <= LONGEST_LEASE:
+            raise StudyError(
+                f"A lease lasts from {SHORTEST_LEASE:g} to {LONGEST_LEASE:,.0f} seconds, "
+                f"not {self.lease!r:.80}."
+            )
+        for name in ("ties", "skips", "once"):
+            if not isinstance(getattr(self, name), bool):
+                raise StudyError(f"{name} must be true or false, not {getattr(self, name)!r:.80}.")
+        if not _is_whole(self.ahead) or not 0 <= self.ahead <= MOST_AHEAD:
+            raise StudyError(
+                f"ahead must be a whole number from 0 to {MOST_AHEAD:,}, not {self.ahead!r:.80}."
+            )
+        if self.max_votes is not None and not (_is_whole(self.max_votes) and self.max_votes >= 0):
+            raise StudyError(f"max_votes must be a whole number from 0, not {self.max_votes!r:.80}.")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all of it by name."""
+        return asdict(self) | {"parameters": dict(self.parameters)}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Settings:
+        """Read what :meth:`as_dict` gave."""
+        known = {field.name for field in fields(cls)}
+        if unknown := [name for name in values if name not in known]:
+            raise StudyError(
+                f"There is no setting '{unknown[0]:.80}'; the settings are {', '.join(sorted(known))}."
+            )
+        if "algorithm" not in values or not isinstance(values.get("parameters", {}), Mapping):
+            raise StudyError("The settings must name an algorithm, and its parameters by name.")
+        return cls(**values)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)

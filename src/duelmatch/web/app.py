@@ -1,0 +1,99 @@
+"""The application: the API over one store, its limits and its health."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI, HTTPException, Request
+from fastapi.responses import PlainTextResponse
+from starlette.staticfiles import StaticFiles
+
+import duelmatch
+from duelmatch.studies import Store
+from duelmatch.web import api, events, pages, problems
+from duelmatch.web.access import TheStore
+from duelmatch.web.config import Config
+from duelmatch.web.guard import Guard
+from duelmatch.web.limits import BodyLimit
+from duelmatch.web.rates import RateLimit
+from duelmatch.web.views import Histories
+from duelmatch.web.watching import Metrics, Watch
+
+LARGEST_BODY = 1_000_000
+"""Bytes: a problem with its texts."""
+
+
+def create_app(store: Store, config: Config | None = None) -> FastAPI:
+    """Return the application that serves the studies of a store."""
+    config = config or Config()
+    app = FastAPI(
+        title="duelmatch",
+        version=duelmatch.__version__,
+        description="Live studies: who should fill which position, from head-to-head duels.",
+        openapi_url="/api/v1/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        separate_input_output_schemas=False,
+    )
+    app.state.store = store
+    app.state.config = config
+    app.state.metrics = Metrics()
+    app.state.histories = Histories()
+    app.state.stopping = False
+    problems.install(app, pages.refusal_page)
+    app.include_router(api.router)
+    app.include_router(events.router)
+    app.include_router(pages.router)
+    app.mount("/static", StaticFiles(directory=pages.STATIC))
+    app.add_api_route("/healthz", _alive, include_in_schema=False)
+    app.add_api_route("/readyz", _ready, include_in_schema=False)
+    app.add_api_route("/metrics", _metrics, include_in_schema=False)
+    app.add_middleware(BodyLimit, largest=LARGEST_BODY)
+    if config.rates is not None:
+        app.add_middleware(RateLimit, rates=config.rates)
+    app.add_middleware(Guard)
+    app.add_middleware(Watch, metrics=app.state.metrics)
+    _describe_problems(app)
+    return app
+
+
+def _alive() -> PlainTextResponse:
+    return PlainTextResponse("alive\n")
+
+
+def _ready(store: TheStore) -> PlainTextResponse:
+    """Say whether the database answers; the refusal if it does not is that of any other request."""
+    with store.database.reading() as connection:
+        store.database.now(connection)
+    return PlainTextResponse("ready\n")
+
+
+def _metrics(request: Request) -> PlainTextResponse:
+    """Say how often what was asked and how long it took, for Prometheus."""
+    config: Config = request.app.state.config
+    metrics: Metrics = request.app.state.metrics
+    if config.metrics == "local" and not _is_here(request):
+        raise HTTPException(404, "Not Found")
+    return PlainTextResponse(metrics.text(), media_type="text/plain; version=0.0.4")
+
+
+def _is_here(request: Request) -> bool:
+    """Whether who calls is on this machine."""
+    return request.client is not None and request.client.host in ("127.0.0.1", "::1")
+
+
+def _describe_problems(app: FastAPI) -> None:
+    """Add the refusals to the OpenAPI description, in place of FastAPI's own."""
+    original = app.openapi
+
+    def described() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            schema = original()
+            schemas = schema.setdefault("components", {}).setdefault("schemas", {})
+            schemas["Problem"] = problems.Problem.model_json_schema()
+            for unused in ("HTTPValidationError", "ValidationError"):
+                schemas.pop(unused, None)
+            app.openapi_schema = schema
+        return app.openapi_schema or {}
+
+    app.openapi = described  # type: ignore[method-assign]

@@ -1,0 +1,46 @@
+"""The cookies that links are exchanged for: one for each study and role, out of reach of scripts.
+
+``SameSite=Lax`` and not ``Strict``: whoever follows a link from a message comes from another site, and must
+not be a stranger on the page that the link leads to. Nothing is changed by a GET, and what is changed by
+others is guarded by :mod:`duelmatch.web.guard`.
+"""
+
+from __future__ import annotations
+
+from fastapi import Request, Response
+
+from duelmatch.studies.keys import Role
+
+LASTS = 60 * 86_400
+"""Seconds."""
+
+
+def cookie_name(request: Request, study: str, role: Role) -> str:
+    """Return the name of a cookie; over HTTPS one that browsers accept from this very host only."""
+    prefix = "__Host-" if request.url.scheme == "https" else ""
+    return f"{prefix}duelmatch-{study}-{role}"
+
+
+def remember(response: Response, request: Request, study: str, role: Role, token: str) -> None:
+    """Let the browser remember a link's token."""
+    response.set_cookie(
+        cookie_name(request, study, role),
+        token,
+        max_age=LASTS,
+        path="/",
+        secure=request.url.scheme == "https",
+        httponly=True,
+        samesite="lax",
+    )
+
+
+def forget(response: Response, request: Request, study: str, role: Role) -> None:
+    """Let the browser forget it."""
+    name = cookie_name(request, study, role)
+    secure = request.url.scheme == "https"
+    response.delete_cookie(name, path="/", secure=secure, httponly=True, samesite="lax")
+
+
+def remembered(request: Request, study: str, role: Role) -> str | None:
+    """Return the token that the browser remembers."""
+    return request.cookies.get(cookie_name(request, study, role))

@@ -1,0 +1,122 @@
+"""The pages: for voters, for organisers, and what to say to everybody else."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter, Depends, HTTPException, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from starlette.templating import Jinja2Templates
+
+import duelmatch
+from duelmatch.studies.keys import Access
+from duelmatch.web import words
+from duelmatch.web.access import AllAccess, TheStore, TheStudy, an_organiser
+from duelmatch.web.config import Config
+from duelmatch.web.cookies import remember
+from duelmatch.web.links import PATH
+from duelmatch.web.views import Dashboard, Histories, about
+
+STATIC = Path(__file__).with_name("static")
+templates = Jinja2Templates(directory=Path(__file__).with_name("templates"))
+templates.env.trim_blocks = templates.env.lstrip_blocks = True
+templates.env.globals["version"] = duelmatch.__version__
+templates.env.filters["about"] = about
+
+router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
+
+NO_LINK = "This link does not work, or no longer. Ask whoever sent it to you for a new one."
+
+
+def page(request: Request, name: str, status: int = 200, **values: Any) -> Response:
+    """Return a page."""
+    return templates.TemplateResponse(request, name, values, status_code=status)
+
+
+def refusal_page(request: Request, status: int, detail: str) -> Response:
+    """Say no to somebody with a browser."""
+    return page(request, "refusal.html", status, title=HTTPStatus(status).phrase, detail=detail)
+
+
+@router.get("/")
+def home(request: Request) -> Response:
+    """Say what this is."""
+    return page(request, "home.html", create=_config(request).create)
+
+
+@router.get("/privacy")
+def privacy(request: Request) -> Response:
+    """Say what is stored about a voter."""
+    return page(request, "privacy.html")
+
+
+@router.get("/new")
+def new(request: Request) -> Response:
+    """Let an organiser begin a study."""
+    return page(
+        request,
+        "new.html",
+        create=_config(request).create,
+        criteria=words.CRITERIA,
+        algorithms={criterion: words.algorithm_for(criterion) for criterion in words.CRITERIA},
+        confidences=words.CONFIDENCES,
+    )
+
+
+@router.get(PATH + "{token}")
+def exchange(request: Request, store: TheStore, token: str) -> Response:
+    """Exchange a link for a cookie, so that it stays in no address bar."""
+    access = store.access(token)
+    if access is None:
+        return refusal_page(request, 404, NO_LINK)
+    response = RedirectResponse(_door(access), status_code=303)
+    remember(response, request, access.study, access.role, token)
+    return response
+
+
+def _door(access: Access) -> str:
+    return f"/studies/{access.study}" + ("" if access.role == "organiser" else "/vote")
+
+
+@router.get("/studies/{study}/vote")
+def vote(request: Request, study: TheStudy, access: AllAccess) -> Response:
+    """Let a voter vote; who has an open link only is asked whether they want to join."""
+    if "voter" not in access and "open" not in access:
+        raise HTTPException(403, "You are the organiser of this study; make a voter's link to vote yourself.")
+    return page(request, "vote.html", study=study, joined="voter" in access, organiser="organiser" in access)
+
+
+@router.get("/studies/{study}")
+def dashboard(request: Request, study: TheStudy, access: AllAccess) -> Response:
+    """Show an organiser how the study is going."""
+    if "organiser" not in access:
+        return RedirectResponse(f"/studies/{study.id}/vote", status_code=303)
+    return page(request, "dashboard.html", study=study, view=_view(request, study))
+
+
+@router.get("/studies/{study}/live", dependencies=[Depends(an_organiser)])
+def live(request: Request, study: TheStudy) -> Response:
+    """Return the part of the dashboard that changes."""
+    return page(request, "live.html", study=study, view=_view(request, study))
+
+
+@router.get("/studies/{study}/result", dependencies=[Depends(an_organiser)])
+def result(request: Request, study: TheStudy) -> Response:
+    """Show the result on a page to print or to hand around."""
+    return page(request, "result.html", study=study, view=_view(request, study))
+
+
+def _histories(request: Request) -> Histories:
+    histories: Histories = request.app.state.histories
+    return histories
+
+
+def _view(request: Request, study: TheStudy) -> Dashboard:
+    return Dashboard.of(study, _histories(request).of(study))
+
+
+def _config(request: Request) -> Config:
+    config: Config = request.app.state.config
+    return config

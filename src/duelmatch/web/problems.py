@@ -1,0 +1,87 @@
+"""How the API says no: problem details (RFC 9457), always the same few fields, never a traceback."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+
+from duelmatch.errors import ConflictError, DuelmatchError, NotAllowedError, NotThereError, StoreError
+
+UNAVAILABLE = (
+    "The database cannot be reached right now. Try again in a moment; nothing that was confirmed is lost."
+)
+
+
+class Problem(BaseModel):
+    """What went wrong, as RFC 9457 has it."""
+
+    title: str = Field(examples=["Conflict"])
+    status: int = Field(examples=[409])
+    detail: str = Field(examples=["Question 7 was skipped already; answer the next one."])
+
+
+def documented(*codes: int) -> dict[int | str, dict[str, Any]]:
+    """Return the refusals of an operation for its description."""
+    content = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    return {code: {"description": HTTPStatus(code).phrase, "content": content} for code in codes}
+
+
+def refusal(status: int, detail: str, headers: dict[str, str] | None = None) -> JSONResponse:
+    """Return the response that says no."""
+    problem = Problem(title=HTTPStatus(status).phrase, status=status, detail=detail)
+    return JSONResponse(problem.model_dump(), status, headers, media_type="application/problem+json")
+
+
+def status_of(error: DuelmatchError) -> int:
+    """Return the status of what duelmatch refuses."""
+    match error:
+        case NotThereError():
+            return 404
+        case NotAllowedError():
+            return 403
+        case ConflictError():
+            return 409
+        case StoreError():
+            return 503
+    return 422
+
+
+Page = Callable[[Request, int, str], Response]
+"""What says no to people: given the request, the status and a sentence."""
+
+PAGES = ("/studies", "/l/", "/new", "/privacy")
+
+
+def install(app: FastAPI, page: Page) -> None:
+    """Let an application refuse in this way, and with a page where people are."""
+
+    def say(request: Request, status: int, detail: str, headers: dict[str, str] | None = None) -> Response:
+        if request.method == "GET" and request.url.path.startswith(PAGES):
+            return page(request, status, detail)
+        return refusal(status, detail, headers)
+
+    def refused(request: Request, error: Exception) -> Response:
+        assert isinstance(error, DuelmatchError)
+        status = status_of(error)
+        return say(request, status, UNAVAILABLE if status == 503 else str(error))
+
+    def invalid(request: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"] if part != "body") or "The body"
+        return say(request, 422, f"{where}: {first['msg']}."[:500])
+
+    def otherwise(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        return say(request, error.status_code, str(error.detail), dict(error.headers or {}))
+
+    app.add_exception_handler(DuelmatchError, refused)
+    app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(HTTPException, otherwise)

@@ -1,0 +1,219 @@
+// The voter's page: one duel at a time, by mouse, touch or keyboard.
+import { call, element, get, patiently, show, trouble } from "/static/api.js";
+
+const page = element("main");
+const study = `/studies/${page.dataset.study}`;
+const QUIET = 300; // milliseconds in which a new duel cannot be answered: the second click of two is not for it
+const ENDS = {
+  done: ["That is all: the result is clear", "Enough votes are in. Thank you for yours!"],
+  waiting: ["One moment", "The next question depends on what others are answering right now."],
+  "all yours": ["You have answered everything", "There is nothing left to ask you. Thank you!"],
+  budget: ["That is all", "As many votes as were planned are in. Thank you for yours!"],
+  paused: ["The study is paused", "The organiser has paused it. This page goes on by itself when it does."],
+  closed: ["The study is closed", "Thank you for taking part!"],
+};
+const COME_BACK = { waiting: 2000, paused: 8000 };
+
+let duel = null;
+let details = { candidates: {}, positions: {} };
+let answered = 0;
+let busy = false;
+let shownAt = 0;
+let asking = false;
+
+const named = (entries) => Object.fromEntries(entries.map((e) => (typeof e === "string" ? [e, {}] : [e.name, e])));
+
+function isWebAddress(address, ...protocols) {
+  try {
+    return protocols.includes(new URL(address).protocol);
+  } catch {
+    return false;
+  }
+}
+
+function card(side, number) {
+  const name = duel[side];
+  const about = details.candidates[name] || {};
+  const button = element(side);
+  const parts = [];
+  if (about.picture && isWebAddress(about.picture, "https:")) {
+    const picture = document.createElement("img");
+    picture.src = about.picture;
+    picture.alt = "";
+    parts.push(picture);
+  }
+  const add = (tag, kind, text) => {
+    const part = document.createElement(tag);
+    part.className = kind;
+    part.textContent = text;
+    parts.push(part);
+  };
+  add("span", "title", about.title || name);
+  if (about.text) add("span", "text", about.text);
+  add("kbd", "", String(number));
+  button.replaceChildren(...parts);
+  const more = button.parentElement.querySelector(".more");
+  more.hidden = !(about.link && isWebAddress(about.link, "https:", "http:"));
+  if (!more.hidden) more.href = about.link;
+  else more.removeAttribute("href");
+}
+
+function draw() {
+  show("join", false);
+  show("duel", duel.number !== null);
+  show("end", duel.number === null);
+  element("undo").disabled = answered === 0;
+  element("end-undo").hidden = answered === 0 || duel.reason === "closed";
+  if (duel.number === null) {
+    const [title, text] = ENDS[duel.reason];
+    const before = element("end-title").textContent;
+    element("end-title").textContent = title;
+    element("end-text").textContent = text;
+    if (before !== title) element("end-title").focus();
+    if (COME_BACK[duel.reason]) setTimeout(() => act(async () => {}), COME_BACK[duel.reason]);
+    return;
+  }
+  element("end-title").textContent = "";
+  const position = details.positions[duel.position] || {};
+  element("question").textContent = position.title || duel.position;
+  element("about").textContent = position.text || "";
+  card("left", 1);
+  card("right", 2);
+  shownAt = performance.now();
+  element("question").focus({ preventScroll: true });
+  window.scrollTo(0, 0);
+}
+
+async function tellProgress() {
+  if (asking) return;
+  asking = true;
+  try {
+    const { votes_left: left, done } = await get(`${study}/progress`);
+    const still = done ? "nothing more is needed" : left === null ? "" : `about ${Number(left.toPrecision(2)).toLocaleString()} are still needed from everyone`;
+    element("count").textContent = `You have answered ${answered}${still ? `, ${still}` : ""}`;
+  } catch {
+    element("count").textContent = `You have answered ${answered}`;
+  } finally {
+    asking = false;
+  }
+}
+
+// Do something, then show the duel that is next; one thing at a time.
+async function act(work) {
+  if (busy) return;
+  busy = true;
+  page.setAttribute("aria-busy", "true");
+  try {
+    const next = await work();
+    duel = next || (await patiently(() => call(`${study}/duel`), trouble));
+    draw();
+  } catch (error) {
+    trouble(error.message);
+    if (error.status === 409) {
+      duel = await patiently(() => call(`${study}/duel`), trouble).catch(() => duel);
+      if (duel) draw();
+    }
+  } finally {
+    busy = false;
+    page.removeAttribute("aria-busy");
+  }
+  tellProgress();
+}
+
+const ready = () => duel && duel.number !== null && performance.now() - shownAt > QUIET;
+
+function answer(side) {
+  if (busy || !ready()) return;
+  const { number } = duel;
+  const winner = side ? duel[side] : null;
+  act(async () => {
+    const kept = await patiently(() => call(`${study}/duels/${number}/answer`, { winner }), trouble);
+    if (!kept.repeated) answered += 1;
+    element("status").textContent = kept.tie ? "Kept: no difference." : `Kept: ${kept.winner}.`;
+  });
+}
+
+function skip(reason) {
+  if (!duel || duel.number === null) return;
+  const { number } = duel;
+  act(async () => {
+    await patiently(() => call(`${study}/duels/${number}/skip`, { reason }), trouble);
+    element("status").textContent = "Skipped.";
+  });
+}
+
+function undo() {
+  if (answered === 0) return;
+  act(async () => {
+    const again = await call(`${study}/undo`);
+    answered = Math.max(0, answered - 1);
+    element("status").textContent = "Your last answer is taken back; here is its question again.";
+    return again;
+  });
+}
+
+function askWhy() {
+  if (page.dataset.skips !== "yes" || busy || !duel || duel.number === null) return;
+  const dialog = element("why");
+  dialog.returnValue = "";
+  dialog.showModal();
+}
+
+async function begin() {
+  busy = true;
+  try {
+    const [about, me] = await patiently(
+      () => Promise.all([get(study), get(`${study}/me`)]),
+      trouble,
+    );
+    details = { candidates: named(about.problem.candidates), positions: named(about.problem.positions) };
+    answered = me.answers;
+  } catch (error) {
+    trouble(error.message);
+    return;
+  } finally {
+    busy = false;
+  }
+  await act(async () => {});
+}
+
+for (const side of ["left", "right"]) {
+  element(side).addEventListener("click", (event) => {
+    if (event.detail < 2) answer(side);
+  });
+}
+element("tie").addEventListener("click", (event) => {
+  if (event.detail < 2) answer(null);
+});
+element("skip").addEventListener("click", askWhy);
+element("undo").addEventListener("click", (event) => {
+  if (event.detail < 2) undo();
+});
+element("end-undo").addEventListener("click", undo);
+element("why").addEventListener("close", () => {
+  if (element("why").returnValue) skip(element("why").returnValue);
+});
+element("begin").addEventListener("click", async () => {
+  element("begin").disabled = true;
+  try {
+    await patiently(() => call(`${study}/join`), trouble);
+    await begin();
+  } catch (error) {
+    trouble(error.message);
+    element("begin").disabled = false;
+  }
+});
+document.addEventListener("keydown", (event) => {
+  if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || element("why").open) return;
+  const key = event.key.toLowerCase();
+  if (key === "1") answer("left");
+  else if (key === "2") answer("right");
+  else if (key === "t" && page.dataset.ties === "yes") answer(null);
+  else if (key === "s") {
+    event.preventDefault();
+    askWhy();
+  } else if (key === "u") undo();
+});
+
+if (page.dataset.joined === "yes") begin();
+else show("join", true);

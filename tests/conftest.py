@@ -1,0 +1,88 @@
+"""Stores to test with: a file of SQLite, and a real PostgreSQL server that is started for the tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+import duelmatch as dm
+import duelmatch.cli.algorithms  # before a test changes the default that it copies
+from duelmatch.studies import Settings, Store, Study
+from postgres import server
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Callable[[], str]]:
+    """Give a function that makes a new database and returns its address."""
+    import psycopg
+
+    numbers = count()
+    with server() as url:
+
+        def new_database() -> str:
+            name = f"duels{next(numbers)}"
+            with psycopg.connect(url, autocommit=True) as connection:
+                connection.execute(f"CREATE DATABASE {name}".encode())
+            return url.replace("/postgres?", f"/{name}?")
+
+        yield new_database
+
+
+@pytest.fixture(scope="session", params=["sqlite", "postgresql"])
+def new_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Callable[[], str]:
+    """Give a function that returns the address of an empty database."""
+    if request.param == "postgresql":
+        new: Callable[[], str] = request.getfixturevalue("postgres")
+        return new
+    numbers = count()
+    folder: Path = tmp_path_factory.mktemp("stores")
+    return lambda: f"sqlite:///{folder}/duels{next(numbers)}.db"
+
+
+@pytest.fixture(scope="session")
+def url(new_url: Callable[[], str]) -> str:
+    """Return the address of the database that most tests share; each has studies of its own in it."""
+    return new_url()
+
+
+@pytest.fixture(scope="session")
+def store(url: str) -> Iterator[Store]:
+    with Store(url) as store:
+        yield store
+
+
+@pytest.fixture
+def other_store(url: str) -> Iterator[Store]:
+    """Another process would see the same database just so: with no memory in common."""
+    with Store(url) as store:
+        yield store
+
+
+PROBLEM = dm.Problem.from_edges(
+    [
+        ("ann", "chair"),
+        ("bob", "chair"),
+        ("cyd", "chair"),
+        ("bob", "editor"),
+        ("cyd", "editor"),
+        ("dan", "editor"),
+    ]
+)
+
+
+@pytest.fixture
+def new_study(store: Store) -> Callable[..., Study]:
+    """Give a function that begins a study, with the settings it is given."""
+
+    def new(problem: dm.Problem = PROBLEM, algorithm: str = "car-cond", **settings: object) -> Study:
+        return store.create(problem, Settings(algorithm, **settings), "A study")  # type: ignore[arg-type]
+
+    return new
+
+
+@pytest.fixture
+def study(new_study: Callable[..., Study]) -> Study:
+    return new_study()

@@ -1,0 +1,102 @@
+"""Server processes that share a study and are killed with -9 again and again, for test_faults.py.
+
+``python crashing.py ADDRESS STUDY VOTERS KILLS PROCESSES FOLDER``: every process serves voters, whoever they
+are, and writes to a file of its own in FOLDER what it has acknowledged, after it has.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+from duelmatch.errors import ConflictError
+from duelmatch.studies import Question, Store, Study
+
+ENOUGH = 100
+"""Acknowledged votes, before the last kill."""
+
+
+def serve_a_voter(study: Study, voters: int, chance: random.Random, acknowledged: int) -> None:
+    voter = chance.randint(1, voters)
+    question = study.ask(voter)
+    if not isinstance(question, Question):
+        time.sleep(0.01)
+        return
+    assert question.voter == voter
+    what = chance.random()
+    try:
+        if what < 0.05:
+            study.skip(voter, question.number, "cannot say")
+        elif what < 0.1:
+            study.undo(voter)
+        else:
+            winner = None if what < 0.2 else chance.choice([question.left, question.right])
+            receipt = study.tell(voter, question.number, winner)
+            line = f"{voter} {question.number} {receipt.winner} {receipt.loser}\n"
+            os.write(acknowledged, line.encode())
+    except ConflictError:
+        pass  # the same voter did something else with it at the same moment
+
+
+def serve(url: str, study: str, voters: int, seed: int, folder: Path) -> None:
+    acknowledged = os.open(folder / f"{seed}.txt", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    store = Store(url)
+
+    def thread(number: int) -> None:
+        chance = random.Random(f"{seed} {number}")
+        try:
+            while True:
+                serve_a_voter(store.study(study), voters, chance, acknowledged)
+        except BaseException:
+            import traceback
+
+            (folder / f"{seed}.error").write_text(traceback.format_exc())
+            raise
+
+    for number in range(3):
+        threading.Thread(target=thread, args=(number,), daemon=True).start()
+    threading.Event().wait()
+
+
+def start(url: str, study: str, voters: int, seed: int, folder: Path) -> int:
+    process = os.fork()
+    if process == 0:
+        try:
+            serve(url, study, voters, seed, folder)
+        finally:
+            os._exit(1)
+    return process
+
+
+def acknowledgements(folder: Path) -> int:
+    return sum(file.read_bytes().count(b"\n") for file in folder.glob("*.txt"))
+
+
+def main() -> None:
+    url, study = sys.argv[1:3]
+    voters, kills, processes = map(int, sys.argv[3:6])
+    folder = Path(sys.argv[6])
+    chance = random.Random(1)
+    running = [start(url, study, voters, seed, folder) for seed in range(processes)]
+    seed = processes
+    try:
+        while seed < processes + kills or acknowledgements(folder) < ENOUGH:
+            time.sleep(chance.uniform(0.02, 0.25))
+            victim = running.pop(chance.randrange(processes))
+            os.kill(victim, signal.SIGKILL)
+            os.waitpid(victim, 0)
+            running.append(start(url, study, voters, seed, folder))
+            seed += 1
+    finally:
+        for process in running:
+            os.kill(process, signal.SIGKILL)
+            os.waitpid(process, 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,201 @@
+"""``duelmatch study`` and ``duelmatch store``, as somebody at a terminal uses them."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+import duelmatch.cli
+from duelmatch.cli import status
+from duelmatch.studies import Store
+
+WRONG_USAGE, BAD_INPUT = status.WRONG_USAGE, status.BAD_INPUT
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("DUELMATCH_STORE", raising=False)
+
+
+def run(*arguments: str, code: int = 0) -> Result:
+    result = CliRunner().invoke(duelmatch.cli.main, arguments, prog_name="duelmatch", env={"COLUMNS": "80"})
+    assert result.exit_code == code, result.output
+    return result
+
+
+def read(*arguments: str) -> Any:
+    return json.loads(run(*arguments, "--json").stdout)
+
+
+@pytest.fixture
+def lineup() -> str:
+    """A study in the default database; its id."""
+    study: str = read("study", "create", "example:lineup", "--name", "Line-up")["study"]
+    return study
+
+
+def test_a_study_from_beginning_to_end() -> None:
+    Path("team.yaml").write_text("edges:\n  chair: [ann, bob]\n", encoding="utf-8")
+    created = read("study", "create", "team.yaml", "--algorithm", "car-cond", "--delta", "0.3")
+    assert created["name"] == "team"
+    assert len(created["organiser_key"]) == 59
+    for number in range(1, 10_000):
+        asked = read("study", "ask", "--voter", "eve")
+        if asked["question"] is None:
+            break
+        assert asked["question"]["number"] == number
+        run("study", "tell", str(number), "ann", "--voter", "eve")
+    assert asked["reason"] == "done"
+    assert "is over" in run("study", "ask", "--voter", "eve").stdout
+    where = read("study", "status")
+    assert where["done"]
+    assert where["status"] == "certified"
+    assert where["matching"] == {"chair": "ann"}
+    page = run("study", "status").stdout
+    assert "NOT CERTIFIED" not in page
+    assert "30% at most" in page
+
+
+def test_a_guess_is_called_a_guess(lineup: str) -> None:
+    assert "nothing is certain yet" in run("study", "status").stdout
+
+
+def test_told_twice_it_counts_once(lineup: str) -> None:
+    asked = read("study", "ask", "--voter", "ann")["question"]
+    assert run("study", "tell", "1", asked["left"], "--voter", "ann").stdout.startswith("Kept: ")
+    assert run("study", "tell", "1", asked["right"], "--voter", "ann").stdout.startswith("Kept before")
+    assert read("study", "status")["counted"] == 1
+
+
+def test_ties_and_skips(lineup: str) -> None:
+    run("study", "ask", "--voter", "ann")
+    assert "A coin decided" in run("study", "tell", "1", "--tie", "--voter", "ann").stdout
+    run("study", "ask", "--voter", "ann")
+    assert "skipped" in run("study", "tell", "2", "--skip", "--reason", "no idea", "--voter", "ann").stdout
+    assert "skipped, question 2, voter 1, no idea" in run("study", "log").stdout
+
+
+@pytest.mark.parametrize("answer", [[], ["foxes", "--tie"], ["--tie", "--skip"]])
+def test_an_answer_is_one_thing(lineup: str, answer: list[str]) -> None:
+    run("study", "ask", "--voter", "ann")
+    refusal = run("study", "tell", "1", *answer, "--voter", "ann", code=WRONG_USAGE)
+    assert "WINNER, or --tie, or --skip" in refusal.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["study", "tell", "9", "foxes", "--voter", "ann"], "There is no question 9"),
+        (["study", "tell", "1", "zoe", "--voter", "ann"], "not 'zoe'"),
+        (["study", "tell", "1", "foxes", "--voter", "bob"], "somebody else"),
+        (["study", "status", "--study", "nonsense"], "There is no study 'nonsense'"),
+        (["study", "status", "--store", "sqlite:///other.db"], "There is no file 'other.db'"),
+        (["study", "status", "--store", "mysql://x"], "sqlite or postgresql"),
+        (["study", "close", "--resume", "--study", "nonsense"], "There is no study"),
+        (["study", "import", "nowhere.json"], "no such file"),
+        (["study", "import", "answers.csv"], "answers only"),
+        (["study", "ask", "--voter", ""], "empty"),
+        (["store", "restore", "nowhere.gz", "--store", "sqlite:///new.db"], "no such file"),
+        (["store", "backup", "nowhere/x.gz"], "cannot be written"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_line(lineup: str, arguments: list[str], sentence: str) -> None:
+    run("study", "ask", "--voter", "ann")
+    refusal = run(*arguments, code=BAD_INPUT)
+    assert sentence in refusal.stderr
+    assert refusal.stderr.startswith("Error: ")
+    assert refusal.stderr.count("\n") == 1
+
+
+def test_one_of_several_studies_is_named(lineup: str) -> None:
+    other = read("study", "create", "example:models")["study"]
+    refusal = run("study", "status", code=BAD_INPUT).stderr
+    assert lineup in refusal
+    assert other in refusal
+    assert read("study", "status", "--study", other)["name"] == "models"
+
+
+def test_the_store_can_be_named_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DUELMATCH_STORE", "sqlite:///elsewhere.db")
+    read("study", "create", "example:lineup")
+    assert Path("elsewhere.db").exists()
+    assert not Path("duels.db").exists()
+
+
+def test_settings_are_kept() -> None:
+    options = ["--no-ties", "--no-skips", "--once", "--lease", "60", "--ahead", "0", "--max-duels", "1"]
+    settings = read("study", "create", "example:lineup", *options)["settings"]
+    expected = {"ties": False, "skips": False, "once": True, "lease": 60.0, "ahead": 0, "max_votes": 1}
+    assert settings | expected == settings
+    asked = read("study", "ask", "--voter", "ann")["question"]
+    assert "no ties" in run("study", "tell", "1", "--tie", "--voter", "ann", code=BAD_INPUT).stderr
+    run("study", "tell", "1", asked["left"], "--voter", "ann")
+    assert read("study", "ask", "--voter", "ann")["reason"] == "budget"
+
+
+def test_a_study_is_paused_and_closed(lineup: str) -> None:
+    for option, state in (("--pause", "paused"), ("--resume", "open"), ("", "closed"), ("--reopen", "open")):
+        assert f"Line-up is {state}." in run("study", "close", *filter(None, [option])).stdout
+    assert [entry["kind"] for entry in read("study", "log")["entries"]][1:] == [
+        "paused",
+        "resumed",
+        "closed",
+        "reopened",
+    ]
+    assert len(read("study", "log", "--after", "1", "--limit", "2")["entries"]) == 2
+
+
+def test_a_study_moves_to_another_database(lineup: str) -> None:
+    run("study", "ask", "--voter", "ann")
+    run("study", "tell", "1", "--tie", "--voter", "ann")
+    run("study", "export", "lineup.json")
+    moved = read("study", "import", "lineup.json", "--store", "sqlite:///other.db")
+    assert (moved["votes"], moved["entries"]) == (1, 4)
+    printed = run("study", "export", "--store", "sqlite:///other.db").stdout
+    assert json.loads(printed) == json.loads(Path("lineup.json").read_text(encoding="utf-8"))
+    assert '"ann"' not in printed
+
+
+def test_answers_are_exported_as_csv(lineup: str) -> None:
+    run("study", "ask", "--voter", "ann")
+    run("study", "tell", "1", "--tie", "--voter", "ann")
+    run("study", "export", "answers.csv", "--voters")
+    with Path("answers.csv").open(encoding="utf-8") as file:
+        (row,) = csv.DictReader(file)
+    assert (row["voter"], row["tie"], row["counts"]) == ("ann", "yes", "yes")
+    assert run("study", "export", "--csv").stdout.splitlines()[1].split(",")[2] == "1"
+
+
+def test_a_store_is_backed_up_and_restored(lineup: str) -> None:
+    rows = read("store", "backup", "all.gz")["rows"]
+    assert rows["studies"] == 1
+    assert read("store", "restore", "all.gz", "--store", "sqlite:///again.db")["rows"] == rows
+    assert read("study", "status", "--store", "sqlite:///again.db") == read("study", "status")
+    assert read("store", "upgrade") == {"before": "0001", "after": "0001"}
+
+
+@pytest.mark.parametrize(
+    ("options", "role"), [([], "organiser"), (["--voter", "ann"], "voter"), (["--open"], "open")]
+)
+def test_a_link_opens_the_study_in_its_role(lineup: str, options: list[str], role: str) -> None:
+    said = json.loads(
+        run("study", "link", "--server", "https://duels.example.org/", "--json", *options).stdout
+    )
+    address, _, token = said["link"].rpartition("/")
+    assert address == "https://duels.example.org/l"
+    with Store("sqlite:///duels.db") as store:
+        access = store.access(token)
+        assert access is not None
+        assert (access.study, access.role) == (said["study"], role)
+    shown = run("study", "link", *options).stdout
+    assert "http://127.0.0.1:8000/l/" in shown.splitlines()[-1]
+
+
+def test_a_link_is_for_one_or_for_all(lineup: str) -> None:
+    run("study", "link", "--open", "--voter", "ann", code=WRONG_USAGE)

@@ -1,0 +1,29 @@
+"""A real server in a thread, for tests."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import uvicorn
+
+from duelmatch.studies import Store
+from duelmatch.web import Config, create_app
+
+
+@contextmanager
+def served(store: Store, config: Config | None = None) -> Iterator[str]:
+    """Serve a store; give the address."""
+    app = create_app(store, config)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off", ws="none"))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            app.state.stopping = True
+            server.should_exit = True
+            thread.join()

@@ -1,0 +1,391 @@
+"""The pages in a real browser: begin a study, vote by mouse and keyboard, watch, close, export."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
+
+import duelmatch as dm
+from duelmatch.problem import Details
+from duelmatch.studies import Settings, Store, Study
+from duelmatch.web import Config
+from web.running import served
+
+HOSTILE = "<script>document.title='broken'</script><img src=x onerror=\"document.title='broken'\">"
+PHONE, DESK = (390, 844), (1280, 900)
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+DRIVER = shutil.which("chromedriver")
+PICTURES = os.environ.get("DUELMATCH_SCREENSHOTS")
+
+pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="Chromium and its driver are not installed")
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Store]]:
+    """Give the address of a server, and its store."""
+    file = tmp_path_factory.mktemp("pages") / "duels.db"
+    with Store(f"sqlite:///{file}") as store, served(store, Config(rates=None)) as address:
+        yield address, store
+
+
+@contextmanager
+def chromium(folder: Path) -> Iterator[webdriver.Chrome]:
+    """Run a browser that keeps everything in a folder."""
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM or ""
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
+        options.add_argument(argument)
+    options.add_argument(f"--user-data-dir={folder}/profile")
+    options.add_experimental_option("prefs", {"download.default_directory": str(folder)})
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    try:
+        yield driver
+    finally:
+        driver.quit()
+
+
+@pytest.fixture(scope="module")
+def downloads(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("chromium")
+
+
+@pytest.fixture(scope="module")
+def driver(downloads: Path) -> Iterator[webdriver.Chrome]:
+    with chromium(downloads) as driver:
+        yield driver
+
+
+class Browser:
+    """Somebody at a browser, without cookies at first."""
+
+    def __init__(self, driver: webdriver.Chrome, address: str) -> None:
+        self.driver, self.address = driver, address
+        driver.execute_cdp_cmd("Network.clearBrowserCookies", {})
+        self.size(DESK)
+
+    def size(self, size: tuple[int, int], dark: bool = False) -> None:
+        metrics = {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": size == PHONE}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": scheme})
+
+    def go(self, path: str) -> None:
+        self.driver.get(self.address + path)
+
+    def find(self, selector: str) -> Any:
+        return self.driver.find_element(By.CSS_SELECTOR, selector)
+
+    def text(self, selector: str) -> str:
+        return str(self.find(selector).text)
+
+    def click(self, selector: str) -> None:
+        """Click, and if the page has just put something new in its place, click that."""
+        for _ in range(20):
+            with suppress(StaleElementReferenceException):
+                self.find(selector).click()
+                return
+
+    def press(self, keys: str) -> None:
+        ActionChains(self.driver).send_keys(keys).perform()
+
+    def until(self, truth: Callable[[], Any]) -> Any:
+        return WebDriverWait(self.driver, 20, ignored_exceptions=[Exception]).until(lambda _: truth())
+
+    def picture(self, name: str) -> None:
+        """Keep a picture of the whole page, if somebody wants to look."""
+        if PICTURES:
+            Path(PICTURES).mkdir(parents=True, exist_ok=True)
+            height = self.driver.execute_script("return document.documentElement.scrollHeight")
+            width = self.driver.execute_script("return window.innerWidth")
+            metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
+            self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+            self.driver.save_screenshot(f"{PICTURES}/{name}.png")
+
+    def check(self) -> None:
+        """No foreign script ran, nothing broke the policy or sticks out, and all can be read out."""
+        assert self.driver.title != "broken"
+        complaints = [entry["message"] for entry in self.driver.get_log("browser")]
+        assert not [text for text in complaints if "Content Security" in text or "Uncaught" in text]
+        tree = self.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+        for node in tree:
+            role, name = (node.get(part, {}).get("value") for part in ("role", "name"))
+            if role in ("button", "link", "textbox", "checkbox", "radio", "dialog", "heading", "image"):
+                assert node["ignored"] or name, f"a {role} without a name for a screen reader"
+        script = "return document.documentElement.scrollWidth - window.innerWidth"
+        assert self.driver.execute_script(script) <= 0
+
+    # Voting.
+
+    def duel(self) -> tuple[str, str, str]:
+        """Wait until a duel can be answered; return the position and the two."""
+        self.until(lambda: self.find("#duel").is_displayed() and self.text("#left .title"))
+        self.until(lambda: self.find("#main").get_attribute("aria-busy") is None)
+        self.driver.execute_async_script("setTimeout(arguments[0], 350)")  # no double click takes so long
+        return self.text("#question"), self.text("#left .title"), self.text("#right .title")
+
+
+@pytest.fixture
+def browser(driver: webdriver.Chrome, place: tuple[str, Store]) -> Browser:
+    return Browser(driver, place[0])
+
+
+@pytest.fixture
+def study(place: tuple[str, Store]) -> Study:
+    problem = dm.Problem(
+        ("Ann", HOSTILE, "Cyd"),
+        ("Chair", "Editor"),
+        tuple((name, at) for name in ("Ann", HOSTILE, "Cyd") for at in ("Chair", "Editor")),
+        {
+            "Ann": Details(text="Has led two teams.\nLikes cake.", link="https://example.org/ann"),
+            "Cyd": Details(title="Cyd the careful", link="javascript:document.title='broken'"),
+        },
+        {"Chair": Details(title="Chair of the meeting", text="Keeps the time and the peace.")},
+    )
+    return place[1].create(problem, Settings("car-cond", seed=3), "Who does what?")
+
+
+def votes(study: Study) -> list[tuple[int, int]]:
+    """Return what counts: who won against whom."""
+    board = study.board()
+    return [(answer.winner, answer.loser) for answer in board.answers.values()]
+
+
+def test_a_study_is_begun_shared_and_voted_in(browser: Browser, place: tuple[str, Store]) -> None:
+    browser.go("/")
+    browser.picture("home-desk")
+    browser.click("a.primary")
+    browser.find("#name").send_keys("Festival")
+    browser.click("details summary")
+    browser.find("#paste").send_keys(f"candidates:\nAnn\nBob\n{HOSTILE}\npositions:\nChair\nEditor")
+    browser.click("#read")
+    browser.until(lambda: browser.find("tbody tr:nth-child(3) input").get_attribute("value") == HOSTILE)
+    browser.click("tbody tr:nth-child(2) td:nth-child(3) input")
+    browser.click("#estimate")
+    browser.until(lambda: "votes in all" in browser.text("#expected"))
+    browser.picture("new-desk")
+    browser.check()
+    browser.click("button[type=submit]")
+    browser.until(lambda: browser.find("#done").is_displayed())
+    link = browser.find("#organiser-link").get_attribute("value")
+    browser.click("#go")
+    browser.until(lambda: "/studies/" in browser.driver.current_url)
+    assert link.rsplit("/", 1)[1] not in browser.driver.current_url
+    assert browser.driver.execute_script("return document.cookie") == ""
+    study = place[1].study(browser.driver.current_url.rsplit("/", 1)[1])
+    assert study.problem.edges == (
+        ("Ann", "Chair"),
+        ("Bob", "Chair"),
+        (HOSTILE, "Chair"),
+        ("Ann", "Editor"),
+        (HOSTILE, "Editor"),
+    )
+    browser.click("#open-link")
+    browser.until(lambda: browser.find("#qr svg").is_displayed())
+    shared = browser.find("#link-text").get_attribute("value")
+    browser.picture("dashboard-new-desk")
+    browser.check()
+    browser.driver.get(shared)
+    browser.size(PHONE)
+    browser.until(lambda: browser.find("#begin").is_displayed())
+    browser.picture("join-phone")
+    browser.click("#begin")
+    browser.duel()
+    browser.driver.get(shared)
+    browser.duel()
+    assert len(study.voters()) == 1, "one voter per browser"
+    browser.check()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("team.csv", "candidate,position\nann,chair\nbob,chair\n"),
+        ("team.yaml", "candidates: [{name: ann, text: <i>x</i>}, bob]\npositions: [chair]\n"),
+        ("team.json", '{"candidates": ["ann", "bob"], "positions": ["chair"]}'),
+    ],
+)
+def test_a_file_fills_the_grid(browser: Browser, name: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / "broken.yaml").write_text("candidates: [ann\n", encoding="utf-8")
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    browser.go("/new")
+    browser.find("#file").send_keys(str(tmp_path / "broken.yaml"))
+    browser.until(lambda: "YAML is broken" in browser.text("#trouble"))
+    browser.find("#file").send_keys(str(tmp_path / name))
+    browser.until(lambda: browser.find("tbody tr:nth-child(2) input").get_attribute("value") == "bob")
+    assert browser.find("thead input").get_attribute("value") == "chair"
+    assert not browser.find("#trouble").is_displayed()
+    browser.check()
+
+
+def test_votes_by_mouse_and_keyboard(browser: Browser, study: Study) -> None:
+    voter = study.add_voter("Eve")
+    browser.go(f"/l/{study.new_key('voter', voter)}")
+    for how in ("mouse left", "mouse right", "1", "2"):
+        position, left, right = browser.duel()
+        at = "Chair" if position.startswith("Chair") else "Editor"
+        before = len(votes(study))
+        if how.startswith("mouse"):
+            browser.click(f"#{how.split()[1]}")
+        else:
+            browser.press(how)
+        won, lost = (left, right) if how in ("mouse left", "1") else (right, left)
+        browser.until(lambda n=before: len(votes(study)) > n)
+        names = {"Cyd the careful": "Cyd"}
+        expected = tuple(study.problem.edge_number(names.get(name, name), at) for name in (won, lost))
+        assert votes(study)[-1] == expected
+    browser.until(lambda: browser.text("#count").startswith("You have answered 4"))
+    browser.picture("vote-desk")
+    browser.check()
+    browser.size(PHONE)
+    browser.picture("vote-phone")
+    browser.check()
+    browser.size(PHONE, dark=True)
+    browser.picture("vote-phone-dark")
+
+
+def test_undo_skip_reload_and_double_click(browser: Browser, study: Study) -> None:
+    voter = study.add_voter()
+    browser.go(f"/l/{study.new_key('voter', voter)}")
+    shown = browser.duel()
+    browser.driver.refresh()
+    assert browser.duel() == shown, "a reload shows the same duel"
+    ActionChains(browser.driver).double_click(browser.find("#left")).perform()
+    browser.duel()
+    assert len(votes(study)) == 1, "a double click is one vote"
+    browser.press("u")
+    browser.until(lambda: not votes(study))
+    assert browser.duel() == shown, "undo shows the question again"
+    browser.press("s")
+    browser.until(lambda: browser.find("#why").is_displayed())
+    browser.picture("skip-desk")
+    browser.press(Keys.ESCAPE)
+    assert browser.duel() == shown
+    browser.press("s")
+    browser.until(lambda: browser.find("#why button").is_displayed())
+    browser.click("#why button")
+    browser.until(lambda: any(entry.kind == "skipped" for entry in study.log()))
+    browser.duel()
+    assert votes(study) == []
+    browser.press("t")
+    browser.until(lambda: len(votes(study)) == 1)
+    assert next(iter(study.board().answers.values())).tie
+    browser.check()
+
+
+def test_only_safe_links_are_links(browser: Browser, study: Study) -> None:
+    voter = study.add_voter()
+    browser.go(f"/l/{study.new_key('voter', voter)}")
+    seen: dict[str, str | None] = {}
+    for _ in range(12):
+        _, left, right = browser.duel()
+        for side, name in (("left", left), ("right", right)):
+            seen[name] = browser.find(f"#{side} ~ .more").get_attribute("href")
+        before = len(votes(study))
+        browser.press("1")
+        browser.until(lambda n=before: len(votes(study)) > n)
+    assert seen["Ann"] == "https://example.org/ann"
+    assert seen["Cyd the careful"] is None
+    assert HOSTILE in seen
+    browser.check()
+
+
+def test_two_voters_at_once(browser: Browser, study: Study, tmp_path: Path) -> None:
+    """In two browsers, each with a duel open while the other votes."""
+    with chromium(tmp_path) as driver:
+        both = (browser, Browser(driver, browser.address))
+        for each, name in zip(both, ("Eve", "Flo"), strict=True):
+            each.go(f"/l/{study.new_key('voter', study.add_voter(name))}")
+        for _ in range(3):
+            shown = [each.duel() for each in both]
+            for each in both:
+                each.press("1")
+            for each, before in zip(both, shown, strict=True):
+                won = before[1]
+                each.until(
+                    lambda it=each, name=won: (
+                        name.split()[0] in it.find("#status").get_attribute("textContent")
+                    )
+                )
+        for each in both:
+            each.until(lambda it=each: it.text("#count").startswith("You have answered 3"))
+            each.check()
+    assert [voter.answers for voter in study.voters()] == [3, 3]
+    owner = {entry.question: entry.voter for entry in study.log() if entry.kind == "asked"}
+    for entry in study.log():
+        assert entry.kind != "answered" or owner[entry.question] == entry.voter
+
+
+def test_the_dashboard_follows_and_changes_the_study(browser: Browser, study: Study) -> None:
+    voters = [study.add_voter(name) for name in ("Eve", "Flo")]
+    browser.go(f"/l/{study.new_key('organiser')}")
+    assert browser.text("#votes") == "0"
+    for voter in voters:
+        study.tell(voter, study.ask(voter).number, None)  # type: ignore[union-attr]
+    browser.until(lambda: browser.text("#votes") == "2")
+    assert HOSTILE in browser.text("#live")
+    browser.picture("dashboard-desk")
+    browser.check()
+    browser.size(PHONE, dark=True)
+    browser.check()
+    browser.picture("dashboard-phone-dark")
+    browser.size(DESK)
+    browser.click("[data-do='voters/1/invalidate']")
+    browser.driver.switch_to.alert.accept()
+    browser.until(lambda: study.status().counted == 1)
+    browser.until(lambda: browser.find("[data-do='voters/1/reinstate']").is_displayed())
+    browser.until(lambda: browser.text("#votes") == "1")
+    for action, state in (("pause", "paused"), ("resume", "open"), ("close", "closed"), ("reopen", "open")):
+        browser.until(lambda do=action: browser.find(f"[data-do='state/{do}']").is_displayed())
+        browser.click(f"[data-do='state/{action}']")
+        if action == "close":
+            browser.driver.switch_to.alert.accept()
+        browser.until(lambda now=state: study.status().state == now)
+        browser.until(lambda now=state: browser.find("#standing").get_attribute("data-state") == now)
+    browser.click("[data-do=drop][data-body*=onerror]")
+    browser.driver.switch_to.alert.accept()
+    browser.until(lambda: study.status().dropped == (HOSTILE,))
+    browser.check()
+
+
+def test_a_closed_study_says_so_and_is_exported(browser: Browser, study: Study, downloads: Path) -> None:
+    voter = study.add_voter("Eve")
+    browser.go(f"/l/{study.new_key('voter', voter)}")
+    browser.duel()
+    browser.press("1")
+    browser.duel()
+    study.close()
+    browser.driver.refresh()
+    browser.until(lambda: "closed" in browser.text("#end-title"))
+    browser.picture("closed-desk")
+    browser.go(f"/l/{study.new_key('organiser')}")
+    browser.driver.find_element(By.LINK_TEXT, "Answers (CSV)").click()
+    file = downloads / "study.csv"
+    browser.until(lambda: file.exists() and file.stat().st_size)
+    assert file.read_text().startswith("number,time,voter,question,")
+    assert "Eve" not in file.read_text()
+    browser.go(f"/studies/{study.id}/result")
+    assert "Who does what?" in browser.text("main")
+    browser.picture("result-desk")
+    browser.check()
+
+
+def test_pages_refuse_with_a_page(place: tuple[str, Store], study: Study) -> None:
+    with httpx.Client(base_url=place[0], trust_env=False) as client:
+        for path in (f"/studies/{study.id}", "/l/nonsense", "/studies/0123456789abcdef/vote", "/studies/x"):
+            answer = client.get(path)
+            assert answer.status_code in (401, 404, 422)
+            assert answer.headers["content-type"].startswith("text/html")

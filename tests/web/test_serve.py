@@ -1,0 +1,112 @@
+"""``duelmatch serve``: it listens, logs lines of JSON, and stops when told to."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+
+from conftest import PROBLEM
+from duelmatch.cli import main
+from duelmatch.studies import Settings, Store
+
+
+def test_it_serves_and_stops_with_a_stream_open(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/duels.db"
+    with Store(url) as store:
+        study = store.create(PROBLEM, Settings("car-cond"), "A study")
+        headers = {"Authorization": f"Bearer {study.new_key('organiser')}"}
+    script = [sys.executable, "-c", "from duelmatch.cli import main; main()"]
+    process = subprocess.Popen(
+        [*script, "serve", "--store", url, "--port", "0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"PYTHONUNBUFFERED": "1"},
+        text=True,
+    )
+    with process:
+        try:
+            assert process.stdout
+            found = re.search(r"http://127\.0\.0\.1:\d+", process.stdout.readline())
+            assert found
+            events = f"{found[0]}/api/v1/studies/{study.id}/events"
+            with httpx.stream("GET", events, headers=headers, timeout=30, trust_env=False) as stream:
+                lines = stream.iter_lines()
+                assert next(lines).startswith("id: ")
+                process.send_signal(signal.SIGTERM)
+                assert list(lines), "the stream is ended, not cut"
+            _, errors = process.communicate(timeout=30)
+        finally:
+            process.kill()
+    logged = [json.loads(line) for line in errors.splitlines()]
+    assert [line["event"] for line in logged] == ["serving", "request", "stopped"]
+    assert logged[1]["operation"] == "events"
+    assert process.returncode == 0
+
+
+def test_the_demo_has_voters(tmp_path: Path) -> None:
+    from duelmatch.web import demo
+
+    with Store(f"sqlite:///{tmp_path}/duels.db") as store:
+        study = demo.begin(store)
+        with demo.voters(study, pause=0.01):
+            while study.status().counted < 20:
+                time.sleep(0.02)
+            study.drop("boats")
+            study.pause()
+            study.resume()
+            before = study.status().counted
+            while study.status().counted < before + 20:
+                time.sleep(0.02)
+        names = {voter.name for voter in study.voters() if voter.answers}
+        assert len(names) > 1
+        assert names <= set(demo.NAMES)
+
+
+def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
+    import socket
+
+    from click.testing import CliRunner
+
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        run = CliRunner().invoke(main, ["serve", "--store", f"sqlite:///{tmp_path}/x.db", "--port", port])
+    assert run.exit_code != 0
+    assert f"port {port}" in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "create", "printed"),
+    [
+        ([], "anybody", False),
+        (["--host", "0.0.0.0"], "key", True),
+        (["--host", "0.0.0.0", "--create-key", "sesame"], "key", False),
+        (["--create", "nobody"], "nobody", False),
+    ],
+)
+def test_who_may_begin_studies_depends_on_where_it_listens(
+    arguments: list[str], create: str, printed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beyond this machine, a key is needed unless it is said otherwise."""
+    from click.testing import CliRunner
+
+    from duelmatch.web import serving
+
+    seen = []
+    monkeypatch.setattr(serving, "serve", lambda app, listener, proxies: seen.append(app.state.config))
+    options = ["--store", f"sqlite:///{tmp_path}/x.db", "--port", "0"]
+    run = CliRunner().invoke(main, ["serve", *options, *arguments])
+    assert run.exit_code == 0, run.output
+    assert seen[0].create == create
+    assert ("key for beginning studies" in run.output) == printed
+    assert (seen[0].create_key is not None) == (create == "key")
+    assert "sesame" not in run.output
