@@ -198,9 +198,7 @@ class Board:
 
     def _rebuild(self) -> None:
         """Begin anew with the answers that count now, in the order in which they were given."""
-        with self.lock:
-            self._stale = False
-            dropped = tuple(self.dropped)
+        dropped = tuple(self.dropped)
         course = Course(self.problem, dropped, self.settings)
         with self.lock:
             for _, pair in self.leases.values():
@@ -210,6 +208,7 @@ class Board:
                     course.push(question, answer.winner, answer.loser)
             self._course = course
             self._standing = None
+            self._stale = len(self.dropped) > len(dropped)  # by then, another one may have withdrawn
 
     # What it comes to.
 

@@ -36,6 +36,11 @@ class Desk:
 
     # For voters.
 
+    def voter_with(self, token: str) -> int | None:
+        """Return the voter whose link has this token; None if it is no such link of this study."""
+        access = self._store.access_in(self.writing.connection, token)
+        return access.voter if access is not None and access.study == self._id else None
+
     def ask(self, voter: int) -> Question | Nothing | Think:
         """Return the open question of a voter, or the next."""
         self.writing.settle(self._id, voter)

@@ -75,6 +75,7 @@ BLOCK = (
     .where(schema.voters.c.study == sa.bindparam("s"), schema.voters.c.number == sa.bindparam("v"))
     .values(blocked=sa.bindparam("new"))
 )
+SECRET = sa.select(schema.secrets).where(schema.secrets.c.id == sa.bindparam("key"))
 KEYS = (
     sa.select(schema.secrets)
     .where(schema.secrets.c.study == sa.bindparam("s"))

@@ -8,6 +8,7 @@ import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from types import TracebackType
 
@@ -21,7 +22,7 @@ from duelmatch.studies.course import Course
 from duelmatch.studies.database import Database
 from duelmatch.studies.entries import Line
 from duelmatch.studies.keys import Access, id_of, opens
-from duelmatch.studies.queries import AFTER, LAST
+from duelmatch.studies.queries import AFTER, LAST, SECRET
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.study import Study
 from duelmatch.studies.texts import plain
@@ -30,6 +31,9 @@ from duelmatch.studies.writing import Writer, Writing
 MOST_BOARDS = 200
 """How many studies a process keeps in memory."""
 
+
+THINKERS = 4
+"""How many explorers think at once for those who do not wait for them in a thread of their own."""
 
 MOST_PAIRS = 200_000
 """Different duels: what can be looked through for every question."""
@@ -59,6 +63,8 @@ class Store:
         self._studies: dict[str, Study] = {}
         self._boards: OrderedDict[str, Board] = OrderedDict()
         self._loading: dict[str, threading.Lock] = {}
+        self._thinkers = ThreadPoolExecutor(THINKERS, "duelmatch-thinker")
+        self._thinking: dict[str, Future[None]] = {}
         self._lock = threading.Lock()
 
     def __enter__(self) -> Store:
@@ -71,6 +77,8 @@ class Store:
 
     def close(self) -> None:
         """Let go of the database. There is nothing to save: all is saved."""
+        self.writer.close()
+        self._thinkers.shutdown()
         self.database.close()
 
     def create(self, problem: Problem, settings: Settings, name: str) -> Study:
@@ -129,18 +137,39 @@ class Store:
 
     def access(self, token: str) -> Access | None:
         """Return what a link's token allows; None if it is not one, or was revoked."""
+        with self.database.reading() as connection:
+            return self.access_in(connection, token)
+
+    @staticmethod
+    def access_in(connection: sa.Connection, token: str) -> Access | None:
+        """Return what a link's token allows, as a transaction sees it."""
         key = id_of(token)
         if key is None:
             return None
-        with self.database.reading() as connection:
-            query = sa.select(schema.secrets).where(schema.secrets.c.id == key)
-            row = connection.execute(query).one_or_none()
+        row = connection.execute(SECRET, {"key": key}).one_or_none()
         stored = None if row is None or row.revoked_at is not None else row.hash
         if not opens(token, stored) or row is None:
             return None
         return Access(row.id, row.study, row.role, row.voter)
 
     # What is remembered.
+
+    def known(self, study: str) -> Study | None:
+        """Return a study by its id, if this process has had to do with it."""
+        return self._studies.get(study)
+
+    def think(self, study: str) -> Future[None]:
+        """Let the explorer of a study catch up with the answers, in another thread."""
+        with self._lock:
+            thinking = self._thinking.get(study)
+            if thinking is None:
+                thinking = self._thinking[study] = self._thinkers.submit(self._think, study)
+            return thinking
+
+    def _think(self, study: str) -> None:
+        with self._lock:  # whoever comes from now on may have brought what this will not see
+            del self._thinking[study]
+        self.board(study).think()
 
     def board(self, study: str) -> Board:
         """Return the board of a study, which is read from the log if it is not remembered."""

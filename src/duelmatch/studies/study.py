@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import TYPE_CHECKING, TypeVar
 
 import sqlalchemy as sa
@@ -44,7 +45,11 @@ class Study:
         self.settings = settings
 
     def _write(self, work: Callable[[Desk], Returned]) -> Returned:
-        return self.store.writer.write(self.id, lambda writing: work(Desk(self, writing)))
+        return self.submit(work).result()
+
+    def submit(self, work: Callable[[Desk], Returned]) -> Future[Returned]:
+        """Let some work be done at the desk, and do not wait for it."""
+        return self.store.writer.submit(self.id, lambda writing: work(Desk(self, writing)))
 
     # Voters.
 

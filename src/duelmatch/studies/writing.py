@@ -1,8 +1,7 @@
 """Writing to studies: numbered entries at the end of the log, in transactions that writers share.
 
 A commit waits for the disk, which takes milliseconds. So those who come while one is going on do not queue
-for one each: the next of them does the work of all in one transaction, and each is told what became of its
-own.
+for one each: the next transaction does the work of all of them, and each is told what became of its own.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ import json
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -154,91 +154,37 @@ class Writing:
 
 
 class _Ticket(Generic[Returned]):
-    """A piece of work that waits for its transaction, and for its turn to lead one."""
+    """A piece of work that waits for its transaction."""
 
     def __init__(self, work: Callable[[Writing], Returned]) -> None:
         self.work = work
-        self.woken = threading.Event()
-        self.done = False
-        self._returned: Returned | None = None
-        self._error: BaseException | None = None
+        self.future: Future[Returned] = Future()
 
     def run(self, writing: Writing) -> Callable[[], None]:
         """Do the work; return how to say so, once it is on disk."""
         try:
             returned = self.work(writing)
         except (StudyError, ProblemError) as refusal:
-            return partial(self.fail, refusal)
-        return partial(self._succeed, returned)
-
-    def _succeed(self, returned: Returned) -> None:
-        self._returned = returned
-        self._end()
-
-    def fail(self, error: BaseException) -> None:
-        self._error = error
-        self._end()
-
-    def _end(self) -> None:
-        self.done = True
-        self.woken.set()
-
-    def outcome(self) -> Returned:
-        if self._error is not None:
-            raise self._error
-        return self._returned  # type: ignore[return-value]
-
-
-class _Queue:
-    """Those who want to write where only one can at a time. The first of them leads and works for all."""
-
-    def __init__(self) -> None:
-        self._waiting: deque[_Ticket[Any]] = deque()
-        self._led = False
-        self._lock = threading.Lock()
-
-    def join(self, ticket: _Ticket[Any]) -> None:
-        """Wait until it is one's turn to lead, or somebody has done the work."""
-        with self._lock:
-            self._waiting.append(ticket)
-            if not self._led:
-                self._led = True
-                return
-        try:
-            ticket.woken.wait()
-        except BaseException:
-            self._leave(ticket)
-            raise
-
-    def _leave(self, ticket: _Ticket[Any]) -> None:
-        with self._lock:
-            leads = ticket.woken.is_set() and not ticket.done
-            if ticket in self._waiting:
-                self._waiting.remove(ticket)
-        if leads:
-            self.pass_on([])
-
-    def batch(self) -> list[_Ticket[Any]]:
-        """Take those who come first, the leader among them."""
-        with self._lock:
-            return [self._waiting.popleft() for _ in range(min(len(self._waiting), MOST_IN_A_BATCH))]
-
-    def pass_on(self, undone: list[_Ticket[Any]]) -> None:
-        """Stop leading: put back what was not done, and let the next one lead."""
-        with self._lock:
-            self._waiting.extendleft(reversed(undone))
-            self._led = bool(self._waiting)
-            if self._led:
-                self._waiting[0].woken.set()
+            return partial(self.future.set_exception, refusal)
+        return partial(self.future.set_result, returned)
 
 
 class Writer:
-    """Does the writing of a process. ``on_failure`` is called when a transaction came to nothing."""
+    """Does the writing of a process, in threads of its own; one at a time where only one can write.
 
-    def __init__(self, database: Database, on_failure: Callable[[], None]) -> None:
+    ``on_failure`` is called when a transaction came to nothing.
+    """
+
+    def __init__(self, database: Database, on_failure: Callable[[], None], threads: int = 10) -> None:
         self._database = database
         self._on_failure = on_failure
-        self._queues: dict[str, _Queue] = {}
+        self._threads = ThreadPoolExecutor(threads, "duelmatch-writer")
+        self._waiting: dict[str, deque[_Ticket[Any]]] = {}
+        self._lock = threading.Lock()
+
+    def close(self) -> None:
+        """Finish what is to be done."""
+        self._threads.shutdown()
 
     def write(self, study: str, work: Callable[[Writing], Returned]) -> Returned:
         """Do some work on a study in a transaction, perhaps with that of others; return when it is on disk.
@@ -246,33 +192,43 @@ class Writer:
         Work that refuses must not have written anything. Work may be done twice, if it is not known whether
         a transaction was committed: it must find out that it was.
         """
-        queue = self._queues.setdefault("" if self._database.is_sqlite else study, _Queue())
-        ticket = _Ticket(work)
-        queue.join(ticket)
-        if not ticket.done:
-            self._lead(queue, ticket)
-        return ticket.outcome()
+        return self.submit(study, work).result()
 
-    def _lead(self, queue: _Queue, own: _Ticket[Any]) -> None:
-        batch = queue.batch()
-        try:
+    def submit(self, study: str, work: Callable[[Writing], Returned]) -> Future[Returned]:
+        """Do the same, and do not wait for it."""
+        ticket = _Ticket(work)
+        queue = "" if self._database.is_sqlite else study
+        with self._lock:
+            waiting = self._waiting.get(queue)
+            if waiting is not None:
+                waiting.append(ticket)
+                return ticket.future
+            self._waiting[queue] = deque([ticket])
+        self._threads.submit(self._work_off, queue)
+        return ticket.future
+
+    def _work_off(self, queue: str) -> None:
+        """Work until nobody waits any more."""
+        while batch := self._batch(queue):
             self._do(batch)
-        finally:  # after Ctrl-C, the others still want their work done
-            queue.pass_on([ticket for ticket in batch if not ticket.done and ticket is not own])
+
+    def _batch(self, queue: str) -> list[_Ticket[Any]]:
+        with self._lock:
+            waiting = self._waiting[queue]
+            if not waiting:
+                del self._waiting[queue]
+            return [waiting.popleft() for _ in range(min(len(waiting), MOST_IN_A_BATCH))]
 
     def _do(self, batch: list[_Ticket[Any]]) -> None:
         try:
             self._commit(batch)
-        except Exception as error:
+        except BaseException as error:
             self._on_failure()
             if len(batch) == 1:
-                batch[0].fail(error)
+                batch[0].future.set_exception(error)
                 return
             for ticket in batch:  # one of them is to blame; the others should not suffer
                 self._do([ticket])
-        except BaseException:
-            self._on_failure()
-            raise
 
     def _commit(self, batch: list[_Ticket[Any]]) -> None:
         with self._database.writing() as connection:

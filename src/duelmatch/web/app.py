@@ -14,6 +14,7 @@ from duelmatch.web import api, events, pages, problems
 from duelmatch.web.access import TheStore
 from duelmatch.web.config import Config
 from duelmatch.web.guard import Guard
+from duelmatch.web.lane import Lane
 from duelmatch.web.limits import BodyLimit
 from duelmatch.web.rates import RateLimit
 from duelmatch.web.views import Histories
@@ -48,6 +49,7 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     app.add_api_route("/healthz", _alive, include_in_schema=False)
     app.add_api_route("/readyz", _ready, include_in_schema=False)
     app.add_api_route("/metrics", _metrics, include_in_schema=False)
+    app.add_middleware(Lane)
     app.add_middleware(BodyLimit, largest=LARGEST_BODY)
     if config.rates is not None:
         app.add_middleware(RateLimit, rates=config.rates)
