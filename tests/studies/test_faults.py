@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +13,8 @@ import pytest
 
 import duelmatch as dm
 from duelmatch.errors import StoreError
-from duelmatch.studies import Entry, Store, Study
+from duelmatch.studies import Entry, Question, Store, Study
+from duelmatch.studies.course import Course
 from duelmatch.studies.writing import Writing
 from studies.playing import check_every_question, check_log, vote
 
@@ -166,6 +168,45 @@ def test_an_interrupted_leader_leaves_the_others_to_go_on(study: Study, store: S
     with pytest.raises(KeyboardInterrupt):
         store.writer.write(study.id, interrupted)
     assert study.add_voter() == 1
+
+
+def test_what_is_open_is_recalled_before_somebody_asks(study: Study, other_store: Store) -> None:
+    voter = study.add_voter()
+    vote(study, voter)
+    other_store.recall()
+    until = time.monotonic() + 60
+    while other_store.known(study.id) is None or other_store._remembered(study.id) is None:
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    assert other_store.study(study.id).status() == study.status()
+
+
+def test_whoever_asks_while_a_withdrawn_candidate_is_taken_out_waits(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No question comes from the course that is being replaced."""
+    voters = [study.add_voter() for _ in range(2)]
+    vote(study, voters[0])
+    building, go_on = threading.Event(), threading.Event()
+    original = Course.__init__
+
+    def slow(self: Course, *arguments: object) -> None:
+        building.set()
+        assert go_on.wait(60)
+        original(self, *arguments)  # type: ignore[arg-type]
+
+    study.drop("ann")
+    monkeypatch.setattr(Course, "__init__", slow)
+    board = study.store.board_now(study.id)
+    thinking = threading.Thread(target=board.think)
+    thinking.start()
+    assert building.wait(60)
+    assert not board.ready
+    go_on.set()
+    thinking.join()
+    question = study.ask(voters[1])
+    assert isinstance(question, Question)
+    assert "ann" not in (question.left, question.right)
 
 
 def test_an_interrupted_thought_is_thought_again(

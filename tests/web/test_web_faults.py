@@ -103,14 +103,14 @@ def run_clients(
 
 
 @pytest.mark.parametrize(
-    ("kind", "processes", "kills"), [("sqlite", 1, 50), ("postgresql", 2, 10), ("postgresql", 4, 10)]
+    ("kind", "processes", "kills"), [("sqlite", 1, 50), ("postgresql", 2, 50), ("postgresql", 4, 50)]
 )
 def test_eight_clients_lose_nothing_while_the_servers_are_killed(
     kind: str, processes: int, kills: int, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     url = f"sqlite:///{tmp_path}/duels.db" if kind == "sqlite" else request.getfixturevalue("postgres")()
     with Store(url) as store:
-        study = store.create(PROBLEM, Settings("car-cond", delta=0.01, lease=2.0), "x")
+        study = store.create(PROBLEM, Settings("condorcet", delta=1e-9, lease=2.0), "x")
         tokens = {
             number: study.new_key("voter", number) for number in [study.add_voter() for _ in range(CLIENTS)]
         }

@@ -92,6 +92,7 @@ def command(
             said["demo"] = f"{said['address']}l/{study.new_key('organiser')}"
             stack.enter_context(the_demo.voters(study))
         _say(said, as_json)
+        store.recall()
         serve(create_app(store, config), listener, proxies)
 
 

@@ -8,13 +8,14 @@ import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
 
 import sqlalchemy as sa
 
-from duelmatch.errors import NotThereError, StoreError, StudyError
+from duelmatch.errors import DuelmatchError, NotThereError, StoreError, StudyError
 from duelmatch.problem import Problem
 from duelmatch.studies import schema
 from duelmatch.studies.board import Board, created_note, read_created
@@ -32,8 +33,8 @@ MOST_BOARDS = 200
 """How many studies a process keeps in memory."""
 
 
-THINKERS = 4
-"""How many explorers think at once for those who do not wait for them in a thread of their own."""
+MOST_RECALLED = 20
+"""How many open studies a process reads before somebody asks."""
 
 MOST_PAIRS = 200_000
 """Different duels: what can be looked through for every question."""
@@ -63,7 +64,6 @@ class Store:
         self._studies: dict[str, Study] = {}
         self._boards: OrderedDict[str, Board] = OrderedDict()
         self._loading: dict[str, threading.Lock] = {}
-        self._thinkers = ThreadPoolExecutor(THINKERS, "duelmatch-thinker")
         self._thinking: dict[str, Future[None]] = {}
         self._lock = threading.Lock()
 
@@ -78,7 +78,6 @@ class Store:
     def close(self) -> None:
         """Let go of the database. There is nothing to save: all is saved."""
         self.writer.close()
-        self._thinkers.shutdown()
         self.database.close()
 
     def create(self, problem: Problem, settings: Settings, name: str) -> Study:
@@ -161,15 +160,33 @@ class Store:
     def think(self, study: str) -> Future[None]:
         """Let the explorer of a study catch up with the answers, in another thread."""
         with self._lock:
-            thinking = self._thinking.get(study)
-            if thinking is None:
-                thinking = self._thinking[study] = self._thinkers.submit(self._think, study)
-            return thinking
+            if (thinking := self._thinking.get(study)) is not None:
+                return thinking
+            thinking = self._thinking[study] = Future()
+        threading.Thread(target=self._think, args=(study,), daemon=True).start()
+        return thinking
 
     def _think(self, study: str) -> None:
         with self._lock:  # whoever comes from now on may have brought what this will not see
-            del self._thinking[study]
-        self.board(study).think()
+            thinking = self._thinking.pop(study)
+        try:
+            self.board(study).think()
+        except BaseException as error:
+            thinking.set_exception(error)
+        else:
+            thinking.set_result(None)
+
+    def recall(self) -> None:
+        """Read the newest of the open studies in another thread, so that voters need not wait for it."""
+
+        def read() -> None:
+            with suppress(DuelmatchError):  # whoever asks next is told
+                listed = [listed for listed in self.studies() if listed.state == "open"]
+                for each in listed[: -MOST_RECALLED - 1 : -1]:
+                    self.study(each.id)
+                    self.board(each.id).think()
+
+        threading.Thread(target=read, daemon=True).start()
 
     def board(self, study: str) -> Board:
         """Return the board of a study, which is read from the log if it is not remembered."""
