@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -110,3 +111,14 @@ def test_who_may_begin_studies_depends_on_where_it_listens(
     assert ("key for beginning studies" in run.output) == printed
     assert (seen[0].create_key is not None) == (create == "key")
     assert "sesame" not in run.output
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
+def test_the_unit_in_the_documentation_is_one(tmp_path: Path) -> None:
+    page = Path(__file__).parents[2] / "docs" / "serving.md"
+    found = re.search(r"```ini\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    assert found
+    unit = tmp_path / "duelmatch.service"
+    unit.write_text(found[1].replace("/opt/duelmatch/bin/duelmatch", sys.executable), encoding="utf-8")
+    run = subprocess.run(["systemd-analyze", "verify", unit], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stderr) == (0, "")

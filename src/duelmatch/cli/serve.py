@@ -77,7 +77,7 @@ def command(
     """  # noqa: D301
     from duelmatch.web import Config, Rates, create_app
     from duelmatch.web import demo as the_demo
-    from duelmatch.web.serving import listen, serve
+    from duelmatch.web.serving import listen, prepare, serve
 
     who = create or ("anybody" if host in LOOPBACK and not create_key else "key")
     key = secrets.token_urlsafe(16) if who == "key" and not create_key else None
@@ -92,7 +92,7 @@ def command(
             said["demo"] = f"{said['address']}l/{study.new_key('organiser')}"
             stack.enter_context(the_demo.voters(study))
         _say(said, as_json)
-        store.recall()
+        prepare(store)
         serve(create_app(store, config), listener, proxies)
 
 

@@ -9,13 +9,12 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable
 from concurrent.futures import Future
-from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
 
 import sqlalchemy as sa
 
-from duelmatch.errors import DuelmatchError, NotThereError, StoreError, StudyError
+from duelmatch.errors import NotThereError, StoreError, StudyError
 from duelmatch.problem import Problem
 from duelmatch.studies import schema
 from duelmatch.studies.board import Board, created_note, read_created
@@ -177,16 +176,11 @@ class Store:
             thinking.set_result(None)
 
     def recall(self) -> None:
-        """Read the newest of the open studies in another thread, so that voters need not wait for it."""
-
-        def read() -> None:
-            with suppress(DuelmatchError):  # whoever asks next is told
-                listed = [listed for listed in self.studies() if listed.state == "open"]
-                for each in listed[: -MOST_RECALLED - 1 : -1]:
-                    self.study(each.id)
-                    self.board(each.id).think()
-
-        threading.Thread(target=read, daemon=True).start()
+        """Read the newest of the open studies, so that the next who votes there need not wait for it."""
+        listed = [listed for listed in self.studies() if listed.state == "open"]
+        for each in listed[: -MOST_RECALLED - 1 : -1]:
+            self.study(each.id)
+            self.board(each.id).think()
 
     def board(self, study: str) -> Board:
         """Return the board of a study, which is read from the log if it is not remembered."""

@@ -5,13 +5,18 @@ from __future__ import annotations
 import logging
 import signal
 import socket
+import threading
+from contextlib import suppress
 from types import FrameType
 
 import uvicorn
 from fastapi import FastAPI
 
-from duelmatch.errors import StoreError
+from duelmatch.errors import DuelmatchError, StoreError
+from duelmatch.problem import Problem
+from duelmatch.studies import Store
 from duelmatch.web.watching import log_lines
+from duelmatch.web.words import CRITERIA, algorithm_for, votes_to_expect
 
 LET_FINISH = 10
 """Seconds for requests that are under way when the server is told to stop."""
@@ -41,6 +46,18 @@ def listen(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=family, backlog=200)
     except OSError as error:
         raise StoreError(f"Nothing can be served at {host}, port {port}: {error.strerror}.") from None
+
+
+def prepare(store: Store) -> None:
+    """Compile what thinks and read the open studies, in another thread: whoever comes first need not wait."""
+
+    def work() -> None:
+        for criterion in CRITERIA:
+            votes_to_expect(Problem.complete(["a", "b"], ["c"]), algorithm_for(criterion), 0.3)
+        with suppress(DuelmatchError):  # whoever needs the database is told
+            store.recall()
+
+    threading.Thread(target=work, daemon=True).start()
 
 
 def serve(app: FastAPI, listener: socket.socket, proxies: str = "127.0.0.1") -> None:
