@@ -27,6 +27,10 @@ class StoreError(DuelmatchError, ValueError):
     """A database of studies that cannot be reached, or is not what this version of duelmatch works with."""
 
 
+class UnreachableError(StoreError):
+    """The database cannot be used now: it is locked, full or gone, and whatever is tried there fails."""
+
+
 class StudyError(DuelmatchError, ValueError):
     """What a study refuses; it changes nothing."""
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 import duelmatch as dm
-from duelmatch.errors import StoreError
+from duelmatch.errors import StoreError, UnreachableError
 from duelmatch.studies import Entry, Question, Store, Study
 from duelmatch.studies.course import Course
 from duelmatch.studies.writing import Writing
@@ -160,7 +161,38 @@ def test_a_failing_writer_takes_nobody_with_it(study: Study, store: Store) -> No
     check_log(study)
 
 
-def test_an_interrupted_leader_leaves_the_others_to_go_on(study: Study, store: Store) -> None:
+def test_all_are_told_at_once_that_the_database_is_locked(
+    study: Study, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever waits in the same transaction does not wait once more by itself."""
+    attempts = []
+    real = store.database.writing
+
+    @contextmanager
+    def locked() -> Iterator[object]:
+        attempts.append(1)
+        if len(attempts) == 1:
+            entered.set()
+            assert release.wait(60)
+            with real() as connection:
+                yield connection
+        else:
+            raise UnreachableError("The database is locked.")
+
+    release, entered = threading.Event(), threading.Event()
+    monkeypatch.setattr(store.database, "writing", locked)
+    first = store.writer.submit(study.id, lambda writing: "written")
+    assert entered.wait(60)
+    others = [store.writer.submit(study.id, lambda writing: "never") for _ in range(5)]
+    release.set()
+    assert first.result(60) == "written"
+    for other in others:
+        with pytest.raises(UnreachableError):
+            other.result(60)
+    assert len(attempts) == 2
+
+
+def test_interrupted_work_leaves_the_others_to_go_on(study: Study, store: Store) -> None:
     def interrupted(writing: Writing) -> None:
         raise KeyboardInterrupt
 

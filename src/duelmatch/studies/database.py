@@ -20,7 +20,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import URL, Connection, Engine
 from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError, SQLAlchemyError
 
-from duelmatch.errors import MissingExtraError, StoreError
+from duelmatch.errors import MissingExtraError, StoreError, UnreachableError
 
 BUSY_SECONDS = 30.0
 """How long to wait for another process that is writing."""
@@ -144,7 +144,7 @@ class Database:
         try:
             yield
         except (OperationalError, InterfaceError) as error:
-            raise StoreError(f"{self}: The database cannot be used: {_first_line(error)}") from error
+            raise UnreachableError(f"{self}: The database cannot be used: {_first_line(error)}") from error
         except DBAPIError as error:
             raise StoreError(f"{self}: The database refused this: {_first_line(error)}") from error
         except SQLAlchemyError as error:

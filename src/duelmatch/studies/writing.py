@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from duelmatch.errors import NotThereError, ProblemError, StudyError
+from duelmatch.errors import NotThereError, ProblemError, StudyError, UnreachableError
 from duelmatch.studies import schema
 from duelmatch.studies.database import Database
 from duelmatch.studies.entries import Kind, Line
@@ -224,11 +224,12 @@ class Writer:
             self._commit(batch)
         except BaseException as error:
             self._on_failure()
-            if len(batch) == 1:
-                batch[0].future.set_exception(error)
+            if len(batch) > 1 and not isinstance(error, UnreachableError):
+                for ticket in batch:  # one of them is to blame; the others should not suffer
+                    self._do([ticket])
                 return
-            for ticket in batch:  # one of them is to blame; the others should not suffer
-                self._do([ticket])
+            for ticket in batch:
+                ticket.future.set_exception(error)
 
     def _commit(self, batch: list[_Ticket[Any]]) -> None:
         with self._database.writing() as connection:
