@@ -241,7 +241,7 @@ def test_progress_is_sent_as_events(store: Store, study: Study, monkeypatch: pyt
     monkeypatch.setattr(events, "CHECK_EVERY", 10**9)
 
     async def listen() -> list[dict[str, Any]]:
-        stream = events._progress_of(study, [])
+        stream = events._progress_of(events.Feed(study), lambda: True)
         first = await anext(stream)
         study.add_voter()
         second = await anext(stream)
@@ -250,6 +250,24 @@ def test_progress_is_sent_as_events(store: Store, study: Study, monkeypatch: pyt
 
     first, second = asyncio.run(listen())
     assert (first["voters"], second["voters"]) == (0, 1)
+
+
+def test_many_who_watch_look_once(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    import asyncio
+
+    from duelmatch.web import events
+
+    looks = []
+    head = study.head
+    monkeypatch.setattr(study, "head", lambda: looks.append(1) or head())
+
+    async def watch() -> set[str]:
+        feed = events.Feed(study)
+        streams = [events._progress_of(feed, lambda: True) for _ in range(50)]
+        return set(await asyncio.gather(*(anext(stream) for stream in streams)))
+
+    assert len(asyncio.run(watch())) == 1
+    assert len(looks) == 1
 
 
 def test_a_study_is_duplicated_without_votes_and_who_withdrew(
@@ -305,7 +323,7 @@ def test_events_end_when_the_link_is_revoked(study: Study, monkeypatch: pytest.M
     assert access is not None
 
     async def listen() -> int:
-        stream = events._progress_of(study, [access.key])
+        stream = events._progress_of(events.Feed(study), lambda: study.works(access.key))
         await anext(stream)
         study.revoke(access.key)
         return len([event async for event in stream])

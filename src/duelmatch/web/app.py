@@ -16,6 +16,7 @@ from duelmatch.web.config import Config
 from duelmatch.web.guard import Guard
 from duelmatch.web.lane import Lane
 from duelmatch.web.limits import BodyLimit
+from duelmatch.web.memory import Memory
 from duelmatch.web.rates import RateLimit
 from duelmatch.web.views import Histories
 from duelmatch.web.watching import Metrics, Watch
@@ -40,6 +41,7 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     app.state.config = config
     app.state.metrics = Metrics()
     app.state.histories = Histories()
+    app.state.feeds = Memory(events.Feed)
     app.state.stopping = False
     problems.install(app, pages.refusal_page)
     app.include_router(api.router)

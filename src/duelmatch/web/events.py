@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
+from time import monotonic
 
 from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
@@ -32,24 +33,44 @@ router = APIRouter(prefix="/api/v1/studies/{study}", responses=documented(401, 4
     response_class=StreamingResponse,
     responses={200: {"content": {"text/event-stream": {}}, "description": "Events called progress"}},
 )
-def events(study: TheStudy, access: AllAccess, request: Request) -> StreamingResponse:
+async def events(study: TheStudy, access: AllAccess, request: Request) -> StreamingResponse:
     """Send the progress now, and whenever something has happened; until the link is revoked."""
     state, keys = request.app.state, [allowed.key for allowed in access.values()]
+    feed = state.feeds.of(study)
     return StreamingResponse(
-        _progress_of(study, keys, lambda: bool(state.stopping)),
+        _progress_of(feed, lambda: any(study.works(key) for key in keys), lambda: bool(state.stopping)),
         media_type="text/event-stream",
         headers={"Cache-Control": "no-store"},
     )
 
 
+class Feed:
+    """Looks at a study for all who watch it in this process, however many they are."""
+
+    def __init__(self, study: Study) -> None:
+        self._study = study
+        self._lock = asyncio.Lock()
+        self._latest: Progress | None = None
+        self._looked = 0.0
+
+    async def progress(self) -> Progress:
+        """Return how far the study has come, as somebody saw it just now."""
+        async with self._lock:
+            if self._latest is None or monotonic() - self._looked > 0.9 * LOOK_EVERY:
+                head = await run_in_threadpool(self._study.head)
+                if self._latest is None or head != self._latest.entries:
+                    self._latest = Progress.of(await run_in_threadpool(self._study.status))
+                self._looked = monotonic()
+            return self._latest
+
+
 async def _progress_of(
-    study: Study, keys: Sequence[str], stopping: Callable[[], bool] = lambda: False
+    feed: Feed, works: Callable[[], bool], stopping: Callable[[], bool] = lambda: False
 ) -> AsyncIterator[str]:
     seen, quiet, looks = 0, 0, 0
     while not stopping():
-        head = await run_in_threadpool(study.head)
-        if head != seen:
-            progress = Progress.of(await run_in_threadpool(study.status))
+        progress = await feed.progress()
+        if progress.entries != seen:
             seen, quiet = progress.entries, 0
             yield f"id: {seen}\nevent: progress\ndata: {progress.model_dump_json()}\n\n"
         elif quiet == BREATHE_EVERY:
@@ -57,10 +78,6 @@ async def _progress_of(
             yield ": still here\n\n"
         looks += 1
         quiet += 1
-        if looks % CHECK_EVERY == 0 and not await run_in_threadpool(_any_works, study, keys):
+        if looks % CHECK_EVERY == 0 and not await run_in_threadpool(works):
             return
         await asyncio.sleep(LOOK_EVERY)
-
-
-def _any_works(study: Study, keys: Sequence[str]) -> bool:
-    return any(study.works(key) for key in keys)
