@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from duelmatch.studies import Store, Study
@@ -21,11 +21,11 @@ NEW = {
 
 
 @pytest.fixture(scope="session")
-def client(store: Store) -> Iterator[httpx.Client]:
+def client(store: Store) -> Iterator[httpx2.Client]:
     """A client of a real server, in a thread of its own."""
     with (
         served(store, Config(rates=None)) as address,
-        httpx.Client(base_url=address, timeout=30, trust_env=False) as client,
+        httpx2.Client(base_url=address, timeout=30, trust_env=False) as client,
     ):
         yield client
 
@@ -33,7 +33,7 @@ def client(store: Store) -> Iterator[httpx.Client]:
 class Caller:
     """Somebody with a link to a study."""
 
-    def __init__(self, client: httpx.Client, study: str, token: str) -> None:
+    def __init__(self, client: httpx2.Client, study: str, token: str) -> None:
         self._client, self._study = client, study
         self._headers = {"Authorization": f"Bearer {token}"}
 
@@ -44,7 +44,7 @@ class Caller:
         return checked(answer)
 
 
-def checked(answer: httpx.Response) -> Any:
+def checked(answer: httpx2.Response) -> Any:
     """Return what an answer holds; a refusal must be a problem."""
     if answer.status_code >= 400:
         assert answer.headers["content-type"] == "application/problem+json"
@@ -58,14 +58,14 @@ def checked(answer: httpx.Response) -> Any:
 
 
 @pytest.fixture
-def organiser(client: httpx.Client) -> Caller:
+def organiser(client: httpx2.Client) -> Caller:
     created = client.post("/api/v1/studies", json=NEW)
     assert created.status_code == 201
     return Caller(client, created.json()["study"], created.json()["organiser_token"])
 
 
 @pytest.fixture
-def invite(organiser: Caller, client: httpx.Client) -> Callable[[], Caller]:
+def invite(organiser: Caller, client: httpx2.Client) -> Callable[[], Caller]:
     return lambda: Caller(client, organiser._study, organiser("POST", "/voters", 201, json={})["token"])
 
 
@@ -93,7 +93,7 @@ def test_ties_skips_and_undo(organiser: Caller, invite: Callable[[], Caller]) ->
     assert "no answer" in voter("POST", "/undo", 409)
 
 
-def test_an_open_link_makes_voters(organiser: Caller, client: httpx.Client) -> None:
+def test_an_open_link_makes_voters(organiser: Caller, client: httpx2.Client) -> None:
     anybody = Caller(client, organiser._study, organiser("POST", "/open-link", 201)["token"])
     joined = anybody("POST", "/join", 201)
     voter = Caller(client, organiser._study, joined["token"])
@@ -145,7 +145,7 @@ def test_voters_cannot_do_what_organisers_do(invite: Callable[[], Caller], metho
     ("method", "path"), [*ORGANISERS, ("POST", "/duel"), ("GET", "/progress"), ("GET", "/events")]
 )
 def test_nobody_gets_in_without_a_link_for_this_study(
-    client: httpx.Client, organiser: Caller, study: Study, method: str, path: str
+    client: httpx2.Client, organiser: Caller, study: Study, method: str, path: str
 ) -> None:
     elsewhere = study.new_key("organiser")
     for token in ("x", "nonsense", "A" * 59, elsewhere):
@@ -182,7 +182,7 @@ def test_a_voter_cannot_answer_for_another(invite: Callable[[], Caller]) -> None
         7,
     ],
 )
-def test_an_odd_study_is_refused(client: httpx.Client, wrong: Any) -> None:
+def test_an_odd_study_is_refused(client: httpx2.Client, wrong: Any) -> None:
     answer = client.post("/api/v1/studies", json=wrong)
     assert answer.status_code == 422
     assert checked(answer)
@@ -193,7 +193,7 @@ def test_odd_numbers_are_refused(invite: Callable[[], Caller], number: str) -> N
     assert invite()("POST", f"/duels/{number}/answer", 422, json={"winner": "ann"})
 
 
-def test_large_bodies_are_refused(client: httpx.Client) -> None:
+def test_large_bodies_are_refused(client: httpx2.Client) -> None:
     assert client.post("/api/v1/studies", content=b"x" * 1_000_001).status_code == 413
     unannounced = client.post("/api/v1/studies", content=(b"x" * 1000 for _ in range(1001)))
     assert unannounced.status_code == 413
@@ -202,24 +202,24 @@ def test_large_bodies_are_refused(client: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"\xff", b"[" * 100_000, b'{"name": NaN}'])
-def test_what_is_not_json_is_refused(client: httpx.Client, body: bytes) -> None:
+def test_what_is_not_json_is_refused(client: httpx2.Client, body: bytes) -> None:
     headers = {"content-type": "application/json"}
     answer = client.post("/api/v1/studies", content=body, headers=headers)
     assert answer.status_code in (400, 422)
     assert checked(answer)
 
 
-def test_other_paths_and_methods_are_refused_alike(client: httpx.Client) -> None:
+def test_other_paths_and_methods_are_refused_alike(client: httpx2.Client) -> None:
     assert checked(client.get("/api/v1/nonsense")) == "Not Found"
     assert client.delete("/api/v1/studies").status_code == 405
 
 
-def test_health(client: httpx.Client) -> None:
+def test_health(client: httpx2.Client) -> None:
     assert client.get("/healthz").text == "alive\n"
     assert client.get("/readyz").text == "ready\n"
 
 
-def test_every_refusal_is_described(client: httpx.Client) -> None:
+def test_every_refusal_is_described(client: httpx2.Client) -> None:
     description = client.get("/api/v1/openapi.json").json()
     assert "ValidationError" not in json.dumps(description)
     for path, operations in description["paths"].items():
@@ -271,7 +271,7 @@ def test_many_who_watch_look_once(study: Study, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_study_is_duplicated_without_votes_and_who_withdrew(
-    client: httpx.Client, organiser: Caller, invite: Callable[[], Caller]
+    client: httpx2.Client, organiser: Caller, invite: Callable[[], Caller]
 ) -> None:
     problem = {"candidates": ["ann", "bob", "cyd"], "positions": ["chair"]}
     made = client.post("/api/v1/studies", json=NEW | {"problem": problem}).json()
@@ -294,7 +294,7 @@ def test_a_study_is_duplicated_without_votes_and_who_withdrew(
         ("json", '{"candidates": ["ann", "bob"], "positions": ["chair"]}'),
     ],
 )
-def test_a_written_problem_is_read(client: httpx.Client, layout: str, text: str) -> None:
+def test_a_written_problem_is_read(client: httpx2.Client, layout: str, text: str) -> None:
     answer = client.post("/api/v1/problems/read", json={"text": text, "layout": layout})
     assert answer.json() == {"problem": {"candidates": ["ann", "bob"], "positions": ["chair"]}}
     wrong = client.post("/api/v1/problems/read", json={"text": "a: [", "layout": layout})
@@ -302,7 +302,7 @@ def test_a_written_problem_is_read(client: httpx.Client, layout: str, text: str)
     assert checked(wrong)
 
 
-def test_the_votes_to_expect_are_estimated(client: httpx.Client) -> None:
+def test_the_votes_to_expect_are_estimated(client: httpx2.Client) -> None:
     easy, hard = (
         client.post("/api/v1/estimate", json=NEW | {"settings": {"algorithm": "car-cond", "delta": delta}})
         for delta in (0.3, 0.001)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 import duelmatch as dm
@@ -21,10 +21,10 @@ JSON = {"Content-Type": "application/json"}
 
 
 @pytest.fixture(scope="module")
-def client(store: Store) -> Iterator[httpx.Client]:
+def client(store: Store) -> Iterator[httpx2.Client]:
     with (
         served(store, Config(rates=None)) as address,
-        httpx.Client(base_url=address, timeout=30, trust_env=False) as client,
+        httpx2.Client(base_url=address, timeout=30, trust_env=False) as client,
     ):
         yield client
 
@@ -38,7 +38,7 @@ def study(store: Store) -> Study:
 class Both:
     """Sends a request both ways."""
 
-    client: httpx.Client
+    client: httpx2.Client
     study: Study
     monkeypatch: pytest.MonkeyPatch
 
@@ -53,7 +53,7 @@ class Both:
 
     def _post(
         self, path: str, token: str | None, content: bytes | None, headers: dict[str, str]
-    ) -> httpx.Response:
+    ) -> httpx2.Response:
         sent = JSON | {name.replace("_", "-"): value for name, value in headers.items()}
         if token is not None:
             sent["Authorization"] = f"Bearer {token}"
@@ -61,7 +61,7 @@ class Both:
         return self.client.post(url, content=content, headers=sent)
 
 
-def _seen(answer: httpx.Response) -> tuple[int, dict[str, str], Any]:
+def _seen(answer: httpx2.Response) -> tuple[int, dict[str, str], Any]:
     """Return an answer without what may differ: the time, and whether it is a repetition."""
     headers = {
         name: value for name, value in answer.headers.items() if name not in ("date", "content-length")
@@ -72,7 +72,7 @@ def _seen(answer: httpx.Response) -> tuple[int, dict[str, str], Any]:
 
 
 @pytest.fixture
-def both(client: httpx.Client, study: Study, monkeypatch: pytest.MonkeyPatch) -> Both:
+def both(client: httpx2.Client, study: Study, monkeypatch: pytest.MonkeyPatch) -> Both:
     return Both(client, study, monkeypatch)
 
 
@@ -143,13 +143,13 @@ def test_refusals_are_the_same(both: Both, study: Study, store: Store) -> None:
     assert study.status().answers == 0
 
 
-def test_the_lane_is_named_in_the_metrics(client: httpx.Client, both: Both, study: Study) -> None:
+def test_the_lane_is_named_in_the_metrics(client: httpx2.Client, both: Both, study: Study) -> None:
     both.post("/duel", study.new_key("voter", study.add_voter()))
     assert api.next_duel.__name__ in client.get("/metrics").text
 
 
 def test_no_ties_where_there_are_none(
-    client: httpx.Client, store: Store, monkeypatch: pytest.MonkeyPatch
+    client: httpx2.Client, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = store.create(PROBLEM, Settings("condorcet", ties=False), "No ties")
     both = Both(client, study, monkeypatch)

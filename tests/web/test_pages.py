@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from selenium import webdriver
 from selenium.common.exceptions import StaleElementReferenceException
@@ -384,7 +384,7 @@ def test_a_closed_study_says_so_and_is_exported(browser: Browser, study: Study, 
 
 
 def test_pages_refuse_with_a_page(place: tuple[str, Store], study: Study) -> None:
-    with httpx.Client(base_url=place[0], trust_env=False) as client:
+    with httpx2.Client(base_url=place[0], trust_env=False) as client:
         for path in (f"/studies/{study.id}", "/l/nonsense", "/studies/0123456789abcdef/vote", "/studies/x"):
             answer = client.get(path)
             assert answer.status_code in (401, 404, 422)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from starlette.datastructures import Headers
 
@@ -41,12 +41,12 @@ def address(store: Store) -> Iterator[str]:
 
 
 @pytest.fixture
-def visit(address: str) -> Iterator[Callable[[str], httpx.Client]]:
+def visit(address: str) -> Iterator[Callable[[str], httpx2.Client]]:
     """Give a function that follows a link with a browser of its own."""
     clients = []
 
-    def follow(token: str) -> httpx.Client:
-        client = httpx.Client(base_url=address, trust_env=False, follow_redirects=True, timeout=30)
+    def follow(token: str) -> httpx2.Client:
+        client = httpx2.Client(base_url=address, trust_env=False, follow_redirects=True, timeout=30)
         clients.append(client)
         client.get(f"/l/{token}")
         return client
@@ -61,7 +61,7 @@ def visit(address: str) -> Iterator[Callable[[str], httpx.Client]]:
 
 def test_a_link_becomes_a_cookie_that_scripts_cannot_read(address: str, study: Study) -> None:
     token = study.new_key("organiser")
-    answer = httpx.get(f"{address}/l/{token}", trust_env=False)
+    answer = httpx2.get(f"{address}/l/{token}", trust_env=False)
     assert answer.status_code == 303
     assert answer.headers["location"] == f"/studies/{study.id}"
     cookie = answer.headers["set-cookie"]
@@ -74,17 +74,17 @@ def test_a_link_becomes_a_cookie_that_scripts_cannot_read(address: str, study: S
 def test_over_https_the_cookie_is_secure_and_of_this_host_only(address: str, study: Study) -> None:
     headers = {"X-Forwarded-Proto": "https"}
     token = study.new_key("organiser")
-    answer = httpx.get(f"{address}/l/{token}", headers=headers, trust_env=False)
+    answer = httpx2.get(f"{address}/l/{token}", headers=headers, trust_env=False)
     assert answer.headers["set-cookie"].startswith(f"__Host-duelmatch-{study.id}-organiser=")
     assert "Secure" in answer.headers["set-cookie"].split("; ")
     assert answer.headers["strict-transport-security"] == "max-age=31536000"
     cookie = {"Cookie": f"duelmatch-{study.id}-organiser={token}"}
-    plain = httpx.get(f"{address}/api/v1/studies/{study.id}", headers=headers | cookie, trust_env=False)
+    plain = httpx2.get(f"{address}/api/v1/studies/{study.id}", headers=headers | cookie, trust_env=False)
     assert plain.status_code == 401, "a cookie that another host could have set does not count"
 
 
 def test_a_revoked_link_and_its_cookie_are_useless(
-    visit: Callable[[str], httpx.Client], study: Study, store: Store
+    visit: Callable[[str], httpx2.Client], study: Study, store: Store
 ) -> None:
     organiser = visit(study.new_key("organiser"))
     voter = visit(study.new_key("voter", study.add_voter()))
@@ -102,7 +102,7 @@ def test_a_revoked_link_and_its_cookie_are_useless(
     assert organiser.get(f"{path}/links").status_code == 401
 
 
-def test_a_lost_link_can_be_replaced(visit: Callable[[str], httpx.Client], study: Study) -> None:
+def test_a_lost_link_can_be_replaced(visit: Callable[[str], httpx2.Client], study: Study) -> None:
     voter = study.add_voter()
     answer = visit(study.new_key("organiser")).post(
         f"/api/v1/studies/{study.id}/voters/{voter}/link", headers=SAME
@@ -114,7 +114,7 @@ def test_a_lost_link_can_be_replaced(visit: Callable[[str], httpx.Client], study
 
 
 def test_a_browser_can_hold_several_roles_and_forget_them(
-    visit: Callable[[str], httpx.Client], study: Study
+    visit: Callable[[str], httpx2.Client], study: Study
 ) -> None:
     browser = visit(study.new_key("organiser"))
     browser.get(f"/l/{study.new_key('voter', study.add_voter())}")
@@ -125,7 +125,9 @@ def test_a_browser_can_hold_several_roles_and_forget_them(
     assert browser.get(f"{path}/result").status_code == 401
 
 
-def test_an_open_link_makes_one_voter_per_browser(visit: Callable[[str], httpx.Client], study: Study) -> None:
+def test_an_open_link_makes_one_voter_per_browser(
+    visit: Callable[[str], httpx2.Client], study: Study
+) -> None:
     token = study.new_key("open")
     browser = visit(token)
     assert study.voters() == [], "looking makes no voter, or previews of links would"
@@ -136,7 +138,7 @@ def test_an_open_link_makes_one_voter_per_browser(visit: Callable[[str], httpx.C
 
 
 def test_one_study_does_not_open_another(
-    visit: Callable[[str], httpx.Client], study: Study, new_study: Callable[..., Study]
+    visit: Callable[[str], httpx2.Client], study: Study, new_study: Callable[..., Study]
 ) -> None:
     other = new_study()
     browser = visit(study.new_key("organiser"))
@@ -147,7 +149,7 @@ def test_one_study_does_not_open_another(
     assert answer.status_code == 404
 
 
-def test_a_voter_sees_no_page_of_the_organiser(visit: Callable[[str], httpx.Client], study: Study) -> None:
+def test_a_voter_sees_no_page_of_the_organiser(visit: Callable[[str], httpx2.Client], study: Study) -> None:
     browser = visit(study.new_key("voter", study.add_voter("Eve")))
     assert browser.get(f"/studies/{study.id}").url.path.endswith("/vote")
     assert browser.get(f"/studies/{study.id}/live").status_code == 403
@@ -177,7 +179,7 @@ def test_where_a_change_may_come_from(headers: dict[str, str], ours: bool) -> No
     assert is_our_own(Headers(headers)) == ours
 
 
-def test_another_site_cannot_vote_or_close(visit: Callable[[str], httpx.Client], study: Study) -> None:
+def test_another_site_cannot_vote_or_close(visit: Callable[[str], httpx2.Client], study: Study) -> None:
     browser = visit(study.new_key("organiser"))
     for headers in ({"Sec-Fetch-Site": "cross-site"}, {"Origin": "https://evil.example"}, {}):
         answer = browser.post(f"/api/v1/studies/{study.id}/state/close", headers=headers)
@@ -190,7 +192,7 @@ def test_another_site_cannot_vote_or_close(visit: Callable[[str], httpx.Client],
 
 
 def test_every_answer_has_the_headers_and_no_page_has_inline_code(
-    visit: Callable[[str], httpx.Client], study: Study
+    visit: Callable[[str], httpx2.Client], study: Study
 ) -> None:
     browser = visit(study.new_key("organiser"))
     browser.get(f"/l/{study.new_key('voter', study.add_voter())}")
@@ -211,8 +213,8 @@ def test_every_answer_has_the_headers_and_no_page_has_inline_code(
         assert not re.search(r"<script(?![^>]*\bsrc=)|\son\w+=|\sstyle=|<style", answer.text), path
 
 
-def test_names_are_escaped_in_pages_and_csv(visit: Callable[[str], httpx.Client], address: str) -> None:
-    made = httpx.post(f"{address}/api/v1/studies", json=NEW, trust_env=False).json()
+def test_names_are_escaped_in_pages_and_csv(visit: Callable[[str], httpx2.Client], address: str) -> None:
+    made = httpx2.post(f"{address}/api/v1/studies", json=NEW, trust_env=False).json()
     browser = visit(made["organiser_token"])
     browser.post(f"/api/v1/studies/{made['study']}/voters", json={"name": "<i>eve</i>"}, headers=SAME)
     text = browser.get(f"/studies/{made['study']}").text
@@ -230,7 +232,7 @@ def test_names_are_escaped_in_pages_and_csv(visit: Callable[[str], httpx.Client]
 
 def test_files_outside_the_static_folder_are_not_served(address: str) -> None:
     for path in ("/static/../app.py", "/static/%2e%2e/app.py", "/static/..%2fapp.py", "/static/"):
-        assert httpx.get(address + path, trust_env=False).status_code == 404
+        assert httpx2.get(address + path, trust_env=False).status_code == 404
 
 
 # Who may begin studies.
@@ -238,17 +240,17 @@ def test_files_outside_the_static_folder_are_not_served(address: str) -> None:
 
 def test_who_may_begin_a_study(store: Store) -> None:
     with served(store, Config("nobody", rates=None)) as address:
-        answer = httpx.post(f"{address}/api/v1/studies", json=NEW, trust_env=False)
+        answer = httpx2.post(f"{address}/api/v1/studies", json=NEW, trust_env=False)
         assert answer.status_code == 403
     with served(store, Config("key", "sesame", rates=None)) as address:
         for key, status in (("", 401), ("wrong", 401), ("sesame", 201), ("sésame", 401)):
             headers = {b"Authorization": f"Bearer {key}".encode()} if key else {}
-            answer = httpx.post(f"{address}/api/v1/studies", json=NEW, headers=headers, trust_env=False)
+            answer = httpx2.post(f"{address}/api/v1/studies", json=NEW, headers=headers, trust_env=False)
             assert answer.status_code == status
-        estimate = httpx.post(f"{address}/api/v1/estimate", json=NEW, trust_env=False)
+        estimate = httpx2.post(f"{address}/api/v1/estimate", json=NEW, trust_env=False)
         assert estimate.status_code == 401
     with served(store, Config("key", None, rates=None)) as address:
-        answer = httpx.post(f"{address}/api/v1/studies", json=NEW, trust_env=False)
+        answer = httpx2.post(f"{address}/api/v1/studies", json=NEW, trust_env=False)
         assert answer.status_code == 401
 
 
@@ -262,9 +264,9 @@ def test_the_key_is_not_shown() -> None:
 def test_who_calls_too_often_is_told_when_to_come_back(store: Store, study: Study) -> None:
     rates = Rates(link=Rate(0.01, 3), address=Rate(0.01, 8), create=Rate(0.01, 1))
     tokens = [study.new_key("voter", study.add_voter()) for _ in range(2)]
-    with served(store, Config(rates=rates)) as address, httpx.Client(trust_env=False) as client:
+    with served(store, Config(rates=rates)) as address, httpx2.Client(trust_env=False) as client:
 
-        def me(token: str) -> httpx.Response:
+        def me(token: str) -> httpx2.Response:
             headers = {"Authorization": f"Bearer {token}"}
             return client.get(f"{address}/api/v1/studies/{study.id}/me", headers=headers)
 
@@ -307,11 +309,11 @@ def test_logs_and_metrics_have_no_secrets(
 ) -> None:
     token = study.new_key("organiser")
     with caplog.at_level(logging.INFO, logger="duelmatch.web"):
-        httpx.get(f"{address}/l/{token}?secret=1", trust_env=False)
+        httpx2.get(f"{address}/l/{token}?secret=1", trust_env=False)
         headers = {"Authorization": f"Bearer {token}"}
-        httpx.get(f"{address}/api/v1/studies/{study.id}/result", headers=headers, trust_env=False)
-        httpx.get(f"{address}/static/vote.js", trust_env=False)
-        httpx.get(f"{address}/{token}", trust_env=False)
+        httpx2.get(f"{address}/api/v1/studies/{study.id}/result", headers=headers, trust_env=False)
+        httpx2.get(f"{address}/static/vote.js", trust_env=False)
+        httpx2.get(f"{address}/{token}", trust_env=False)
     lines = [json.loads(Lines().format(record)) for record in caplog.records if hasattr(record, "about")]
     assert [(line["operation"], line["status"]) for line in lines] == [
         ("exchange", 303),
@@ -319,7 +321,7 @@ def test_logs_and_metrics_have_no_secrets(
         ("static", 200),
         ("other", 404),
     ]
-    metrics = httpx.get(f"{address}/metrics", trust_env=False).text
+    metrics = httpx2.get(f"{address}/metrics", trust_env=False).text
     assert 'duelmatch_requests_total{method="GET",operation="exchange",status="303"}' in metrics
     for text in (json.dumps(lines), metrics):
         assert token not in text
@@ -329,9 +331,9 @@ def test_logs_and_metrics_have_no_secrets(
 
 def test_metrics_are_for_this_machine_unless_said_otherwise(store: Store, address: str) -> None:
     elsewhere = {"X-Forwarded-For": "192.0.2.7"}
-    assert httpx.get(f"{address}/metrics", headers=elsewhere, trust_env=False).status_code == 404
+    assert httpx2.get(f"{address}/metrics", headers=elsewhere, trust_env=False).status_code == 404
     with served(store, Config(metrics="anybody")) as other:
-        assert httpx.get(f"{other}/metrics", headers=elsewhere, trust_env=False).status_code == 200
+        assert httpx2.get(f"{other}/metrics", headers=elsewhere, trust_env=False).status_code == 200
 
 
 def test_a_qr_code_is_a_picture_without_anything_else() -> None:

@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from conftest import PROBLEM
@@ -39,7 +39,7 @@ def test_it_serves_and_stops_with_a_stream_open(tmp_path: Path) -> None:
             found = re.search(r"http://127\.0\.0\.1:\d+", process.stdout.readline())
             assert found
             events = f"{found[0]}/api/v1/studies/{study.id}/events"
-            with httpx.stream("GET", events, headers=headers, timeout=30, trust_env=False) as stream:
+            with httpx2.stream("GET", events, headers=headers, timeout=30, trust_env=False) as stream:
                 lines = stream.iter_lines()
                 assert next(lines).startswith("id: ")
                 process.send_signal(signal.SIGTERM)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 import duelmatch as dm
@@ -28,7 +28,7 @@ class Client:
     """A voter who tries every request until it is answered."""
 
     def __init__(self, port: int, study: str, voter: int, token: str, stop: threading.Event) -> None:
-        self._http = httpx.Client(
+        self._http = httpx2.Client(
             base_url=f"http://127.0.0.1:{port}/api/v1/studies/{study}",
             headers={"Authorization": f"Bearer {token}"},
             timeout=10,
@@ -57,7 +57,7 @@ class Client:
         while not self._stop.is_set():
             try:
                 answer = self._http.post(path, json=body)
-            except httpx.TransportError:
+            except httpx2.TransportError:
                 time.sleep(0.01)
                 continue
             self.statuses.add(answer.status_code)
