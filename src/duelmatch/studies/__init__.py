@@ -28,7 +28,7 @@ from duelmatch.studies.keys import Access, Key
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.store import Listed, Store
 from duelmatch.studies.study import Study
-from duelmatch.studies.values import Nothing, Question, Receipt, Status, Voter
+from duelmatch.studies.values import Nothing, Question, Receipt, Status, Vote, Voter
 
 __all__ = [
     "Access",
@@ -42,5 +42,6 @@ __all__ = [
     "Status",
     "Store",
     "Study",
+    "Vote",
     "Voter",
 ]

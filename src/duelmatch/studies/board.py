@@ -21,6 +21,7 @@ from duelmatch.layout import problem_of, sections_of, tree_of
 from duelmatch.problem import Problem
 from duelmatch.studies.course import Course, Pair, pair_of
 from duelmatch.studies.entries import Line
+from duelmatch.studies.history import HOUR, History
 from duelmatch.studies.settings import Settings
 
 State = Literal["open", "paused", "closed"]
@@ -72,6 +73,8 @@ class Board:
     """The questions answered since the study was closed; they count if it is opened again."""
     asked: dict[int, Counter[Pair]] = field(default_factory=dict)
     """How often each voter was asked what."""
+    hours: Counter[int] = field(default_factory=Counter)
+    """How many answers came in each hour."""
     lock: threading.RLock = field(default_factory=threading.RLock)
     """Held for moments only, never while the explorer is thinking."""
 
@@ -114,6 +117,7 @@ class Board:
                 tie = row.note is not None and "tie" in json.loads(row.note)
                 answer = Answer(_int(row.voter), _int(row.one), _int(row.other), tie)
                 self.answers[_int(row.question)] = answer
+                self.hours[int(row.at // HOUR)] += 1
                 if self.state == "closed":
                     self.held.add(_int(row.question))
                 elif row.voter not in self.voided:
@@ -193,6 +197,7 @@ class Board:
             course = self._course
             wins = course.take()
         course.run.tell_wins(wins)
+        course.trace.follow(course.run)
         with self.lock:
             course.install()
 
@@ -241,6 +246,12 @@ class Board:
                 self._standing = (course.run.duels, course.run.result, course.run.progress)
             used, result, progress = self._standing
             return Standing(course.run.done, course.missing, course.answers - used, result, progress)
+
+    def history(self) -> History:
+        """Say how it came there."""
+        progress = self.standing().progress
+        with self.lock:
+            return History(self._course.trace.until(progress), dict(self.hours))
 
 
 def created_note(problem: Problem, settings: Settings) -> str:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from duelmatch.explorers import Explorer, explorer
 from duelmatch.explorers.rounds import Round
 from duelmatch.problem import Problem
+from duelmatch.studies.history import Trace
 from duelmatch.studies.settings import Settings
 
 Pair = tuple[int, int]
@@ -45,6 +46,7 @@ class Course:
         self.run: Explorer = explorer(
             settings.algorithm, self.problem, settings.delta, settings.seed, **settings.parameters
         )
+        self.trace = Trace()
         self._ahead = settings.ahead
         self._once = settings.once
         self._original = [problem.edge_number(*edge) for edge in self.problem.edges]

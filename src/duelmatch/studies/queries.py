@@ -24,6 +24,18 @@ ANSWERS_BY = (
     .select_from(schema.questions)
     .where(_OF_STUDY, _questions.voter == sa.bindparam("v"), _questions.answer.is_not(None))
 )
+VOTES = (
+    sa.select(schema.questions, schema.entries.c.at)
+    .join(
+        schema.entries,
+        sa.and_(schema.entries.c.study == _questions.study, schema.entries.c.seq == _questions.answer),
+    )
+    .where(_OF_STUDY, _questions.answer < sa.bindparam("before"))
+    .order_by(_questions.answer.desc())
+    .limit(sa.bindparam("limit"))
+)
+"""The answers before an entry of the log, the latest first."""
+VOTES_BY = VOTES.where(_questions.voter == sa.bindparam("v"))
 CHANGE = sa.update(schema.questions).where(_OF_STUDY, _questions.number == sa.bindparam("n"))
 VOTER = sa.select(schema.voters).where(
     schema.voters.c.study == sa.bindparam("s"), schema.voters.c.number == sa.bindparam("v")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlalchemy as sa
 
@@ -20,10 +20,11 @@ from duelmatch.studies.board import Board
 from duelmatch.studies.course import without
 from duelmatch.studies.desk import Desk, Think, receipt
 from duelmatch.studies.entries import Entry, Kind
+from duelmatch.studies.history import History
 from duelmatch.studies.keys import Key, Role, is_id, new_token
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.texts import counting, plain
-from duelmatch.studies.values import Nothing, Question, Receipt, Status, Voter
+from duelmatch.studies.values import Nothing, Question, Receipt, Status, Vote, Voter
 
 if TYPE_CHECKING:
     from duelmatch.studies.store import Store
@@ -266,6 +267,34 @@ class Study:
             return None
         return receipt(self.problem, row, row.winner, bool(row.tie), repeated=True)
 
+    def votes(self, before: int = queries.LAST, voter: int | None = None, limit: int = 50) -> list[Vote]:
+        """Return the latest answers, of all voters or of one, that came before an entry of the log."""
+        values = {"s": self.id, "before": before, "limit": limit}
+        query = queries.VOTES
+        if voter is not None:
+            counting(voter, "voter")
+            query, values = queries.VOTES_BY, values | {"v": voter}
+        with self.store.database.reading() as connection:
+            rows = connection.execute(query, values).all()
+        board = self.store.board_now(self.id)
+        with board.lock:
+            return [self._vote(row, board) for row in rows if row.number in board.answers]
+
+    def _vote(self, row: sa.Row[Any], board: Board) -> Vote:
+        said = receipt(self.problem, row, row.winner, bool(row.tie), repeated=True)
+        return Vote(
+            entry=row.answer,
+            at=row.at,
+            voter=row.voter,
+            question=row.number,
+            position=said.position,
+            winner=said.winner,
+            loser=said.loser,
+            tie=said.tie,
+            struck=board.answers[row.number].struck,
+            counts=board.counts(row.number),
+        )
+
     def board(self) -> Board:
         """Return what the log comes to, up to date and thought through; to read under its ``lock``."""
         board = self.store.board_now(self.id)
@@ -291,6 +320,11 @@ class Study:
                 missing=standing.missing,
                 unused=standing.unused,
                 dropped=tuple(board.dropped),
+                max_votes=self.settings.max_votes,
                 result=standing.result,
                 progress=standing.progress,
             )
+
+    def history(self) -> History:
+        """Say how the study came to where it stands."""
+        return self.store.board_now(self.id).history()

@@ -7,6 +7,9 @@ from typing import Literal
 
 from duelmatch.explorers import Progress, Result
 
+FARTHEST = 20
+"""An estimate of the answers to come is believed up to so many times the answers that it was made from."""
+
 Reason = Literal["done", "waiting", "all yours", "budget", "paused", "closed"]
 """Why there is no question: the explorer is sure; it waits for the answers of others; this voter was asked
 everything; the votes that were planned are there; the organiser has paused or closed the study."""
@@ -58,6 +61,25 @@ class Voter:
 
 
 @dataclass(frozen=True, slots=True)
+class Vote:
+    """An answer as the organiser sees it; ``entry`` is its place in the log, ``at`` its time.
+
+    It is ``struck`` if the organiser struck it out, and does not count then, or for some other reason.
+    """
+
+    entry: int
+    at: float
+    voter: int
+    question: int
+    position: str
+    winner: str
+    loser: str
+    tie: bool
+    struck: bool
+    counts: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """Where a study stands.
 
@@ -79,5 +101,18 @@ class Status:
     missing: int
     unused: int
     dropped: tuple[str, ...]
+    max_votes: int | None
     result: Result
     progress: Progress
+
+    @property
+    def votes_left(self) -> int | None:
+        """About how many more answers are needed; None while those that there are do not tell."""
+        if self.done:
+            return 0
+        planned = None if self.max_votes is None else max(0, self.max_votes - self.counted)
+        left = self.progress.duels_left
+        if left is None or left > FARTHEST * self.counted:
+            return planned
+        left = max(1, left - self.unused)
+        return left if planned is None else min(left, planned)

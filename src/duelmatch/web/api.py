@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from dataclasses import asdict
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
@@ -30,6 +31,9 @@ voter = APIRouter(tags=["voter"])
 
 MOST_PAIRS_ESTIMATED = 300
 """Different duels: with more of them a trial takes seconds."""
+
+MOST_VOTES_LISTED = 1000
+"""In one answer."""
 
 _estimating = threading.Lock()
 """One trial at a time, so that voters never wait for many of them."""
@@ -155,6 +159,17 @@ def voters(study: TheStudy) -> list[models.VoterRow]:
     return [
         models.VoterRow(**{n: getattr(v, n) for n in models.VoterRow.model_fields}) for v in study.voters()
     ]
+
+
+@organiser.get("/votes")
+def votes(
+    study: TheStudy,
+    before: Annotated[int, Query(ge=1, le=LARGEST_NUMBER)] = LARGEST_NUMBER,
+    voter: Annotated[int | None, Query(ge=1, le=LARGEST_NUMBER)] = None,
+    limit: Annotated[int, Query(ge=1, le=MOST_VOTES_LISTED)] = 50,
+) -> list[models.VoteRow]:
+    """List the latest answers, of all voters or of one, that came before an entry of the log."""
+    return [models.VoteRow(**asdict(vote)) for vote in study.votes(before, voter, limit)]
 
 
 @organiser.post("/voters", status_code=201, responses=documented(409))

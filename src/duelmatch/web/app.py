@@ -18,7 +18,6 @@ from duelmatch.web.lane import Lane
 from duelmatch.web.limits import BodyLimit
 from duelmatch.web.memory import Memory
 from duelmatch.web.rates import RateLimit
-from duelmatch.web.views import Histories
 from duelmatch.web.watching import Metrics, Watch
 
 LARGEST_BODY = 1_000_000
@@ -40,7 +39,6 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     app.state.store = store
     app.state.config = config
     app.state.metrics = Metrics()
-    app.state.histories = Histories()
     app.state.feeds = Memory(events.Feed)
     app.state.stopping = False
     problems.install(app, pages.refusal_page)

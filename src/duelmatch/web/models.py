@@ -185,12 +185,11 @@ class Progress(BaseModel):
     votes: int
     voters: int
     open_questions: int
-    votes_left: int | None = Field(description="A rough estimate; null while the answers say nothing yet.")
+    votes_left: int | None = Field(description="A rough estimate; null while the answers do not tell yet.")
 
     @classmethod
     def of(cls, status: Status) -> Progress:
         """Show the progress that a status tells."""
-        left = status.progress.duels_left
         return cls(
             name=status.name,
             state=status.state,  # type: ignore[arg-type]
@@ -199,7 +198,7 @@ class Progress(BaseModel):
             votes=status.counted,
             voters=status.voters,
             open_questions=status.open_questions,
-            votes_left=None if left is None else max(0, left - status.unused),
+            votes_left=status.votes_left,
         )
 
 
@@ -229,6 +228,21 @@ class Outcome(BaseModel):
             undecided=[list(edge) for edge in progress.undecided],
             dropped=list(status.dropped),
         )
+
+
+class VoteRow(BaseModel):
+    """An answer as the organiser sees it."""
+
+    entry: int = Field(description="Its place in the log; ask for what came before it to page on.")
+    at: float
+    voter: int
+    question: int
+    position: str
+    winner: str
+    loser: str
+    tie: bool
+    struck: bool
+    counts: bool
 
 
 class VoterRow(BaseModel):

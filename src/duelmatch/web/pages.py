@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, HTTPException, Request
+from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.templating import Jinja2Templates
 
 import duelmatch
 from duelmatch.studies.keys import Access
+from duelmatch.studies.texts import LARGEST_NUMBER
 from duelmatch.web import words
 from duelmatch.web.access import AllAccess, TheStore, TheStudy, an_organiser
+from duelmatch.web.ballots import Ballots
 from duelmatch.web.config import Config
 from duelmatch.web.cookies import remember
 from duelmatch.web.links import PATH
-from duelmatch.web.views import Dashboard, Histories, about
+from duelmatch.web.views import Dashboard, about, counted, percent
 
 STATIC = Path(__file__).with_name("static")
 templates = Jinja2Templates(directory=Path(__file__).with_name("templates"))
 templates.env.trim_blocks = templates.env.lstrip_blocks = True
 templates.env.globals["version"] = duelmatch.__version__
-templates.env.filters["about"] = about
+templates.env.filters |= {"about": about, "counted": counted, "percent": percent}
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
@@ -93,28 +96,33 @@ def dashboard(request: Request, study: TheStudy, access: AllAccess) -> Response:
     """Show an organiser how the study is going."""
     if "organiser" not in access:
         return RedirectResponse(f"/studies/{study.id}/vote", status_code=303)
-    return page(request, "dashboard.html", study=study, view=_view(request, study))
+    own = access["organiser"].key
+    return page(request, "dashboard.html", study=study, view=Dashboard.of(study), own=own)
 
 
 @router.get("/studies/{study}/live", dependencies=[Depends(an_organiser)])
-def live(request: Request, study: TheStudy) -> Response:
+def live(request: Request, study: TheStudy, access: AllAccess) -> Response:
     """Return the part of the dashboard that changes."""
-    return page(request, "live.html", study=study, view=_view(request, study))
+    own = access["organiser"].key
+    return page(request, "live.html", study=study, view=Dashboard.of(study), own=own)
+
+
+@router.get("/studies/{study}/votes", dependencies=[Depends(an_organiser)])
+def votes(
+    request: Request,
+    study: TheStudy,
+    before: Annotated[int, Query(ge=1, le=LARGEST_NUMBER)] = LARGEST_NUMBER,
+    voter: Annotated[int | None, Query(ge=1, le=LARGEST_NUMBER)] = None,
+) -> Response:
+    """List the votes, the latest first, for the organiser to strike out what is wrong."""
+    return page(request, "votes.html", study=study, view=Ballots.of(study, before, voter))
 
 
 @router.get("/studies/{study}/result", dependencies=[Depends(an_organiser)])
 def result(request: Request, study: TheStudy) -> Response:
     """Show the result on a page to print or to hand around."""
-    return page(request, "result.html", study=study, view=_view(request, study))
-
-
-def _histories(request: Request) -> Histories:
-    histories: Histories = request.app.state.histories
-    return histories
-
-
-def _view(request: Request, study: TheStudy) -> Dashboard:
-    return Dashboard.of(study, _histories(request).of(study))
+    now = f"{datetime.now(UTC):%-d %B %Y, %H:%M} UTC"
+    return page(request, "result.html", study=study, view=Dashboard.of(study), now=now)
 
 
 def _config(request: Request) -> Config:

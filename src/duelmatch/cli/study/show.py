@@ -53,8 +53,9 @@ def _facts(where: Status) -> Iterator[tuple[str, str]]:
         yield "Withdrawn", ", ".join(where.dropped)
     decided = len(where.progress.accepted) + len(where.progress.rejected)
     yield "Decided", f"{decided:,} of {counted(decided + len(where.progress.undecided), 'edge')}"
-    if not where.done and where.progress.duels_left is not None:
-        yield "Votes to go", f"about {rounded(max(1, where.progress.duels_left - where.unused))}"
+    if not where.done:
+        left = where.votes_left
+        yield "Votes to go", "not known yet" if left is None else f"about {rounded(left)}"
 
 
 def _meaning(where: Status, study: Study) -> str:
@@ -82,7 +83,7 @@ def as_dict(where: Status, study: Study) -> dict[str, Any]:
         "accepted": where.progress.accepted,
         "rejected": where.progress.rejected,
         "undecided": where.progress.undecided,
-        "votes_left": where.progress.duels_left,
+        "votes_left": where.votes_left,
         "settings": study.settings.as_dict(),
     }
 

@@ -48,3 +48,14 @@ export function trouble(sentence) {
   element("trouble").textContent = sentence || "";
   show("trouble", Boolean(sentence));
 }
+
+// Copy what a field has, and say so on the button.
+export async function copy(field, button) {
+  field.select();
+  try {
+    await navigator.clipboard.writeText(field.value);
+  } catch {
+    if (!document.execCommand("copy")) return; // it is selected: the keyboard copies it
+  }
+  button.textContent = "Copied";
+}

@@ -1,20 +1,33 @@
 // The organiser's page: what changes comes from the server as it is to be shown, whenever something has happened.
-import { call, element, show, trouble } from "/static/api.js";
+import { call, copy, element, show } from "/static/api.js";
+import { attempt, listen } from "/static/doing.js";
 
 const id = element("dashboard").dataset.study;
 const study = `/studies/${id}`;
+const live = element("live");
 let refreshing = false;
 let again = false;
 let pressed = false; // a button that is being pressed must not be replaced before it is let go
 
+// How to find something again after the page was replaced: by its id, or by what it does and to whom.
+function selectorOf(part) {
+  if (!part || !live.contains(part)) return null;
+  if (part.id) return `#${CSS.escape(part.id)}`;
+  const named = ["do", "body"].filter((key) => part.dataset[key]);
+  return named.length ? named.map((key) => `[data-${key}="${CSS.escape(part.dataset[key])}"]`).join("") : null;
+}
+
 function replace(html) {
-  const open = element("links")?.open;
-  const focused = document.activeElement?.dataset?.do;
-  const scrolled = [...document.querySelectorAll("#live .scroll")].map((part) => part.scrollTop);
-  element("live").innerHTML = html; // escaped by the server, and no script runs by the page's policy
-  if (open) element("links").open = true;
-  if (focused) document.querySelector(`[data-do="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
-  document.querySelectorAll("#live .scroll").forEach((part, number) => (part.scrollTop = scrolled[number] || 0));
+  const open = [...live.querySelectorAll("details[open]")].map((part) => part.id);
+  const focused = selectorOf(document.activeElement);
+  const scrolled = [...live.querySelectorAll(".scroll")].map((part) => part.scrollTop);
+  const before = element("headline").textContent;
+  live.innerHTML = html; // escaped by the server, and no script runs by the page's policy
+  for (const part of open) element(part)?.setAttribute("open", "");
+  if (focused) live.querySelector(focused)?.focus({ preventScroll: true });
+  live.querySelectorAll(".scroll").forEach((part, number) => (part.scrollTop = scrolled[number] || 0));
+  const after = element("headline").textContent;
+  if (after !== before) element("news").textContent = after;
 }
 
 async function refresh() {
@@ -45,22 +58,18 @@ async function refresh() {
   }
 }
 
-async function attempt(work) {
-  trouble(null);
-  try {
-    await work();
-  } catch (error) {
-    trouble(error.message);
-  }
-}
-
-async function share(token, who) {
-  const link = `${location.origin}/l/${token}`;
+// Show a link, with a picture of it if it is one of this study: another one draws its own.
+async function share(token, who, drawn = true) {
+  element("share").open = true;
   element("link-for").textContent = `${who} It is shown once:`;
-  element("link-text").value = link;
-  element("qr").innerHTML = await call(`${study}/qr`, { token });
+  element("link-text").value = `${location.origin}/l/${token}`;
+  element("copy").textContent = "Copy";
+  element("qr").replaceChildren();
   show("link", true);
+  element("link").scrollIntoView({ block: "nearest" });
+  element("link-text").focus({ preventScroll: true });
   element("link-text").select();
+  if (drawn) element("qr").innerHTML = await call(`${study}/qr`, { token });
 }
 
 element("invite").addEventListener("submit", (event) => {
@@ -78,21 +87,13 @@ element("open-link").addEventListener("click", () =>
 element("organiser-link").addEventListener("click", () =>
   attempt(async () => share((await call(`${study}/organiser-link`)).token, "With this link one can do all that you can.")),
 );
-element("copy").addEventListener("click", async () => {
-  element("link-text").select();
-  try {
-    await navigator.clipboard.writeText(element("link-text").value);
-    element("copy").textContent = "Copied";
-  } catch {
-    document.execCommand("copy");
-  }
-});
+element("copy").addEventListener("click", () => copy(element("link-text"), element("copy")));
 element("duplicate").addEventListener("click", () => {
   const name = prompt("What is the copy called?", document.querySelector("h1").textContent);
   if (name)
     attempt(async () => {
       const made = await call(`${study}/duplicate`, { name });
-      await share(made.organiser_token, "The organiser's link of the copy: open it to go there.");
+      await share(made.organiser_token, "The organiser's link of the copy: open it to go there.", false);
     });
 });
 element("forget").addEventListener("click", () => {
@@ -102,18 +103,9 @@ element("forget").addEventListener("click", () => {
       location.assign("/");
     });
 });
-element("live").addEventListener("click", (event) => {
-  const button = event.target.closest("[data-do]");
-  if (!button || (button.dataset.sure && !confirm(button.dataset.sure))) return;
-  attempt(async () => {
-    button.disabled = true;
-    try {
-      await call(`${study}/${button.dataset.do}`, button.dataset.body ? JSON.parse(button.dataset.body) : undefined);
-    } finally {
-      button.disabled = false;
-    }
-    await refresh();
-  });
+listen(live, study, async (button, made) => {
+  if (button.dataset.whose) await share(made.token, `Another link of ${button.dataset.whose}, for nobody else.`);
+  await refresh();
 });
 
 document.addEventListener("pointerdown", () => (pressed = true));

@@ -1,5 +1,5 @@
 // The page that begins a study: a grid of candidates and positions, filled by hand or from a file.
-import { call, element, show, trouble } from "/static/api.js";
+import { call, copy, element, show, trouble } from "/static/api.js";
 
 const LARGEST_FILE = 500000;
 // The grid: candidates are rows, positions are columns, and allowed says who can fill what.
@@ -27,7 +27,7 @@ function remove(label, work) {
   button.setAttribute("aria-label", label);
   button.addEventListener("click", () => {
     work();
-    draw();
+    draw("tbody tr:last-child input, thead input");
   });
   return button;
 }
@@ -59,7 +59,12 @@ function draw(focus) {
       const box = document.createElement("input");
       box.type = "checkbox";
       box.checked = isAllowed(candidate, position);
-      box.setAttribute("aria-label", `Candidate ${number + 1} can fill position ${at + 1}`);
+      const label = () => {
+        const [who, where] = [candidate.name.trim() || `Candidate ${number + 1}`, position.name.trim() || `position ${at + 1}`];
+        box.setAttribute("aria-label", `${who} can fill ${where}`);
+      };
+      label();
+      box.addEventListener("focus", label);
       box.addEventListener("change", () => candidate.allowed.set(position, box.checked));
       line.append(cell("td", box));
     });
@@ -169,6 +174,15 @@ if (element("new")) {
   element("add-position").addEventListener("click", () => {
     positions.push(column());
     draw(`thead th:nth-child(${positions.length + 1}) input`);
+  });
+  element("copy").addEventListener("click", () => copy(element("organiser-link"), element("copy")));
+  element("grid").addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.target.tagName !== "INPUT") return;
+    event.preventDefault(); // it would begin the study: go down instead, and add a candidate below the last
+    const { cellIndex, parentElement: line } = event.target.closest("td, th");
+    const below = line.parentElement.tagName === "THEAD" ? element("grid").querySelector("tbody tr") : line.nextElementSibling;
+    if (below) below.cells[line.parentElement.tagName === "THEAD" ? 0 : cellIndex].querySelector("input").focus();
+    else element("add-candidate").click();
   });
   element("read").addEventListener("click", () => read(element("paste").value));
   element("file").addEventListener("change", async (event) => {

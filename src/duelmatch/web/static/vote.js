@@ -20,6 +20,7 @@ let answered = 0;
 let busy = false;
 let shownAt = 0;
 let asking = false;
+let said = "";
 
 const named = (entries) => Object.fromEntries(entries.map((e) => (typeof e === "string" ? [e, {}] : [e.name, e])));
 
@@ -29,6 +30,14 @@ function isWebAddress(address, ...protocols) {
   } catch {
     return false;
   }
+}
+
+const titleOf = (name) => details.candidates[name]?.title || name;
+
+// Tell a screen reader what became of the last answer, and what there is now.
+function say(next) {
+  element("status").textContent = `${said} ${next}`.trim();
+  said = "";
 }
 
 function card(side, number) {
@@ -48,7 +57,7 @@ function card(side, number) {
     part.textContent = text;
     parts.push(part);
   };
-  add("span", "title", about.title || name);
+  add("span", "title", titleOf(name));
   if (about.text) add("span", "text", about.text);
   add("kbd", "", String(number));
   button.replaceChildren(...parts);
@@ -69,7 +78,10 @@ function draw() {
     const before = element("end-title").textContent;
     element("end-title").textContent = title;
     element("end-text").textContent = text;
-    if (before !== title) element("end-title").focus();
+    if (before !== title) {
+      element("end-title").focus();
+      say(text);
+    }
     if (COME_BACK[duel.reason]) setTimeout(() => act(async () => {}), COME_BACK[duel.reason]);
     return;
   }
@@ -79,18 +91,25 @@ function draw() {
   element("about").textContent = position.text || "";
   card("left", 1);
   card("right", 2);
+  say(`1: ${titleOf(duel.left)}. 2: ${titleOf(duel.right)}.`);
   shownAt = performance.now();
   element("question").focus({ preventScroll: true });
   window.scrollTo(0, 0);
+}
+
+function stillNeeded({ votes_left: left, state }) {
+  if (state === "closed" || left === 0) return "; no more are needed";
+  if (left === null) return "; how many are still needed from everyone is not known yet";
+  return left === 1
+    ? ", about 1 is still needed from everyone"
+    : `, about ${Number(left.toPrecision(2)).toLocaleString()} are still needed from everyone`;
 }
 
 async function tellProgress() {
   if (asking) return;
   asking = true;
   try {
-    const { votes_left: left, done } = await get(`${study}/progress`);
-    const still = done ? "nothing more is needed" : left === null ? "" : `about ${Number(left.toPrecision(2)).toLocaleString()} are still needed from everyone`;
-    element("count").textContent = `You have answered ${answered}${still ? `, ${still}` : ""}`;
+    element("count").textContent = `You have answered ${answered}${stillNeeded(await get(`${study}/progress`))}`;
   } catch {
     element("count").textContent = `You have answered ${answered}`;
   } finally {
@@ -129,7 +148,7 @@ function answer(side) {
   act(async () => {
     const kept = await patiently(() => call(`${study}/duels/${number}/answer`, { winner }), trouble);
     if (!kept.repeated) answered += 1;
-    element("status").textContent = kept.tie ? "Kept: no difference." : `Kept: ${kept.winner}.`;
+    said = kept.tie ? "Kept: no difference." : `Kept: ${titleOf(kept.winner)}.`;
   });
 }
 
@@ -138,7 +157,7 @@ function skip(reason) {
   const { number } = duel;
   act(async () => {
     await patiently(() => call(`${study}/duels/${number}/skip`, { reason }), trouble);
-    element("status").textContent = "Skipped.";
+    said = "Skipped.";
   });
 }
 
@@ -147,7 +166,7 @@ function undo() {
   act(async () => {
     const again = await call(`${study}/undo`);
     answered = Math.max(0, answered - 1);
-    element("status").textContent = "Your last answer is taken back; here is its question again.";
+    said = "Your last answer is taken back; here is its question again.";
     return again;
   });
 }
