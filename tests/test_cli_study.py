@@ -97,7 +97,12 @@ def test_an_answer_is_one_thing(lineup: str, answer: list[str]) -> None:
         (["study", "status", "--study", "nonsense"], "There is no study 'nonsense'"),
         (["study", "status", "--store", "sqlite:///other.db"], "There is no file 'other.db'"),
         (["study", "status", "--store", "mysql://x"], "sqlite or postgresql"),
-        (["study", "close", "--resume", "--study", "nonsense"], "There is no study"),
+        (["study", "resume", "--study", "nonsense"], "There is no study"),
+        (["study", "correct", "1", "zoe"], "has no answer to correct"),
+        (["study", "correct", "9", "--strike"], "There is no question 9"),
+        (["study", "invalidate", "zoe"], "There is no voter 'zoe' in this study: it has 1 voter."),
+        (["study", "reinstate", "7"], "There is no voter '7'"),
+        (["study", "drop", "zoe"], "'zoe'"),
         (["study", "import", "nowhere.json"], "no such file"),
         (["study", "import", "answers.csv"], "answers only"),
         (["study", "ask", "--voter", ""], "empty"),
@@ -140,8 +145,9 @@ def test_settings_are_kept() -> None:
 
 
 def test_a_study_is_paused_and_closed(lineup: str) -> None:
-    for option, state in (("--pause", "paused"), ("--resume", "open"), ("", "closed"), ("--reopen", "open")):
-        assert f"Line-up is {state}." in run("study", "close", *filter(None, [option])).stdout
+    for command, state in (("pause", "paused"), ("resume", "open"), ("close", "closed"), ("reopen", "open")):
+        assert f"Line-up is {state}." in run("study", command).stdout
+        assert read("study", command)["state"] == state
     assert [entry["kind"] for entry in read("study", "log")["entries"]][1:] == [
         "paused",
         "resumed",
@@ -149,6 +155,40 @@ def test_a_study_is_paused_and_closed(lineup: str) -> None:
         "reopened",
     ]
     assert len(read("study", "log", "--after", "1", "--limit", "2")["entries"]) == 2
+
+
+def answered(voter: str, number: int) -> tuple[str, str]:
+    """Let somebody answer the next question; return who won, and who did not."""
+    asked = read("study", "ask", "--voter", voter)["question"]
+    assert asked["number"] == number
+    run("study", "tell", str(number), asked["left"], "--voter", voter)
+    return asked["left"], asked["right"]
+
+
+def test_a_mistake_is_corrected(lineup: str) -> None:
+    winner, loser = answered("ann", 1)
+    assert f"is '{loser}' now. 1 vote counts." in run("study", "correct", "1", loser).stdout
+    assert read("study", "correct", "1", "--strike")["counted"] == 0
+    assert read("study", "correct", "1", winner)["counted"] == 1
+    for wrong in ([], [winner, "--strike"]):
+        assert "--strike" in run("study", "correct", "1", *wrong, code=WRONG_USAGE).stderr
+
+
+def test_a_voter_is_invalidated_by_name_or_number(lineup: str) -> None:
+    answered("ann", 1)
+    answered("2", 2)
+    assert "'ann' do not count now. 1 vote counts." in run("study", "invalidate", "ann").stdout
+    assert "taken this voter out" in run("study", "ask", "--voter", "ann", code=BAD_INPUT).stderr
+    assert read("study", "reinstate", "1")["counted"] == 2
+    assert read("study", "invalidate", "2") == read("study", "invalidate", "2")
+    assert read("study", "status")["voters"] == 2
+
+
+def test_a_candidate_withdraws(lineup: str) -> None:
+    winner, _ = answered("ann", 1)
+    assert f"'{winner}' is out. 0 votes count." in run("study", "drop", winner).stdout
+    assert read("study", "drop", winner)["dropped"] == [winner]
+    assert read("study", "status")["counted"] == 0
 
 
 def test_a_study_moves_to_another_database(lineup: str) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
+from duelmatch.cli.study.changes import correct, drop, invalidate, reinstate
 from duelmatch.cli.study.create import create
 from duelmatch.cli.study.files import export, take_in
 from duelmatch.cli.study.link import link
-from duelmatch.cli.study.phases import close
+from duelmatch.cli.study.phases import close, pause, reopen, resume
 from duelmatch.cli.study.show import log, status
 from duelmatch.cli.study.vote import ask, tell
 
@@ -28,5 +29,10 @@ def command() -> None:
     """  # noqa: D301
 
 
-for part in (create, ask, tell, status, log, export, take_in, link, close):
-    command.add_command(part)
+for parts in (
+    (create, ask, tell, status, log, export, take_in, link),
+    (correct, invalidate, reinstate, drop),
+    (pause, resume, close, reopen),
+):
+    for part in parts:
+        command.add_command(part)
