@@ -55,7 +55,7 @@ def test_votes_to_go_are_never_absurd(new_study: Callable[..., Study], algorithm
     study = new_study(algorithm=algorithm, delta=0.2)
     voter = study.add_voter()
     assert study.status().votes_left is None
-    while not (status := study.status()).done and status.counted < 200:
+    while not (status := study.status()).done and status.counted < 80:
         left = status.votes_left
         assert left is None or 1 <= left <= FARTHEST * status.counted
         vote(study, voter)

@@ -567,3 +567,21 @@ class TestDatabases:
             connection.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
         with pytest.raises(StoreError, match="newer version"):
             Store(address)
+
+
+def test_votes_are_listed_the_latest_first(study: Study) -> None:
+    ann, bob = study.add_voter(), study.add_voter()
+    asked = [vote(study, voter) for voter in (ann, bob, ann, bob, ann)]
+    study.undo(ann)
+    study.correct(asked[0].number, None)
+    turned = max(asked[1].left, asked[1].right)
+    study.correct(asked[1].number, turned)
+    votes = study.votes()
+    assert [each.question for each in votes] == [question.number for question in reversed(asked[:4])]
+    assert [each.voter for each in study.votes(voter=bob)] == [bob, bob]
+    assert study.votes(before=votes[1].entry, limit=1) == votes[2:3]
+    assert [(each.struck, each.counts) for each in votes] == [(False, True)] * 3 + [(True, False)]
+    assert votes[2].winner == turned
+    assert votes[0].at >= votes[3].at > 0
+    study.invalidate(bob)
+    assert [each.counts for each in study.votes()] == [False, True, False, False]

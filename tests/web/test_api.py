@@ -108,6 +108,10 @@ def test_the_organiser_looks_after_it(organiser: Caller, invite: Callable[[], Ca
     voter("POST", f"/duels/{duel}/answer", json={"winner": "ann"})
     organiser("POST", f"/duels/{duel}/correct", 204, json={"winner": None})
     assert organiser("GET", "/progress")["votes"] == 0
+    (listed,) = organiser("GET", "/votes?voter=1&limit=5")
+    assert (listed["question"], listed["struck"], listed["counts"]) == (duel, True, False)
+    assert organiser("GET", f"/votes?before={listed['entry']}") == []
+    assert "organiser" in voter("GET", "/votes", 403)
     organiser("POST", "/voters/1/invalidate", 204)
     assert "taken this voter out" in voter("POST", "/duel", 403)
     organiser("POST", "/voters/1/reinstate", 204)

@@ -72,6 +72,20 @@ def test_the_demo_has_voters(tmp_path: Path) -> None:
         assert names <= set(demo.NAMES)
 
 
+def test_the_demo_can_be_watched_and_voted_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from click.testing import CliRunner
+
+    from duelmatch.web import serving
+
+    monkeypatch.setattr(serving, "serve", lambda app, listener, proxies: None)
+    url = f"sqlite:///{tmp_path}/x.db"
+    run = CliRunner().invoke(main, ["serve", "--demo", "--json", "--store", url, "--port", "0"])
+    said = json.loads(run.stdout)
+    with Store(url) as store:
+        roles = [store.access(said[link].rsplit("/", 1)[1]).role for link in ("demo", "vote")]  # type: ignore[union-attr]
+    assert roles == ["organiser", "open"]
+
+
 def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
     import socket
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 
 import duelmatch as dm
@@ -14,6 +15,7 @@ from duelmatch.studies import Question, Settings, Store, Study
 from duelmatch.web.ballots import PER_PAGE, Ballots
 from duelmatch.web.names import Names
 from duelmatch.web.views import Dashboard
+from web.running import served
 
 LINEUP = example("lineup")
 TEAM = dm.Problem.complete(["ann", "bob", "cyd"], ["chair", "editor"])
@@ -72,6 +74,25 @@ def test_where_nothing_beats_everything_nobody_is_chosen(store: Store) -> None:
     view = Dashboard.of(study)
     assert view.headline == "No line-up beats every other"
     assert [(race.leader, race.others) for race in view.races] == [(None, [])]
+
+
+def test_a_page_does_not_wait_for_a_long_study(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server that was just started has to go through all votes first."""
+    monkeypatch.setattr("duelmatch.web.pages.MOST_UNSEEN", 50)
+    study = store.create(LINEUP.problem, Settings("car-cond"), "Line-up")
+    list(play(study, lambda question: True, 60))
+    with (
+        Store(f"sqlite:///{tmp_path}/duels.db") as started,
+        served(started) as address,
+        httpx.Client(base_url=address, trust_env=False, follow_redirects=True) as client,
+    ):
+        page = client.get(f"/l/{study.new_key('organiser')}").text
+        assert "Going through the votes" in page
+        assert 'id="standing"' not in page
+        assert 'id="standing"' in client.get(f"/studies/{study.id}/live").text
+        assert 'id="standing"' in client.get(f"/studies/{study.id}").text
 
 
 def test_titles_are_shown_and_told_apart() -> None:

@@ -90,6 +90,7 @@ def command(
         if demo:
             study = the_demo.begin(store)
             said["demo"] = f"{said['address']}l/{study.new_key('organiser')}"
+            said["vote"] = f"{said['address']}l/{study.new_key('open')}"
             stack.enter_context(the_demo.voters(study))
         _say(said, as_json)
         prepare(store)
@@ -105,3 +106,4 @@ def _say(said: Mapping[str, str | None], as_json: bool) -> None:
         click.echo(f"The key for beginning studies: {said['create_key']} (or set DUELMATCH_CREATE_KEY)")
     if "demo" in said:
         click.echo(f"Watch the demo as its organiser: {said['demo']}")
+        click.echo(f"Vote in it yourself: {said['vote']}")

@@ -227,6 +227,11 @@ class Board:
         """How many answers count."""
         return self._course.answers
 
+    @property
+    def unseen(self) -> int:
+        """How many answers the explorer has not used yet; after a start, all that there are."""
+        return self._course.answers - self._course.run.duels
+
     def counts(self, question: int) -> bool:
         """Whether the answer to a question counts."""
         answer = self.answers[question]

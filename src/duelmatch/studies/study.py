@@ -325,6 +325,10 @@ class Study:
                 progress=standing.progress,
             )
 
+    def unseen(self) -> int:
+        """Return how many answers are still to be gone through before there is a status: quickly, if many."""
+        return self.store.board_now(self.id).unseen
+
     def history(self) -> History:
         """Say how the study came to where it stands."""
         return self.store.board_now(self.id).history()

@@ -30,6 +30,9 @@ templates.env.filters |= {"about": about, "counted": counted, "percent": percent
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
+MOST_UNSEEN = 1000
+"""With more answers to go through, the page is there before what it shows."""
+
 NO_LINK = "This link does not work, or no longer. Ask whoever sent it to you for a new one."
 
 
@@ -96,8 +99,8 @@ def dashboard(request: Request, study: TheStudy, access: AllAccess) -> Response:
     """Show an organiser how the study is going."""
     if "organiser" not in access:
         return RedirectResponse(f"/studies/{study.id}/vote", status_code=303)
-    own = access["organiser"].key
-    return page(request, "dashboard.html", study=study, view=Dashboard.of(study), own=own)
+    view = None if study.unseen() > MOST_UNSEEN else Dashboard.of(study)
+    return page(request, "dashboard.html", study=study, view=view, own=access["organiser"].key)
 
 
 @router.get("/studies/{study}/live", dependencies=[Depends(an_organiser)])
