@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 import duelmatch as dm
@@ -86,7 +86,7 @@ def test_a_page_does_not_wait_for_a_long_study(
     with (
         Store(f"sqlite:///{tmp_path}/duels.db") as started,
         served(started) as address,
-        httpx.Client(base_url=address, trust_env=False, follow_redirects=True) as client,
+        httpx2.Client(base_url=address, trust_env=False, follow_redirects=True) as client,
     ):
         page = client.get(f"/l/{study.new_key('organiser')}").text
         assert "Going through the votes" in page
