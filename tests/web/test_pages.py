@@ -90,14 +90,17 @@ class Browser:
         return self.driver.find_element(By.CSS_SELECTOR, selector)
 
     def text(self, selector: str) -> str:
-        return str(self.find(selector).text)
+        return str(self._now(selector, lambda found: found.text))
 
     def click(self, selector: str) -> None:
-        """Click, and if the page has just put something new in its place, click that."""
+        self._now(selector, lambda found: found.click())
+
+    def _now(self, selector: str, use: Callable[[Any], Any]) -> Any:
+        """Find and use an element; if the page has just put something new in its place, use that."""
         for _ in range(20):
             with suppress(StaleElementReferenceException):
-                self.find(selector).click()
-                return
+                return use(self.find(selector))
+        raise AssertionError(f"{selector} never stays")
 
     def press(self, keys: str) -> None:
         ActionChains(self.driver).send_keys(keys).perform()
