@@ -149,7 +149,8 @@ _OPTIONS = (
         "--batch",
         type=click.IntRange(1, 1_000_000),
         help="How many duels condorcet and borda want answered at least before they think again: as many as "
-        "are asked at the same time.  [default: 1; 5 for ask, so that there is something to skip to]",
+        "are asked at the same time.  [default: 1; 5 for ask, so that there is something to skip to; 10 for "
+        "a study]",
     ),
     click.option(
         "--schedule",

@@ -86,6 +86,12 @@ def algorithms() -> tuple[str, ...]:
     return tuple(_ALGORITHMS)
 
 
+def parameters_of(algorithm: str) -> tuple[str, ...]:
+    """Return the names of an algorithm's own parameters."""
+    taken = signature(_ALGORITHMS[algorithm]).parameters
+    return tuple(name for name in taken if name not in ("graph", "delta", "seed"))
+
+
 def explorer(
     algorithm: str,
     problem: Problem,
@@ -137,7 +143,7 @@ def _check(
         raise ProblemError(f"The seed must be a whole number from 0, not {seed!r}.")
     if max_duels is not None and not _is_whole(max_duels):
         raise ProblemError(f"max_duels must be a whole number from 0, not {max_duels!r}.")
-    known = [name for name in signature(build).parameters if name not in ("graph", "delta", "seed")]
+    known = parameters_of(algorithm)
     for name, value in parameters.items():
         if name not in known:
             raise ProblemError(f"{algorithm} has no parameter '{name}'; it has {listed(known)}.")

@@ -8,10 +8,12 @@ done by :meth:`Board.think` while others go on reading and voting.
 from __future__ import annotations
 
 import json
+import math
 import threading
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from time import perf_counter
 from typing import Literal
 
 from duelmatch.documents import dump, parse
@@ -25,6 +27,9 @@ from duelmatch.studies.history import HOUR, History
 from duelmatch.studies.settings import Settings
 
 State = Literal["open", "paused", "closed"]
+
+A_MOMENT = 0.005
+"""Seconds: about what a commit takes."""
 
 
 @dataclass(slots=True)
@@ -81,6 +86,7 @@ class Board:
     def __post_init__(self) -> None:
         self._thinking = threading.Lock()
         self._stale = False
+        self._took = math.inf
         self._course = Course(self.problem, (), self.settings)
         self._standing: tuple[int, Result, Progress] | None = None
 
@@ -182,6 +188,11 @@ class Board:
         """Whether nothing is to be thought about before the next question."""
         return not (self._stale or self._course.ready)
 
+    @property
+    def quick(self) -> bool:
+        """Whether thinking will be over in a moment, as far as one can tell."""
+        return not self._stale and self._took < A_MOMENT
+
     def think(self) -> None:
         """Let the explorer catch up with the answers."""
         with self._thinking:
@@ -193,6 +204,7 @@ class Board:
                     raise
 
     def _advance(self) -> None:
+        begin = perf_counter()
         with self.lock:
             course = self._course
             wins = course.take()
@@ -200,6 +212,7 @@ class Board:
         course.trace.follow(course.run)
         with self.lock:
             course.install()
+        self._took = perf_counter() - begin
 
     def _rebuild(self) -> None:
         """Begin anew with the answers that count now, in the order in which they were given."""

@@ -151,8 +151,8 @@ class Course:
 
         First what the round lacks: of that, what the voter was asked least, then what has been handed out
         least. If all of it is handed out, more of the same, what is not answered yet before the rest, so
-        that nobody waits for somebody who went away; ``ahead`` such questions at most, since nobody knows
-        whether a later round wants them.
+        that nobody waits for somebody who went away. Nobody knows whether a later round wants them; so no
+        more than ``ahead`` of them are handed out at a time, and no more than that are kept of any question.
         """
         surplus = self._given - self._need
         times = np.zeros(len(surplus), dtype=np.int64)
@@ -160,9 +160,11 @@ class Course:
             if (slot := self._slot.get(pair)) is not None:
                 times[slot] = often
         lacking = surplus < 0
-        more = int(np.maximum(surplus, 0).sum()) < self._ahead
+        leased = self._given - self._answered
+        spare = int(np.maximum(leased - np.maximum(self._need - self._answered, 0), 0).sum())
+        more = ~lacking & (surplus < self._ahead) & (spare < self._ahead)
         unanswered = self._answered < self._need
-        for allowed, given in ((lacking, self._given), (~lacking & more, 2 * surplus - unanswered)):
+        for allowed, given in ((lacking, self._given), (more, 2 * surplus - unanswered)):
             slots = np.flatnonzero(allowed & (times == 0) if self._once else allowed)
             if len(slots):
                 chosen = int(slots[np.argmin(times[slots] * OFTEN + given[slots])])

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 
 class Think:
-    """Said when the explorer has to think before there is a question; that is not done in a transaction."""
+    """Said when the explorer has to think before there is a question, and not just for a moment.
+
+    That is not done in a transaction, where others would wait for it.
+    """
 
 
 class Desk:
@@ -62,6 +65,8 @@ class Desk:
         board = self._store.board_in(self.writing, self._id)
         if board is None:
             return Think()
+        if not board.ready and board.quick:
+            board.think()
         with board.lock:
             if not board.ready:
                 return Think()

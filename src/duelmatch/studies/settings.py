@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from duelmatch.errors import StudyError
+from duelmatch.explorers.registry import algorithms, parameters_of
 
 SHORTEST_LEASE, LONGEST_LEASE = 1.0, 30 * 86400.0
 MOST_AHEAD = 1_000_000
+BATCH = 10
+"""How many duels at once an explorer wants that can do so: voters come in crowds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,13 @@ class Settings:
             )
         if self.max_votes is not None and not (_is_whole(self.max_votes) and self.max_votes >= 0):
             raise StudyError(f"max_votes must be a whole number from 0, not {self.max_votes!r:.80}.")
+
+    def for_many(self) -> Settings:
+        """Return the settings with a ``batch`` for many voters, if there can be one and none is given."""
+        has_batch = self.algorithm in algorithms() and "batch" in parameters_of(self.algorithm)
+        if not has_batch or "batch" in self.parameters:
+            return self
+        return replace(self, parameters={**self.parameters, "batch": BATCH})
 
     def as_dict(self) -> dict[str, Any]:
         """Return all of it by name."""

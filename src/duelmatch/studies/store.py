@@ -85,6 +85,7 @@ class Store:
         :raises ProblemError: if there is no such algorithm, or it has no such parameters.
         """
         name = plain(name, "The name of a study")
+        settings = settings.for_many()
         note = created_note(problem, settings)
         if read_created(note) != (problem, settings):
             raise StudyError(

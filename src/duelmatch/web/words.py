@@ -8,6 +8,7 @@ import numpy as np
 
 import duelmatch as dm
 from duelmatch.problem import Problem
+from duelmatch.studies import Settings
 
 CRITERIA: Mapping[str, str] = {
     "condorcet": "It beats every other line-up head to head.",
@@ -57,7 +58,8 @@ def votes_to_expect(problem: Problem, algorithm: str, delta: float) -> int | Non
     In the trial some line-up is the best, its candidates are preferred to all others by three voters of four,
     and the others are equally good.
     """
-    run = dm.explorer(algorithm, problem, delta=delta, seed=0, max_duels=MOST_VOTES)
+    settings = Settings(algorithm, delta).for_many()
+    run = dm.explorer(algorithm, problem, delta, max_duels=MOST_VOTES, **settings.parameters)
     best = np.zeros(len(problem.edges), dtype=bool)
     best[_some_matching(problem)] = True
     chance = np.random.default_rng(0)

@@ -60,9 +60,10 @@ def create(
       duelmatch study create team.yaml --store postgresql://me@localhost/duels --no-ties --lease 60
     """  # noqa: D301
     from duelmatch.studies import Settings
+    from duelmatch.studies.settings import BATCH
 
     problem = source.problem()
-    run = settle(given)
+    run = settle(given, {"batch": BATCH})
     settings = Settings(
         run.algorithm, run.delta, run.seed, dict(run.parameters), lease, ties, skips, once, ahead, max_duels
     )
