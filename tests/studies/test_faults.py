@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 
 import duelmatch as dm
 from duelmatch.errors import StoreError, UnreachableError
-from duelmatch.studies import Entry, Question, Store, Study
+from duelmatch.studies import Entry, Question, Settings, Store, Study, database
 from duelmatch.studies.course import Course
 from duelmatch.studies.writing import Writing
 from studies.playing import check_every_question, check_log, vote
@@ -190,6 +191,25 @@ def test_all_are_told_at_once_that_the_database_is_locked(
         with pytest.raises(UnreachableError):
             other.result(60)
     assert len(attempts) == 2
+
+
+def test_whoever_holds_a_study_is_not_waited_for_forever(
+    new_url: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "BUSY_SECONDS", 1.0)
+    url = new_url()
+    with Store(url) as store, Store(url) as other:
+        study = store.create(PROBLEM, Settings("condorcet"), "x")
+        voters = [study.add_voter() for _ in range(5)]
+        with other.database.writing() as connection:
+            Writing(other.database, connection).study(study.id)
+            begin = time.monotonic()
+            waiting = [study.submit(lambda desk, v=voter: desk.ask(v)) for voter in voters]
+            for each in waiting:
+                with pytest.raises(UnreachableError):
+                    each.result(60)
+            assert time.monotonic() - begin < 30, "they do not wait one after another"
+        assert isinstance(study.ask(voters[0]), Question)
 
 
 def test_interrupted_work_leaves_the_others_to_go_on(study: Study, store: Store) -> None:

@@ -25,6 +25,12 @@ from studies.playing import check_every_question, check_log, question_for, vote
 OLD = Path(__file__).parent / "databases"
 NewStudy = Callable[..., Study]
 
+
+def numbered(document: dict[str, Any], entry: dict[str, Any]) -> dict[str, Any]:
+    """Return an entry as the last of a document."""
+    return entry | {"seq": len(document["entries"]) + 1}
+
+
 EDITS: list[Callable[[dict[str, Any]], Any]] = [
     lambda d: d.update(format="cake"),
     lambda d: d.update(version=99),
@@ -45,6 +51,12 @@ EDITS: list[Callable[[dict[str, Any]], Any]] = [
     lambda d: d["entries"][5].update(one=d["entries"][5]["other"]),
     lambda d: d["entries"][5].update(question=99),
     lambda d: d["entries"][5].update(surprise=1),
+    lambda d: d["entries"][5].update(at=1e300),
+    lambda d: d["entries"].append(numbered(d, d["entries"][5])),
+    lambda d: [
+        d["entries"].append(numbered(d, {"kind": "dropped", "at": 1.0, "note": {"candidate": name}}))
+        for name in ("ann", "bob", "cyd")
+    ],
 ]
 
 

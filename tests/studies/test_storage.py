@@ -11,8 +11,9 @@ import sqlalchemy as sa
 import duelmatch as dm
 from duelmatch.errors import ConflictError, NotAllowedError, NotThereError, StoreError, StudyError
 from duelmatch.studies import Nothing, Question, Settings, Store, Study
+from duelmatch.studies.board import Board
 from duelmatch.studies.schema import questions
-from studies.playing import check_every_question, check_log, question_for, vote
+from studies.playing import check_every_question, check_log, question_for, replayed, vote
 
 NewStudy = Callable[..., Study]
 
@@ -67,6 +68,78 @@ class TestAsking:
         assert len({(q.position, frozenset((q.left, q.right))) for q in seen}) == 6
         assert study.ask(voter) == Nothing("all yours")
         assert isinstance(study.ask(study.add_voter()), Question)
+
+    def test_whoever_was_not_asked_everything_may_come_back(self, new_study: NewStudy) -> None:
+        """condorcet wants some questions now and others later."""
+        problem = dm.Problem.complete([f"c{n}" for n in range(5)], ["chair", "editor", "cook"])
+        study = new_study(problem, algorithm="condorcet", once=True, ahead=0, seed=1)
+        voters = [study.add_voter() for _ in range(40)]
+        told: dict[int, int] = {}
+        for turn in range(600):
+            voter = voters[turn % 40]
+            question = study.ask(voter)
+            if isinstance(question, Question):
+                assert voter not in told, "who was told that this is all is not asked again"
+                study.tell(voter, question.number, min(question.left, question.right))
+            elif question.reason == "all yours":
+                told[voter] = study.answers_by(voter)
+            elif question.reason == "done":
+                break
+        assert set(told.values()) <= {30}
+
+    def test_what_is_skipped_is_not_asked_again(self, new_study: NewStudy) -> None:
+        study = new_study(ahead=0)
+        voter, other = study.add_voter(), study.add_voter()
+        first = question_for(study, voter)
+        study.skip(voter, first.number, "I should not judge one of them.")
+        seen = [vote(study, voter) for _ in range(5)]
+        assert (first.position, {first.left, first.right}) not in [
+            (q.position, {q.left, q.right}) for q in seen
+        ]
+        assert study.ask(voter) == Nothing("waiting")
+        again = question_for(study, other)
+        assert (again.position, {again.left, again.right}) == (first.position, {first.left, first.right})
+        check_every_question(study.log())
+        check_log(study)
+
+    def test_an_undo_that_names_its_question_is_done_once(self, study: Study) -> None:
+        voter = study.add_voter()
+        first, second = vote(study, voter), vote(study, voter)
+        with pytest.raises(ConflictError, match="not the one that you answered last"):
+            study.undo(voter, first.number)
+        opened = study.undo(voter, second.number)
+        assert study.undo(voter, second.number) == opened
+        assert study.answers_by(voter) == 1
+        with pytest.raises(NotAllowedError):
+            study.undo(study.add_voter(), second.number)
+
+    def test_the_seed_is_drawn(self, store: Store) -> None:
+        problem = dm.Problem.complete(["ann", "bob"], ["chair"])
+        seeds = {store.create(problem, Settings("condorcet"), "x").settings.seed for _ in range(3)}
+        assert len(seeds) == 3  # the same ones come up once in a billion times
+        assert None not in seeds
+        assert store.create(problem, Settings("condorcet", seed=5), "x").settings.seed == 5
+
+    def test_a_status_is_of_one_moment(self, new_study: NewStudy, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Whatever comes while it is worked out is in the next one."""
+        study = new_study(dm.Problem.complete(["ann", "bob"], ["chair"]), algorithm="condorcet", delta=0.3)
+        asked = [question_for(study, study.add_voter()) for _ in range(15)]
+        real = Board.think
+
+        def think(board: Board) -> None:
+            real(board)
+            for _ in range(len(asked)):
+                question = asked.pop()
+                study.tell(question.voter, question.number, "bob")
+            study.store.board_now(study.id)
+
+        monkeypatch.setattr(Board, "think", think)
+        status = study.status()
+        monkeypatch.undo()
+        replayed_to = replayed(study.log()[: status.entries])
+        assert not asked
+        assert status.done == replayed_to.done
+        assert status.counted == replayed_to.counted
 
     def test_nobody_waits_for_somebody_who_went_away(self, new_study: NewStudy) -> None:
         study = new_study(ahead=1)

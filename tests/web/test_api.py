@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx2
 import pytest
 
+from duelmatch.errors import ConflictError
 from duelmatch.studies import Store, Study
 from duelmatch.web import Config
 from web.running import served
@@ -254,6 +256,33 @@ def test_progress_is_sent_as_events(store: Store, study: Study, monkeypatch: pyt
 
     first, second = asyncio.run(listen())
     assert (first["voters"], second["voters"]) == (0, 1)
+
+
+def test_an_undo_that_is_sent_again_takes_one_answer(invite: Callable[[], Caller]) -> None:
+    voter = invite()
+    numbers = []
+    for _ in range(2):
+        numbers.append(voter("POST", "/duel")["number"])
+        voter("POST", f"/duels/{numbers[-1]}/answer", json={"winner": None})
+    for _ in range(2):
+        assert voter("POST", "/undo", json={"number": numbers[-1]})["number"] == numbers[-1]
+    assert voter("GET", "/me")["answers"] == 1
+    assert voter("POST", "/undo")["number"] == numbers[0]
+
+
+def test_two_organisers_cannot_lock_each_other_out(study: Study) -> None:
+    keys = [study.new_key("organiser")[:16] for _ in range(2)]
+    with ThreadPoolExecutor(2) as threads:
+        ends = list(threads.map(lambda key: _revoked(study, key), keys))
+    assert sorted(ends) == [False, True]
+
+
+def _revoked(study: Study, key: str) -> bool:
+    try:
+        study.revoke(key, keep_one=True)
+    except ConflictError:
+        return False
+    return True
 
 
 def test_many_who_watch_look_once(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:

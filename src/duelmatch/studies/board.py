@@ -45,11 +45,20 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where the explorer of a study stands.
+    """Where a study stands after entry ``seq`` of its log, all of it at one moment.
 
-    ``missing`` answers are needed before it thinks again; ``unused`` ones are there and wait for that.
+    ``missing`` answers are needed before the explorer thinks again; ``unused`` ones are there and wait for
+    that.
     """
 
+    seq: int
+    state: State
+    voters: int
+    questions: int
+    open_questions: int
+    answers: int
+    counted: int
+    dropped: tuple[str, ...]
     done: bool
     missing: int
     unused: int
@@ -78,6 +87,8 @@ class Board:
     """The questions answered since the study was closed; they count if it is opened again."""
     asked: dict[int, Counter[Pair]] = field(default_factory=dict)
     """How often each voter was asked what."""
+    skipped: dict[int, set[Pair]] = field(default_factory=dict)
+    """What each voter has passed on, and is not asked again."""
     hours: Counter[int] = field(default_factory=Counter)
     """How many answers came in each hour."""
     lock: threading.RLock = field(default_factory=threading.RLock)
@@ -128,7 +139,11 @@ class Board:
                     self.held.add(_int(row.question))
                 elif row.voter not in self.voided:
                     self._course.push(_int(row.question), answer.winner, answer.loser)
-            case "skipped" | "released":
+            case "skipped":
+                if lease := self.leases.get(_int(row.question)):
+                    self.skipped.setdefault(lease[0], set()).add(lease[1])
+                self._free(_int(row.question))
+            case "released":
                 self._free(_int(row.question))
             case "undone":
                 question = _int(row.question)
@@ -195,6 +210,8 @@ class Board:
 
     def think(self) -> None:
         """Let the explorer catch up with the answers."""
+        if self.ready:  # whoever has nothing to think about does not wait for those who look
+            return
         with self._thinking:
             while self._stale or self._course.ready:
                 try:
@@ -253,17 +270,41 @@ class Board:
 
     def choose(self, voter: int) -> Pair | None:
         """Return what to ask a voter next; None if there is nothing now. Think first."""
-        return self._course.choose(self.asked.get(voter, {}))
+        return self._course.choose(self.asked.get(voter, {}), self.skipped.get(voter, ()))
+
+    def asked_everything(self, voter: int) -> bool:
+        """Whether a voter was asked every question that there is."""
+        asked = self.asked.get(voter, ())
+        return sum(map(self._course.concerns, asked)) == self._course.problem.graph.pairs
 
     def standing(self) -> Standing:
-        """Say where the explorer stands."""
-        self.think()
-        with self._thinking:
-            course = self._course
-            if self._standing is None or self._standing[0] != course.run.duels:
-                self._standing = (course.run.duels, course.run.result, course.run.progress)
-            used, result, progress = self._standing
-            return Standing(course.run.done, course.missing, course.answers - used, result, progress)
+        """Say where the study stands."""
+        while True:
+            self.think()
+            with self._thinking:
+                course = self._course
+                if self._standing is None or self._standing[0] != course.run.duels:
+                    self._standing = (course.run.duels, course.run.result, course.run.progress)
+                with self.lock:
+                    if self.ready:
+                        return self._stand(*self._standing)
+
+    def _stand(self, used: int, result: Result, progress: Progress) -> Standing:
+        return Standing(
+            seq=self.seq,
+            state=self.state,
+            voters=self.voters,
+            questions=self.questions,
+            open_questions=len(self.leases),
+            answers=len(self.answers),
+            counted=self.counted,
+            dropped=tuple(self.dropped),
+            done=self.done,
+            missing=self._course.missing,
+            unused=self.unseen,
+            result=result,
+            progress=progress,
+        )
 
     def history(self) -> History:
         """Say how it came there."""

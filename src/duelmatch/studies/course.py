@@ -15,7 +15,7 @@ at it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +44,7 @@ class Course:
     def __init__(self, problem: Problem, dropped: Iterable[str], settings: Settings) -> None:
         self.problem = without(problem, dropped)
         self.run: Explorer = explorer(
-            settings.algorithm, self.problem, settings.delta, settings.seed, **settings.parameters
+            settings.algorithm, self.problem, settings.delta, settings.seed or 0, **settings.parameters
         )
         self.trace = Trace()
         self._ahead = settings.ahead
@@ -146,8 +146,10 @@ class Course:
 
     # What to ask.
 
-    def choose(self, asked: Mapping[Pair, int]) -> Pair | None:
+    def choose(self, asked: Mapping[Pair, int], skipped: Collection[Pair] = ()) -> Pair | None:
         """Return the question for a voter who was asked these before, so often; None if there is none now.
+
+        What the voter has skipped does not come again.
 
         First what the round lacks: of that, what the voter was asked least, then what has been handed out
         least. If all of it is handed out, more of the same, what is not answered yet before the rest, so
@@ -159,13 +161,17 @@ class Course:
         for pair, often in asked.items():
             if (slot := self._slot.get(pair)) is not None:
                 times[slot] = often
+        willing = np.ones(len(surplus), dtype=bool)
+        willing[[self._slot[pair] for pair in skipped if pair in self._slot]] = False
+        if self._once:
+            willing &= times == 0
         lacking = surplus < 0
         leased = self._given - self._answered
         spare = int(np.maximum(leased - np.maximum(self._need - self._answered, 0), 0).sum())
         more = ~lacking & (surplus < self._ahead) & (spare < self._ahead)
         unanswered = self._answered < self._need
         for allowed, given in ((lacking, self._given), (more, 2 * surplus - unanswered)):
-            slots = np.flatnonzero(allowed & (times == 0) if self._once else allowed)
+            slots = np.flatnonzero(allowed & willing)
             if len(slots):
                 chosen = int(slots[np.argmin(times[slots] * OFTEN + given[slots])])
                 return self._questions[chosen]

@@ -199,10 +199,14 @@ def _engine(url: URL, is_sqlite: bool, connections: int) -> Engine:
         sa.event.listen(engine, "connect", _set_up_sqlite)
         sa.event.listen(engine, "begin", _begin_sqlite)
         return engine
+    if "connect_timeout" not in url.query:
+        url = url.update_query_dict({"connect_timeout": f"{BUSY_SECONDS:.0f}"})
     try:
-        return sa.create_engine(url, pool_size=connections, max_overflow=connections, pool_pre_ping=True)
+        engine = sa.create_engine(url, pool_size=connections, max_overflow=connections, pool_pre_ping=True)
     except ModuleNotFoundError:
         raise MissingExtraError("PostgreSQL needs psycopg: pip install 'duelmatch[postgres]'") from None
+    sa.event.listen(engine, "connect", _set_up_postgres)
+    return engine
 
 
 def _set_up_sqlite(connection: Any, _: object) -> None:
@@ -216,6 +220,12 @@ def _set_up_sqlite(connection: Any, _: object) -> None:
     cursor.execute("PRAGMA synchronous=FULL")
     cursor.execute("PRAGMA foreign_keys=ON")
     cursor.close()
+
+
+def _set_up_postgres(connection: Any, _: object) -> None:
+    """Wait for others who hold a study, but not forever."""
+    connection.execute(f"SET lock_timeout = '{BUSY_SECONDS:.0f}s'")
+    connection.commit()
 
 
 def _begin_sqlite(connection: Connection) -> None:

@@ -77,13 +77,14 @@ class Desk:
                 return Nothing("budget")
             pair = board.choose(voter)
             if pair is None:
-                return Nothing("all yours" if self._settings.once and board.asked.get(voter) else "waiting")
+                nothing_left = self._settings.once and board.asked_everything(voter)
+                return Nothing("all yours" if nothing_left else "waiting")
         return self._hand_out(voter, *pair)
 
     def _hand_out(self, voter: int, one: int, other: int) -> Question:
         self.head.questions += 1
         number = self.head.questions
-        left, right = (other, one) if flipped(self._settings.seed, number) else (one, other)
+        left, right = (other, one) if flipped(self._settings.seed or 0, number) else (one, other)
         expires_at = self.head.now + self._settings.lease
         values = {"number": number, "left": left, "right": right, "state": "open", "expires_at": expires_at}
         self.writing.add_question(self.head, voter, values)
@@ -131,15 +132,22 @@ class Desk:
             self.writing.append(self.head, kind, voter=voter, question=question, note=note)
             self.change(question, state=kind)
 
-    def undo(self, voter: int) -> Question:
-        """Take the last answer of a voter back and open its question again."""
+    def undo(self, voter: int, question: int | None) -> Question:
+        """Take the last answer of a voter back and open its question again; only of this one, if said."""
         self.check_voter(self.voter_row(voter), voter)
         if self.head.state == "closed":
             raise ConflictError("The study is closed; answers cannot be taken back any more.")
+        if question is not None:
+            row = self.row(question)
+            self._check_own(row, voter, question)
+            if row.state == "open":
+                return self._renewed(row)
         rows = self.rows(queries.LAST_OF_VOTER, v=voter)
         if not rows:
             raise ConflictError("There is no answer to take back.")
         (row,) = rows
+        if question not in (None, row.number):
+            raise ConflictError(f"Question {question} is not the one that you answered last.")
         if gone := self.candidates(row) & set(self.dropped()):
             raise ConflictError(f"{listed(gone)} withdrew, so that answer does not count any more.")
         self.release(self.rows(queries.OPEN_OF_VOTER, v=voter), "undo")

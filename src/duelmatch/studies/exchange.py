@@ -21,6 +21,7 @@ from duelmatch.errors import DuelmatchError, FileError
 from duelmatch.problem import Problem
 from duelmatch.studies import schema
 from duelmatch.studies.board import Board, created_note, read_created
+from duelmatch.studies.course import without
 from duelmatch.studies.entries import KINDS, Entry, Line
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.store import Store
@@ -32,6 +33,10 @@ VERSION = 1
 LARGEST = 2**31 - 1
 
 ANSWER_COLUMNS = ("number", "time", "voter", "question", "position", "winner", "loser", "tie", "counts")
+ABOUT_A_QUESTION = ("asked", "answered", "skipped", "released", "corrected", "undone")
+EARLIEST, LATEST = 0.0, 2.0**37
+"""Seconds since 1970: what can be written as a date."""
+
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """What a spreadsheet takes for the beginning of a formula."""
 
@@ -133,7 +138,14 @@ def _check(lines: list[Line], problem: Problem) -> None:
     """See to it that voters and questions are numbered as they came up, and answers fit the questions."""
     voters = 0
     asked: dict[int, tuple[int, frozenset[int]]] = {}
+    answered: set[int] = set()
+    dropped: list[str] = []
     for line in lines[1:]:
+        _expect(line, EARLIEST <= line.at <= LATEST)
+        if line.kind == "dropped":
+            dropped.append(json.loads(line.note or "")["candidate"])
+            problem.candidate_number(dropped[-1])
+            without(problem, dropped)
         if line.kind == "joined":
             voters += 1
             _expect(line, line.voter == voters)
@@ -150,6 +162,12 @@ def _check(lines: list[Line], problem: Problem) -> None:
             struck = line.kind == "corrected" and line.one is None and line.other is None
             if line.kind in ("answered", "corrected") and not struck:
                 _expect(line, {line.one, line.other} == pair)
+            if line.kind in ("answered", "corrected", "undone"):
+                _expect(line, (line.question in answered) == (line.kind != "answered"))
+            if line.kind in ("answered", "undone"):
+                answered ^= {line.question}
+        else:
+            _expect(line, line.kind not in ABOUT_A_QUESTION)
 
 
 def _expect(line: Line, truth: bool) -> None:

@@ -93,6 +93,11 @@ KEYS = (
     .where(schema.secrets.c.study == sa.bindparam("s"))
     .order_by(schema.secrets.c.created_at, schema.secrets.c.id)
 )
+ORGANISERS = sa.select(schema.secrets.c.id).where(
+    schema.secrets.c.study == sa.bindparam("s"),
+    schema.secrets.c.role == "organiser",
+    schema.secrets.c.revoked_at.is_(None),
+)
 WORKS = sa.select(sa.func.count()).where(
     schema.secrets.c.study == sa.bindparam("s"),
     schema.secrets.c.id == sa.bindparam("key"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
@@ -24,12 +25,12 @@ class Settings:
     voter may say that two are equal, which a coin then decides. ``skips``: whether a voter may pass.
     ``once``: whether nobody is asked the same question twice. ``ahead``: how many answers may be asked for
     beyond what the explorer wants now, so that nobody has to wait for others. ``max_votes``: how many answers
-    are asked for at most.
+    are asked for at most. ``seed``: None for one that nobody can foresee, drawn when the study is created.
     """
 
     algorithm: str
     delta: float = 0.05
-    seed: int = 0
+    seed: int | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     lease: float = 300.0
     ties: bool = True
@@ -54,12 +55,13 @@ class Settings:
         if self.max_votes is not None and not (_is_whole(self.max_votes) and self.max_votes >= 0):
             raise StudyError(f"max_votes must be a whole number from 0, not {self.max_votes!r:.80}.")
 
-    def for_many(self) -> Settings:
-        """Return the settings with a ``batch`` for many voters, if there can be one and none is given."""
-        has_batch = self.algorithm in algorithms() and "batch" in parameters_of(self.algorithm)
-        if not has_batch or "batch" in self.parameters:
-            return self
-        return replace(self, parameters={**self.parameters, "batch": BATCH})
+    def settled(self) -> Settings:
+        """Return the settings with nothing left open: a seed, and a ``batch`` if the algorithm has one."""
+        parameters = dict(self.parameters)
+        if self.algorithm in algorithms() and "batch" in parameters_of(self.algorithm):
+            parameters.setdefault("batch", BATCH)
+        seed = secrets.randbits(32) if self.seed is None else self.seed
+        return replace(self, seed=seed, parameters=parameters)
 
     def as_dict(self) -> dict[str, Any]:
         """Return all of it by name."""

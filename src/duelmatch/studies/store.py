@@ -28,6 +28,9 @@ from duelmatch.studies.study import Study
 from duelmatch.studies.texts import plain
 from duelmatch.studies.writing import Writer, Writing
 
+MOST_STUDIES = 2_000
+"""What is known of so many, their problem and settings, is kept in memory."""
+
 MOST_BOARDS = 200
 """How many studies a process keeps in memory."""
 
@@ -85,7 +88,7 @@ class Store:
         :raises ProblemError: if there is no such algorithm, or it has no such parameters.
         """
         name = plain(name, "The name of a study")
-        settings = settings.for_many()
+        settings = settings.settled()
         note = created_note(problem, settings)
         if read_created(note) != (problem, settings):
             raise StudyError(
@@ -123,16 +126,19 @@ class Store:
         """Return a study by its id."""
         if not isinstance(study, str) or not re.fullmatch("[0-9a-f]{1,40}", study):
             raise NotThereError(f"There is no study {study!r:.80}.")
-        if study not in self._studies:
-            query = sa.select(schema.studies.c.name, schema.entries.c.note).join(schema.entries)
-            query = query.where(schema.studies.c.id == study, schema.entries.c.seq == 1)
-            with self.database.reading() as connection:
-                row = connection.execute(query).one_or_none()
-            if row is None or row.note is None:
-                raise NotThereError(f"There is no study '{study:.80}'.")
-            problem, settings = read_created(row.note)
-            self._studies[study] = Study(self, study, row.name, problem, settings)
-        return self._studies[study]
+        if (known := self._studies.get(study)) is not None:
+            return known
+        query = sa.select(schema.studies.c.name, schema.entries.c.note).join(schema.entries)
+        query = query.where(schema.studies.c.id == study, schema.entries.c.seq == 1)
+        with self.database.reading() as connection:
+            row = connection.execute(query).one_or_none()
+        if row is None or row.note is None:
+            raise NotThereError(f"There is no study '{study:.80}'.")
+        found = Study(self, study, row.name, *read_created(row.note))
+        with self._lock:
+            if len(self._studies) >= MOST_STUDIES:
+                self._studies.clear()
+            return self._studies.setdefault(study, found)
 
     def access(self, token: str) -> Access | None:
         """Return what a link's token allows; None if it is not one, or was revoked."""
@@ -189,7 +195,9 @@ class Store:
         if board is not None:
             return board
         with self._loading.setdefault(study, threading.Lock()):
-            return self._remembered(study) or self._load(study)
+            board = self._remembered(study) or self._load(study)
+        self._loading.pop(study, None)
+        return board
 
     def board_now(self, study: str) -> Board:
         """Return the board of a study with all that is in the log by now."""
@@ -205,17 +213,18 @@ class Store:
             return None
         head = writing.study(study)
         if board.seq > head.head:
-            self.forget()
+            self.forget([study])
             return None
         if board.seq < head.begin:
             board.absorb(self._after(writing.connection, study, board.seq, head.begin))
         board.absorb(head.lines[max(board.seq - head.begin, 0) :])
         return board
 
-    def forget(self) -> None:
-        """Forget what is remembered, since some of it may not have come true."""
+    def forget(self, studies: Iterable[str]) -> None:
+        """Forget what is remembered of some studies, since it may not have come true."""
         with self._lock:
-            self._boards.clear()
+            for study in studies:
+                self._boards.pop(study, None)
 
     def _remembered(self, study: str) -> Board | None:
         with self._lock:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlalchemy as sa
@@ -86,10 +87,15 @@ class Study:
         counting(question, "question")
         self._write(lambda desk: desk.give_back(voter, question, "released", "released"))
 
-    def undo(self, voter: int) -> Question:
-        """Take the voter's last answer back, and return its question, which is open again."""
+    def undo(self, voter: int, question: int | None = None) -> Question:
+        """Take the voter's last answer back, and return its question, which is open again.
+
+        Say which question that is about, and nothing happens the second time.
+        """
         counting(voter, "voter")
-        return self._write(lambda desk: desk.undo(voter))
+        if question is not None:
+            counting(question, "question")
+        return self._write(lambda desk: desk.undo(voter, question))
 
     # Organisers.
 
@@ -203,12 +209,14 @@ class Study:
 
         return self._write(work)
 
-    def revoke(self, key: str) -> None:
-        """Make a link useless from now on."""
+    def revoke(self, key: str, keep_one: bool = False) -> None:
+        """Make a link useless from now on, unless it is the organiser's last and one is to be kept."""
         if not is_id(key):
             raise NotThereError(f"There is no link {key!r:.40} in this study.")
 
         def work(desk: Desk) -> None:
+            if keep_one and [row.id for row in desk.rows(queries.ORGANISERS)] == [key]:
+                raise ConflictError("This is the organiser's last link; make another one first.")
             values = {"s": self.id, "key": key, "now": desk.head.now}
             if desk.writing.connection.execute(queries.REVOKE, values).rowcount == 0:
                 raise NotThereError(f"There is no link '{key:.40}' in this study.")
@@ -305,25 +313,9 @@ class Study:
         """Say where the study stands."""
         board = self.store.board_now(self.id)
         standing = board.standing()
-        with board.lock:
-            return Status(
-                id=self.id,
-                name=self.name,
-                state=board.state,
-                done=standing.done,
-                entries=board.seq,
-                voters=board.voters,
-                questions=board.questions,
-                open_questions=len(board.leases),
-                answers=len(board.answers),
-                counted=board.counted,
-                missing=standing.missing,
-                unused=standing.unused,
-                dropped=tuple(board.dropped),
-                max_votes=self.settings.max_votes,
-                result=standing.result,
-                progress=standing.progress,
-            )
+        told = {field.name: getattr(standing, field.name) for field in fields(standing)}
+        entries = told.pop("seq")
+        return Status(self.id, self.name, entries=entries, max_votes=self.settings.max_votes, **told)
 
     def unseen(self) -> int:
         """Return how many answers are still to be gone through before there is a status: quickly, if many."""

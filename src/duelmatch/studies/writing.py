@@ -156,7 +156,8 @@ class Writing:
 class _Ticket(Generic[Returned]):
     """A piece of work that waits for its transaction."""
 
-    def __init__(self, work: Callable[[Writing], Returned]) -> None:
+    def __init__(self, study: str, work: Callable[[Writing], Returned]) -> None:
+        self.study = study
         self.work = work
         self.future: Future[Returned] = Future()
 
@@ -172,10 +173,10 @@ class _Ticket(Generic[Returned]):
 class Writer:
     """Does the writing of a process, in threads of its own; one at a time where only one can write.
 
-    ``on_failure`` is called when a transaction came to nothing.
+    ``on_failure`` is told of which studies a transaction came to nothing, or perhaps did.
     """
 
-    def __init__(self, database: Database, on_failure: Callable[[], None], threads: int = 10) -> None:
+    def __init__(self, database: Database, on_failure: Callable[[set[str]], None], threads: int = 10) -> None:
         self._database = database
         self._on_failure = on_failure
         self._threads = ThreadPoolExecutor(threads, "duelmatch-writer")
@@ -196,7 +197,7 @@ class Writer:
 
     def submit(self, study: str, work: Callable[[Writing], Returned]) -> Future[Returned]:
         """Do the same, and do not wait for it."""
-        ticket = _Ticket(work)
+        ticket = _Ticket(study, work)
         queue = "" if self._database.is_sqlite else study
         with self._lock:
             waiting = self._waiting.get(queue)
@@ -223,7 +224,7 @@ class Writer:
         try:
             self._commit(batch)
         except BaseException as error:
-            self._on_failure()
+            self._on_failure({ticket.study for ticket in batch})
             if len(batch) > 1 and not isinstance(error, UnreachableError):
                 for ticket in batch:  # one of them is to blame; the others should not suffer
                     self._do([ticket])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
@@ -112,9 +112,9 @@ def skip(study: TheStudy, me: TheVoter, number: Number, why: models.Skip) -> Non
 
 
 @voter.post("/undo", responses=documented(409))
-def undo(study: TheStudy, me: TheVoter) -> models.Duel:
-    """Take my last answer back; its duel is open again."""
-    return models.Duel.of(study.undo(me))
+def undo(study: TheStudy, me: TheVoter, last: models.Undo | None = None) -> models.Duel:
+    """Take my last answer back; its duel is open again. If its number is sent, nothing happens twice."""
+    return models.Duel.of(study.undo(me, last.number if last else None))
 
 
 @voter.get("/me")
@@ -194,10 +194,7 @@ def links(study: TheStudy) -> list[models.Link]:
 @organiser.post("/links/{key}/revoke", status_code=204, responses=documented(409))
 def revoke(study: TheStudy, key: Annotated[str, Path(max_length=40)]) -> None:
     """Make a link useless from now on, and the cookies made of it."""
-    left = [link.id for link in study.keys() if link.role == "organiser" and not link.revoked]  # noqa: SIM118
-    if left == [key]:
-        raise HTTPException(409, "This is the organiser's last link; make another one first.")
-    study.revoke(key)
+    study.revoke(key, keep_one=True)
 
 
 @organiser.post("/organiser-link", status_code=201)
@@ -229,7 +226,7 @@ def qr(study: TheStudy, store: TheStore, request: Request, of: models.Token) -> 
 def duplicate(study: TheStudy, store: TheStore, new: models.NewName) -> models.Created:
     """Begin another study of the same candidates and positions, without the votes."""
     problem = without(study.problem, study.status().dropped)
-    again = store.create(problem, study.settings, new.name)
+    again = store.create(problem, replace(study.settings, seed=None), new.name)
     return models.Created(study=again.id, organiser_token=again.new_key("organiser"))
 
 

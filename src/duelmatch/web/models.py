@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from duelmatch.problem import LONGEST_NAME
 from duelmatch.studies import Question, Receipt, Status
 from duelmatch.studies.study import LONGEST_REASON
+from duelmatch.studies.texts import LARGEST_NUMBER
 from duelmatch.studies.values import Reason
 
 Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
@@ -68,6 +69,12 @@ class Answer(_Strict):
     """The better candidate, or null for a tie."""
 
     winner: Name | None
+
+
+class Undo(_Strict):
+    """Which answer to take back: the one to this duel, if it is the last."""
+
+    number: int = Field(ge=1, le=LARGEST_NUMBER)
 
 
 class Skip(_Strict):

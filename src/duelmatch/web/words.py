@@ -58,8 +58,8 @@ def votes_to_expect(problem: Problem, algorithm: str, delta: float) -> int | Non
     In the trial some line-up is the best, its candidates are preferred to all others by three voters of four,
     and the others are equally good.
     """
-    settings = Settings(algorithm, delta).for_many()
-    run = dm.explorer(algorithm, problem, delta, max_duels=MOST_VOTES, **settings.parameters)
+    settings = Settings(algorithm, delta, seed=0).settled()
+    run = dm.explorer(algorithm, problem, delta, seed=0, max_duels=MOST_VOTES, **settings.parameters)
     best = np.zeros(len(problem.edges), dtype=bool)
     best[_some_matching(problem)] = True
     chance = np.random.default_rng(0)

@@ -65,7 +65,16 @@ def create(
     problem = source.problem()
     run = settle(given, {"batch": BATCH})
     settings = Settings(
-        run.algorithm, run.delta, run.seed, dict(run.parameters), lease, ties, skips, once, ahead, max_duels
+        run.algorithm,
+        run.delta,
+        given["seed"],
+        dict(run.parameters),
+        lease,
+        ties,
+        skips,
+        once,
+        ahead,
+        max_duels,
     )
     with opened_store(url, new=True) as store:
         study = store.create(problem, settings, name or source.path.stem)
