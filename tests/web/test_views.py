@@ -12,9 +12,11 @@ import duelmatch as dm
 from duelmatch.instances import example
 from duelmatch.problem import Details
 from duelmatch.studies import Question, Settings, Store, Study
+from duelmatch.web.api import MOST_PAIRS_ESTIMATED
 from duelmatch.web.ballots import PER_PAGE, Ballots
 from duelmatch.web.names import Names
 from duelmatch.web.views import Dashboard
+from duelmatch.web.words import votes_to_expect
 from web.running import served
 
 LINEUP = example("lineup")
@@ -144,3 +146,12 @@ def test_many_unused_votes_are_explained(store: Store) -> None:
     view = Dashboard.of(study)
     assert view.status.unused > view.status.counted // 5
     assert view.many_unused
+
+
+def test_the_votes_to_expect_are_known_for_thirty_candidates_and_ten_positions() -> None:
+    problem = dm.Problem.complete([f"c{n}" for n in range(30)], [f"p{n}" for n in range(10)])
+    assert problem.graph.pairs <= MOST_PAIRS_ESTIMATED
+    votes = votes_to_expect(problem, "condorcet", 0.05, seconds=60)
+    assert votes is not None
+    assert 10_000 < votes < 200_000
+    assert votes_to_expect(problem, "condorcet", 0.05, seconds=-1) is None

@@ -29,8 +29,8 @@ of_study = APIRouter(prefix="/studies/{study}", responses=documented(401, 404))
 organiser = APIRouter(dependencies=[Depends(an_organiser)], tags=["organiser"])
 voter = APIRouter(tags=["voter"])
 
-MOST_PAIRS_ESTIMATED = 300
-"""Different duels: with more of them a trial takes seconds."""
+MOST_PAIRS_ESTIMATED = 5_000
+"""Different duels: 30 candidates for 10 positions. With more of them even a trial's beginning takes long."""
 
 MOST_VOTES_LISTED = 1000
 """In one answer."""

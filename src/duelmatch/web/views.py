@@ -174,6 +174,10 @@ def _explanation(status: Status) -> str:
             return f"For every line-up there is another that beats it; such an answer is {wrong}."
     if not status.counted:
         return "Nobody leads before the first votes."
+    if status.state == "closed":
+        return (
+            "The line-up below led when the study was closed. It is a guess: the votes did not make it sure."
+        )
     return "The line-up below leads so far. It is a guess until the study says that it is sure."
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from time import monotonic
 
 import numpy as np
 
@@ -26,6 +27,9 @@ CONFIDENCES = ((0.1, "10"), (0.05, "20"), (0.01, "100"), (0.001, "1,000"))
 """How often the answer may be wrong, and that as one time in so many."""
 
 MOST_VOTES = 1_000_000
+LONGEST_TRIAL = 5.0
+"""In seconds."""
+
 AGREEMENT = 0.75
 """The share of voters that an estimate takes to prefer the best."""
 
@@ -52,8 +56,10 @@ def wrong_at_most(delta: float) -> str:
     return f"wrong at most {100 * delta:.3g}% of the time"
 
 
-def votes_to_expect(problem: Problem, algorithm: str, delta: float) -> int | None:
-    """Return how many votes a study took in one trial; None if it was too many.
+def votes_to_expect(
+    problem: Problem, algorithm: str, delta: float, seconds: float = LONGEST_TRIAL
+) -> int | None:
+    """Return how many votes a study took in one trial; None if it was too many, or took too long.
 
     In the trial some line-up is the best, its candidates are preferred to all others by three voters of four,
     and the others are equally good.
@@ -63,9 +69,10 @@ def votes_to_expect(problem: Problem, algorithm: str, delta: float) -> int | Non
     best = np.zeros(len(problem.edges), dtype=bool)
     best[_some_matching(problem)] = True
     chance = np.random.default_rng(0)
+    end = monotonic() + seconds
     while not run.done:
         wanted = run.wanted()
-        if wanted.total > MOST_VOTES - run.duels:
+        if wanted.total > MOST_VOTES - run.duels or monotonic() > end:
             return None
         first, second = best[wanted.first], best[wanted.second]
         win = np.where(first == second, 0.5, np.where(first, AGREEMENT, 1 - AGREEMENT))
