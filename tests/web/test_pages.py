@@ -289,6 +289,28 @@ def test_undo_skip_reload_and_double_click(browser: Browser, study: Study) -> No
     browser.check()
 
 
+def test_another_tab_and_a_candidate_who_withdrew(browser: Browser, study: Study) -> None:
+    voter = study.add_voter()
+    browser.go(f"/l/{study.new_key('voter', voter)}")
+    _, left, _ = browser.duel()
+    question = study.ask(voter)
+    assert isinstance(question, Question)
+    study.tell(voter, question.number, question.left)
+    browser.press("2")
+    browser.until(lambda: browser.text("#count").startswith("You have answered 1"))
+    assert f"Kept: {left}." in browser.find("#status").get_attribute("textContent"), (
+        "the first answer is kept"
+    )
+    study.drop(question.left)
+    browser.duel()
+    browser.press("u")
+    browser.until(lambda: "withdrew" in browser.text("#trouble"))
+    browser.duel()
+    browser.press("1")
+    browser.until(lambda: browser.text("#count").startswith("You have answered 2"))
+    assert not browser.find("#trouble").is_displayed()
+
+
 def test_only_safe_links_are_links(browser: Browser, study: Study) -> None:
     voter = study.add_voter()
     browser.go(f"/l/{study.new_key('voter', voter)}")
@@ -475,3 +497,7 @@ def test_pages_refuse_with_a_page(place: tuple[str, Store], study: Study) -> Non
             answer = client.get(path)
             assert answer.status_code in (401, 404, 422)
             assert answer.headers["content-type"].startswith("text/html")
+        lost = client.get("/nothing", headers={"Accept": "text/html"})
+        assert (lost.status_code, lost.headers["content-type"]) == (404, "text/html; charset=utf-8")
+        assert "There is nothing here" in lost.text
+        assert client.get("/nothing").headers["content-type"] == "application/problem+json"

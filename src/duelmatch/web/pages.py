@@ -33,7 +33,19 @@ router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 MOST_UNSEEN = 1000
 """With more answers to go through, the page is there before what it shows."""
 
-NO_LINK = "This link does not work, or no longer. Ask whoever sent it to you for a new one."
+NO_LINK = "This address does not work, or no longer. If somebody sent it to you, ask them for a new one."
+
+REFUSALS = {
+    401: (
+        "You need a link",
+        "Open the link that you were sent once more: this browser does not know you, or no longer.",
+    ),
+    403: ("This is not for you", None),
+    404: ("There is nothing here", NO_LINK),
+    422: ("There is nothing here", NO_LINK),
+    503: ("Not right now", None),
+}
+"""What to say to people: a title, and a sentence where the usual one is for programs."""
 
 
 def page(request: Request, name: str, status: int = 200, **values: Any) -> Response:
@@ -43,7 +55,8 @@ def page(request: Request, name: str, status: int = 200, **values: Any) -> Respo
 
 def refusal_page(request: Request, status: int, detail: str) -> Response:
     """Say no to somebody with a browser."""
-    return page(request, "refusal.html", status, title=HTTPStatus(status).phrase, detail=detail)
+    title, otherwise = REFUSALS.get(status, (HTTPStatus(status).phrase, None))
+    return page(request, "refusal.html", status, title=title, detail=otherwise or detail)
 
 
 @router.get("/")

@@ -63,7 +63,9 @@ def install(app: FastAPI, page: Page) -> None:
     """Let an application refuse in this way, and with a page where people are."""
 
     def say(request: Request, status: int, detail: str, headers: dict[str, str] | None = None) -> Response:
-        if request.method == "GET" and request.url.path.startswith(PAGES):
+        path, accepted = request.url.path, request.headers.get("accept", "")
+        reading = path.startswith(PAGES) or ("text/html" in accepted and not path.startswith("/api/"))
+        if request.method == "GET" and reading:
             return page(request, status, detail)
         return refusal(status, detail, headers)
 

@@ -127,11 +127,11 @@ async function act(work) {
     duel = next || (await patiently(() => call(`${study}/duel`), trouble));
     draw();
   } catch (error) {
-    trouble(error.message);
     if (error.status === 409) {
       duel = await patiently(() => call(`${study}/duel`), trouble).catch(() => duel);
       if (duel) draw();
     }
+    trouble(error.message);
   } finally {
     busy = false;
     page.removeAttribute("aria-busy");
@@ -147,7 +147,7 @@ function answer(side) {
   const winner = side ? duel[side] : null;
   act(async () => {
     const kept = await patiently(() => call(`${study}/duels/${number}/answer`, { winner }), trouble);
-    if (!kept.repeated) answered += 1;
+    answered = kept.repeated ? (await get(`${study}/me`)).answers : answered + 1; // repeated: it was given in another tab
     said = kept.tie ? "Kept: no difference." : `Kept: ${titleOf(kept.winner)}.`;
   });
 }
