@@ -392,6 +392,12 @@ def test_the_dashboard_follows_and_changes_the_study(browser: Browser, study: St
     browser.click("[data-do=drop][data-body*=onerror]")
     browser.driver.switch_to.alert.accept()
     browser.until(lambda: study.status().dropped == (HOSTILE,))
+    browser.until(lambda: browser.find("#live s").is_displayed())
+    browser.click("[data-do=drop]")
+    browser.driver.switch_to.alert.accept()
+    browser.until(lambda: browser.text("#trouble"))
+    script = "return document.getElementById('trouble').getBoundingClientRect().top"
+    assert 0 <= browser.driver.execute_script(script) < DESK[1], "a refusal is in sight"
     browser.check()
 
 
@@ -481,7 +487,7 @@ def test_a_closed_study_says_so_and_is_exported(browser: Browser, study: Study, 
     browser.picture("closed-desk")
     browser.go(f"/l/{study.new_key('organiser')}")
     browser.driver.find_element(By.LINK_TEXT, "Answers (CSV)").click()
-    file = downloads / "study.csv"
+    file = downloads / "Who-does-what.csv"
     browser.until(lambda: file.exists() and file.stat().st_size)
     assert file.read_text().startswith("number,time,voter,question,")
     assert "Eve" not in file.read_text()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from dataclasses import asdict, replace
 from typing import Annotated, Literal
@@ -267,7 +268,8 @@ def export(
     """Return all of the study as JSON, or its answers as CSV; names of voters only if asked for."""
     text = (export_csv if layout == "csv" else export_json)(study, people)
     kind = "text/csv" if layout == "csv" else "application/json"
-    disposition = {"Content-Disposition": f'attachment; filename="study.{layout}"'}
+    name = re.sub("[^A-Za-z0-9]+", "-", study.name).strip("-")[:60] or "study"
+    disposition = {"Content-Disposition": f'attachment; filename="{name}.{layout}"'}
     return Response(text, media_type=kind, headers=disposition)
 
 

@@ -1,5 +1,5 @@
 // Buttons that do something to the study: data-do says which operation, data-body with what, data-sure what to ask first.
-import { call, trouble } from "/static/api.js";
+import { call, element, trouble } from "/static/api.js";
 
 export async function attempt(work) {
   trouble(null);
@@ -7,6 +7,7 @@ export async function attempt(work) {
     await work();
   } catch (error) {
     trouble(error.message);
+    element("trouble").scrollIntoView({ block: "center" });
   }
 }
 

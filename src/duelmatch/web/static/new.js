@@ -1,5 +1,6 @@
 // The page that begins a study: a grid of candidates and positions, filled by hand or from a file.
 import { call, copy, element, show, trouble } from "/static/api.js";
+import { attempt } from "/static/doing.js";
 
 const LARGEST_FILE = 500000;
 // The grid: candidates are rows, positions are columns, and allowed says who can fill what.
@@ -131,16 +132,6 @@ const keyed = () => {
   const key = element("key");
   return key && key.value ? { headers: { Authorization: `Bearer ${key.value}` } } : {};
 };
-
-async function attempt(work) {
-  trouble(null);
-  try {
-    await work();
-  } catch (error) {
-    trouble(error.message);
-    element("trouble").scrollIntoView({ block: "center" });
-  }
-}
 
 const read = (text, name) =>
   attempt(async () => {
