@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -495,6 +496,49 @@ def test_a_closed_study_says_so_and_is_exported(browser: Browser, study: Study, 
     assert "Who does what?" in browser.text("main")
     browser.picture("result-desk")
     browser.check()
+
+
+def test_the_first_page_leads_back_to_ones_studies(place: tuple[str, Store], study: Study) -> None:
+    token = study.new_key("organiser")
+    voted = place[1].create(dm.Problem.complete(["a", "b"], ["c"]), Settings("condorcet"), "<b>Another</b>")
+    with httpx.Client(base_url=place[0], trust_env=False, follow_redirects=True) as client:
+        assert "Your studies" not in client.get("/").text
+        client.get(f"/l/{token}")
+        client.get(f"/l/{voted.new_key('open')}")
+        first = client.get("/").text
+        assert f'href="/studies/{study.id}"' in first
+        assert f'href="/studies/{voted.id}/vote"' in first
+        assert "&lt;b&gt;Another" in first
+        study.new_key("organiser")
+        study.revoke(place[1].access(token).key)  # type: ignore[union-attr]
+        assert study.id not in client.get("/").text
+
+
+def test_a_voter_is_told_what_is_still_needed(browser: Browser, place: tuple[str, Store]) -> None:
+    best = {"Chair": "Bob", "Editor": "Ann"}
+    team = dm.Problem.complete(["Ann", "Bob", "Cyd"], list(best))
+    study = place[1].create(team, Settings("condorcet", delta=0.2), "Team")
+    others = study.add_voter()
+    said: list[str] = []
+    browser.go(f"/l/{study.new_key('voter', study.add_voter('Eve'))}")
+    while not said or not said[-1].endswith("no more are needed"):
+        for _ in range(8):
+            question = study.ask(others)
+            if isinstance(question, Question):
+                winner = question.right if best[question.position] == question.right else question.left
+                study.tell(others, question.number, winner)
+        browser.driver.refresh()
+        said.append(browser.until(lambda: browser.text("#count")))
+    before = "You have answered 0"
+    assert said[0] == f"{before}; how many are still needed from everyone is not known yet"
+    for sentence in said[1:-1]:
+        assert re.fullmatch(
+            f"{before}(;.*not known yet|, about [0-9,]+ (are|is) still needed from everyone)", sentence
+        )
+    assert any("about" in sentence for sentence in said)
+    browser.duel()  # hers is still open, and answering it does no harm
+    browser.press("1")
+    browser.until(lambda: "the result is clear" in browser.text("#end-title"))
 
 
 def test_pages_refuse_with_a_page(place: tuple[str, Store], study: Study) -> None:

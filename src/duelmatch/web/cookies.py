@@ -11,6 +11,9 @@ from fastapi import Request, Response
 
 from duelmatch.studies.keys import Role
 
+MOST_REMEMBERED = 50
+"""Tokens of a browser that are looked at on the first page."""
+
 LASTS = 60 * 86_400
 """Seconds."""
 
@@ -44,3 +47,9 @@ def forget(response: Response, request: Request, study: str, role: Role) -> None
 def remembered(request: Request, study: str, role: Role) -> str | None:
     """Return the token that the browser remembers."""
     return request.cookies.get(cookie_name(request, study, role))
+
+
+def all_remembered(request: Request) -> list[str]:
+    """Return the tokens of all studies that the browser remembers, up to a limit."""
+    tokens = [token for name, token in request.cookies.items() if "duelmatch-" in name]
+    return tokens[:MOST_REMEMBERED]

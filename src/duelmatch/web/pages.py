@@ -18,7 +18,7 @@ from duelmatch.web import words
 from duelmatch.web.access import AllAccess, TheStore, TheStudy, an_organiser
 from duelmatch.web.ballots import Ballots
 from duelmatch.web.config import Config
-from duelmatch.web.cookies import remember
+from duelmatch.web.cookies import all_remembered, remember
 from duelmatch.web.links import PATH
 from duelmatch.web.views import Dashboard, about, counted, percent
 
@@ -60,9 +60,13 @@ def refusal_page(request: Request, status: int, detail: str) -> Response:
 
 
 @router.get("/")
-def home(request: Request) -> Response:
-    """Say what this is."""
-    return page(request, "home.html", create=_config(request).create)
+def home(request: Request, store: TheStore) -> Response:
+    """Say what this is, and lead back to the studies that the browser knows."""
+    found = [store.access(token) for token in all_remembered(request)]
+    doors = {access.study: access for access in found if access is not None and access.role != "organiser"}
+    doors |= {access.study: access for access in found if access is not None and access.role == "organiser"}
+    known = [(store.study(access.study).name, access.role, _door(access)) for access in doors.values()]
+    return page(request, "home.html", create=_config(request).create, known=sorted(known))
 
 
 @router.get("/privacy")
