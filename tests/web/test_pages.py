@@ -107,7 +107,8 @@ class Browser:
         ActionChains(self.driver).send_keys(keys).perform()
 
     def until(self, truth: Callable[[], Any]) -> Any:
-        return WebDriverWait(self.driver, 20, ignored_exceptions=[Exception]).until(lambda _: truth())
+        wait = WebDriverWait(self.driver, 20, poll_frequency=0.05, ignored_exceptions=[Exception])
+        return wait.until(lambda _: truth())
 
     def picture(self, name: str) -> None:
         """Keep a picture of the whole page, if somebody wants to look."""
