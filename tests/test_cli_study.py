@@ -40,9 +40,10 @@ def lineup() -> str:
     return study
 
 
-def test_a_study_from_beginning_to_end() -> None:
+@pytest.mark.parametrize("algorithm", ["condorcet", "borda"])
+def test_a_study_from_beginning_to_end(algorithm: str) -> None:
     Path("team.yaml").write_text("edges:\n  chair: [ann, bob]\n", encoding="utf-8")
-    created = read("study", "create", "team.yaml", "--algorithm", "car-cond", "--delta", "0.3")
+    created = read("study", "create", "team.yaml", "--algorithm", algorithm, "--delta", "0.3")
     assert created["name"] == "team"
     assert len(created["organiser_key"]) == 59
     for number in range(1, 10_000):
@@ -59,11 +60,19 @@ def test_a_study_from_beginning_to_end() -> None:
     assert where["matching"] == {"chair": "ann"}
     page = run("study", "status").stdout
     assert "NOT CERTIFIED" not in page
+    assert "not yet proven" not in page
     assert "30% at most" in page
 
 
 def test_a_guess_is_called_a_guess(lineup: str) -> None:
     assert "nothing is certain yet" in run("study", "status").stdout
+
+
+def test_how_sure_it_is_of_the_leader_is_told(lineup: str) -> None:
+    answered("ann", 1)
+    assert "p 1; 19 matchings still possible" in run("study", "status").stdout
+    where = read("study", "status")
+    assert (where["p_value"], where["possible"], where["votes_left"]) == (1.0, 19, None)
 
 
 def test_told_twice_it_counts_once(lineup: str) -> None:

@@ -11,6 +11,7 @@ import click
 from duelmatch.cli.options import json_option
 from duelmatch.cli.output import Page, counted, print_json, rounded, working
 from duelmatch.cli.settings import ALGORITHMS
+from duelmatch.cli.standing import probability, still_possible
 from duelmatch.cli.stores import opened_study, store_option, study_option
 
 if TYPE_CHECKING:
@@ -53,9 +54,12 @@ def _facts(where: Status) -> Iterator[tuple[str, str]]:
         yield "Withdrawn", ", ".join(where.dropped)
     decided = len(where.progress.accepted) + len(where.progress.rejected)
     yield "Decided", f"{decided:,} of {counted(decided + len(where.progress.undecided), 'edge')}"
-    if not where.done:
-        left = where.votes_left
-        yield "Votes to go", "not known yet" if left is None else f"about {rounded(left)}"
+    if where.done:
+        return
+    if where.progress.p_value is not None and where.progress.leader is not None:
+        yield "Leader", f"p {probability(where.progress.p_value)}; {still_possible(where.progress)}"
+    left = where.votes_left
+    yield "Votes to go", "not known yet" if left is None else f"about {rounded(left)}"
 
 
 def _meaning(where: Status, study: Study) -> str:
@@ -84,6 +88,8 @@ def as_dict(where: Status, study: Study) -> dict[str, Any]:
         "rejected": where.progress.rejected,
         "undecided": where.progress.undecided,
         "votes_left": where.votes_left,
+        "p_value": where.progress.p_value,
+        "possible": where.progress.possible,
         "settings": study.settings.as_dict(),
     }
 
