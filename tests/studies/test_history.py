@@ -47,7 +47,7 @@ def test_looks_become_rare(new_study: Callable[..., Study]) -> None:
     for _ in range(10 * SPACING):
         question = question_for(study, voter)
         study.tell(voter, question.number, question.left)  # which is left is as good as chance
-    assert len(study.history().points) < 4 * SPACING
+    assert len(study.history().points) < 4 * SPACING + 1
 
 
 @pytest.mark.parametrize("algorithm", ["condorcet", "borda", "car-cond"])

@@ -386,6 +386,8 @@ def test_the_dashboard_follows_and_changes_the_study(browser: Browser, study: St
             browser.driver.switch_to.alert.accept()
         browser.until(lambda now=state: study.status().state == now)
         browser.until(lambda now=state: browser.find("#standing").get_attribute("data-state") == now)
+        news = browser.find("#news").get_attribute("textContent")
+        assert news == browser.text("#headline"), "a screen reader is told"
     browser.driver.execute_script("document.querySelector('[data-do=drop][data-body*=Cyd]').focus()")
     study.add_voter("Gil")
     browser.until(lambda: "Gil" in browser.text("#live"))

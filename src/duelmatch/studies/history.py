@@ -13,8 +13,8 @@ from duelmatch.explorers import Explorer, Progress
 HOUR = 3600
 """In seconds."""
 
-SPACING = 32
-"""A look whenever there is a 32nd part more votes: as close as one can see, and too seldom to cost much."""
+SPACING = 16
+"""A look whenever there is a 16th part more votes: as close as one can see, and too seldom to cost much."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,14 +38,15 @@ class Ballots:
         """Look at the votes before an entry of the log."""
         votes = study.votes(before, voter, PER_PAGE + 1)
         shown = votes[:PER_PAGE]
-        people = {person.number: person.name for person in study.voters()}
+        voters = study.voters()
+        people = {person.number: person.name or f"Voter {person.number}" for person in voters}
+        voided = {person.number for person in voters if person.blocked}
         names, status = Names.of(study.problem), study.status()
-        voided = {person.number for person in study.voters() if person.blocked}
         rows = [
             Ballot(
                 vote,
                 f"{datetime.fromtimestamp(vote.at, UTC):%-d %B, %H:%M} UTC",
-                people.get(vote.voter) or f"Voter {vote.voter}",
+                people[vote.voter],
                 names.positions[vote.position],
                 names.candidates[vote.winner],
                 names.candidates[vote.loser],
@@ -53,7 +54,7 @@ class Ballots:
             )
             for vote in shown
         ]
-        called = None if voter is None else people.get(voter) or f"Voter {voter}"
+        called = None if voter is None else people.get(voter, f"Voter {voter}")
         return cls(called, rows, shown[-1].entry if len(votes) > PER_PAGE else None)
 
 
