@@ -36,7 +36,9 @@ def read(*arguments: str) -> Any:
 @pytest.fixture
 def lineup() -> str:
     """A study in the default database; its id."""
-    study: str = read("study", "create", "example:lineup", "--name", "Line-up")["study"]
+    study: str = read(
+        "study", "create", "example:lineup", "--name", "Line-up", "--seed", "0", "--batch", "1"
+    )["study"]
     return study
 
 

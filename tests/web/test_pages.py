@@ -504,7 +504,7 @@ def test_a_closed_study_says_so_and_is_exported(browser: Browser, study: Study, 
 def test_the_first_page_leads_back_to_ones_studies(place: tuple[str, Store], study: Study) -> None:
     token = study.new_key("organiser")
     voted = place[1].create(dm.Problem.complete(["a", "b"], ["c"]), Settings("condorcet"), "<b>Another</b>")
-    with httpx.Client(base_url=place[0], trust_env=False, follow_redirects=True) as client:
+    with httpx2.Client(base_url=place[0], trust_env=False, follow_redirects=True) as client:
         assert "Your studies" not in client.get("/").text
         client.get(f"/l/{token}")
         client.get(f"/l/{voted.new_key('open')}")

@@ -44,7 +44,7 @@ def play(study: Study, prefers: Callable[[Question], bool], votes: int = 20_000)
 
 @pytest.mark.parametrize("algorithm", ["condorcet", "borda"])
 def test_a_study_is_watched_to_its_end(store: Store, algorithm: str) -> None:
-    study = store.create(TEAM, Settings(algorithm, delta=0.2), "Team")
+    study = store.create(TEAM, Settings(algorithm, delta=0.2, parameters={"batch": 1}), "Team")
     first = Dashboard.of(study)
     assert first.headline == "Waiting for the first vote"
     assert first.curve is None
