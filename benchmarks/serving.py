@@ -1,23 +1,22 @@
 """Votes per second over real HTTP with 50 voters at once, and how long they wait for a duel and a receipt.
 
 ``python benchmarks/serving.py [--votes N] [--algorithm NAME]``. The server is `duelmatch serve` in a process
-of its own, without rate limits; the voters are threads of this process, each with a connection that is kept.
-So on two cores the voters take one of them. Everybody has voted once before it is measured.
+of its own, without rate limits; the voters share this process, each with a connection that is kept. So on two
+cores the voters take one of them. Everybody has voted once before it is measured.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import os
 import random
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.client import HTTPConnection
-from time import perf_counter, sleep
+from time import perf_counter
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -51,53 +50,59 @@ def server(store: str) -> Iterator[str]:
 
 
 class Voter:
-    """Somebody who votes over HTTP."""
+    """Somebody who votes over HTTP, on a connection that is kept."""
 
     def __init__(self, place: str, study: str, token: str) -> None:
-        self._connection = HTTPConnection(place, timeout=60)
+        self._host, port = place.rsplit(":", 1)
+        self._port = int(port)
         self._path = f"/api/v1/studies/{study}"
-        self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        self._headers = (
+            f"Host: {place}\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n"
+        )
 
-    def post(self, path: str, body: Any = None) -> Any:
-        text = None if body is None else json.dumps(body)
-        self._connection.request("POST", self._path + path, text, self._headers)
-        answer = self._connection.getresponse()
-        content = answer.read()
-        assert answer.status == 200, content
+    async def connect(self) -> None:
+        self._reader, self._writer = await asyncio.open_connection(self._host, self._port)
+
+    async def post(self, path: str, body: Any = None) -> Any:
+        text = "" if body is None else json.dumps(body)
+        length = f"Content-Length: {len(text)}\r\n\r\n"
+        self._writer.write(f"POST {self._path}{path} HTTP/1.1\r\n{self._headers}{length}{text}".encode())
+        head = await self._reader.readuntil(b"\r\n\r\n")
+        size = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
+        content = await self._reader.readexactly(size)
+        assert head.startswith(b"HTTP/1.1 200"), content
         return json.loads(content)
 
 
-def voting(place: str, study: str, tokens: list[str], votes: int) -> tuple[float, list[float], list[float]]:
+async def vote(voters: list[Voter], votes: int) -> tuple[float, list[float], list[float]]:
     """Return the seconds in all, of each ask, and of each tell."""
     asks: list[float] = []
     tells: list[float] = []
     left = list(range(votes))
 
-    def vote(number: int, token: str) -> None:
-        chance, voter = random.Random(number), Voter(place, study, token)
-        while True:
-            try:
-                left.pop()
-            except IndexError:
-                return
+    async def work(number: int, voter: Voter) -> None:
+        chance = random.Random(number)
+        while left:
+            left.pop()
             begin = perf_counter()
-            while (duel := voter.post("/duel"))["number"] is None:
+            while (duel := await voter.post("/duel"))["number"] is None:
                 assert duel["reason"] == "waiting", duel
-                sleep(0.005)
+                await asyncio.sleep(0.005)
             asked = perf_counter()
             sides = sorted((duel["left"], duel["right"]))
-            voter.post(f"/duels/{duel['number']}/answer", {"winner": sides[chance.random() > 0.7]})
+            await voter.post(f"/duels/{duel['number']}/answer", {"winner": sides[chance.random() > 0.7]})
             asks.append(asked - begin)
             tells.append(perf_counter() - asked)
 
-    threads = [threading.Thread(target=vote, args=pair) for pair in enumerate(tokens)]
+    await asyncio.gather(*(voter.connect() for voter in voters))
     begin = perf_counter()
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    await asyncio.gather(*(work(number, voter) for number, voter in enumerate(voters)))
     assert len(tells) == votes
     return perf_counter() - begin, asks, tells
+
+
+def voting(place: str, study: str, tokens: list[str], votes: int) -> tuple[float, list[float], list[float]]:
+    return asyncio.run(vote([Voter(place, study, token) for token in tokens], votes))
 
 
 def main() -> None:
