@@ -16,9 +16,11 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any
+from urllib.error import HTTPError
 from urllib.parse import urlsplit
+from urllib.request import urlopen
 
 from duelmatch.cli.settings import DEFAULT_ALGORITHM
 from duelmatch.studies import Settings, Store
@@ -44,9 +46,20 @@ def server(store: str) -> Iterator[str]:
     ) as process:
         try:
             assert process.stdout
-            yield urlsplit(json.loads(process.stdout.readline())["address"]).netloc
+            address = json.loads(process.stdout.readline())["address"]
+            while not is_ready(address):
+                sleep(0.05)
+            yield urlsplit(address).netloc
         finally:
             process.terminate()
+
+
+def is_ready(address: str) -> bool:
+    try:
+        with urlopen(f"{address}readyz") as answer:
+            return bool(answer.status == 200)
+    except HTTPError:
+        return False
 
 
 class Voter:

@@ -93,8 +93,9 @@ def command(
             said["vote"] = f"{said['address']}l/{study.new_key('open')}"
             stack.enter_context(the_demo.voters(study))
         _say(said, as_json)
-        prepare(store)
-        serve(create_app(store, config), listener, proxies)
+        app = create_app(store, config)
+        prepare(app)
+        serve(app, listener, proxies)
 
 
 def _say(said: Mapping[str, str | None], as_json: bool) -> None:

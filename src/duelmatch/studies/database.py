@@ -40,6 +40,8 @@ class Database:
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self._clock = sa.text(f"SELECT {_SQLITE_CLOCK if self.is_sqlite else _POSTGRES_CLOCK}")
         self._engine = _engine(self.url, self.is_sqlite, connections)
+        self._driver: Any = self._engine.dialect.loaded_dbapi
+        self._unreachable = (self._driver.OperationalError, self._driver.InterfaceError)
 
     def __str__(self) -> str:
         shown = self.url.set(drivername=self.url.get_backend_name())
@@ -143,9 +145,9 @@ class Database:
         """Turn the database's own errors into a sentence."""
         try:
             yield
-        except (OperationalError, InterfaceError) as error:
+        except (OperationalError, InterfaceError, *self._unreachable) as error:
             raise UnreachableError(f"{self}: The database cannot be used: {_first_line(error)}") from error
-        except DBAPIError as error:
+        except (DBAPIError, self._driver.Error) as error:
             raise StoreError(f"{self}: The database refused this: {_first_line(error)}") from error
         except SQLAlchemyError as error:
             raise StoreError(f"{self}: {_first_line(error)}") from error

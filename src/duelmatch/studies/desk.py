@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from duelmatch.errors import ConflictError, NotAllowedError, NotThereError, StudyError, listed
 from duelmatch.studies import queries, schema
 from duelmatch.studies.entries import Entry
+from duelmatch.studies.prepared import Prepared
 from duelmatch.studies.values import Nothing, Question, Receipt
 from duelmatch.studies.writing import Writing
 
@@ -175,8 +176,8 @@ class Desk:
         self.writing.flush()
         return self.writing.connection.execute(query, {"s": self._id, **values}).all()
 
-    def _one(self, query: sa.Select[Any], **values: Any) -> Any:
-        return self.writing.connection.execute(query, {"s": self._id, **values}).one_or_none()
+    def _one(self, query: Prepared, **values: Any) -> Any:
+        return query.one(self.writing.connection, {"s": self._id, **values})
 
     def row(self, question: int) -> Any:
         """Return the row of a question."""

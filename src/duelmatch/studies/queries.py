@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from duelmatch.studies import schema
+from duelmatch.studies.prepared import Prepared
 
 _questions = schema.questions.c
 _OPEN = _questions.state == sa.literal_column("'open'")  # written out, so that the index applies
@@ -40,12 +41,12 @@ CHANGE = sa.update(schema.questions).where(_OF_STUDY, _questions.number == sa.bi
 VOTER = sa.select(schema.voters).where(
     schema.voters.c.study == sa.bindparam("s"), schema.voters.c.number == sa.bindparam("v")
 )
-WITH_VOTER = (
+WITH_VOTER = Prepared(
     sa.select(schema.questions, schema.voters.c.blocked)
     .join(schema.voters)
     .where(_OF_STUDY, _questions.number == sa.bindparam("n"))
 )
-VOTER_WITH_OPEN = (
+VOTER_WITH_OPEN = Prepared(
     sa.select(schema.questions, schema.voters.c.blocked)
     .select_from(schema.voters)
     .outerjoin(
@@ -87,7 +88,7 @@ BLOCK = (
     .where(schema.voters.c.study == sa.bindparam("s"), schema.voters.c.number == sa.bindparam("v"))
     .values(blocked=sa.bindparam("new"))
 )
-SECRET = sa.select(schema.secrets).where(schema.secrets.c.id == sa.bindparam("key"))
+SECRET = Prepared(sa.select(schema.secrets).where(schema.secrets.c.id == sa.bindparam("key")))
 KEYS = (
     sa.select(schema.secrets)
     .where(schema.secrets.c.study == sa.bindparam("s"))

@@ -151,7 +151,7 @@ class Store:
         key = id_of(token)
         if key is None:
             return None
-        row = connection.execute(SECRET, {"key": key}).one_or_none()
+        row = SECRET.one(connection, {"key": key})
         stored = None if row is None or row.revoked_at is not None else row.hash
         if not opens(token, stored) or row is None:
             return None

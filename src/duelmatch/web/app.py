@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 from fastapi import FastAPI, HTTPException, Request
@@ -41,6 +42,7 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     app.state.metrics = Metrics()
     app.state.feeds = Memory(events.Feed)
     app.state.stopping = False
+    app.state.preparing = None
     problems.install(app, pages.refusal_page)
     app.include_router(api.router)
     app.include_router(events.router)
@@ -63,8 +65,11 @@ def _alive() -> PlainTextResponse:
     return PlainTextResponse("alive\n")
 
 
-def _ready(store: TheStore) -> PlainTextResponse:
+def _ready(request: Request, store: TheStore) -> PlainTextResponse:
     """Say whether the database answers; the refusal if it does not is that of any other request."""
+    preparing: threading.Thread | None = request.app.state.preparing
+    if preparing is not None and preparing.is_alive():
+        raise HTTPException(503, "The server is getting ready.")
     with store.database.reading() as connection:
         store.database.now(connection)
     return PlainTextResponse("ready\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import signal
 import socket
@@ -48,16 +49,20 @@ def listen(host: str, port: int) -> socket.socket:
         raise StoreError(f"Nothing can be served at {host}, port {port}: {error.strerror}.") from None
 
 
-def prepare(store: Store) -> None:
-    """Compile what thinks and read the open studies, in another thread: whoever comes first need not wait."""
+def prepare(app: FastAPI) -> None:
+    """Compile what thinks and read the open studies, in another thread; then the server is ready."""
+    store: Store = app.state.store
 
     def work() -> None:
         for criterion in CRITERIA:
             votes_to_expect(Problem.complete(["a", "b"], ["c"]), algorithm_for(criterion), 0.3)
         with suppress(DuelmatchError):  # whoever needs the database is told
             store.recall()
+        gc.collect()
+        gc.freeze()  # what is there by now stays; to look through it again and again takes 0.1 s each time
 
-    threading.Thread(target=work, daemon=True).start()
+    app.state.preparing = threading.Thread(target=work, daemon=True)
+    app.state.preparing.start()
 
 
 def serve(app: FastAPI, listener: socket.socket, proxies: str = "127.0.0.1") -> None:

@@ -17,6 +17,7 @@ from prometheus_client.exposition import generate_latest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10)
+_encode = json.JSONEncoder(ensure_ascii=False).encode
 requests_log = logging.getLogger("duelmatch.web")
 
 
@@ -89,7 +90,7 @@ class Lines(logging.Formatter):
         line |= getattr(record, "about", {})
         if record.exc_info:
             line["error"] = self.formatException(record.exc_info)
-        return json.dumps(line, ensure_ascii=False)
+        return _encode(line)
 
 
 def log_lines(level: int = logging.INFO) -> None:
