@@ -274,6 +274,25 @@ class TestMistakenCalls:
         with pytest.raises(dm.ProblemError, match="delta must lie between 0 and 1"):
             dm.explorer("car-cond", DUO, delta=value)
 
+    @pytest.mark.parametrize(
+        ("parameters", "sentence"),
+        [
+            ({"delta": 10**400}, "delta must lie between 0 and 1"),
+            ({"epsilon": 10**400}, "epsilon must lie between 0 and 1"),
+            ({"epsilon": 1e-200}, "epsilon must be 1e-09 at least, not 1e-200"),
+            ({"batch": 1_000_001}, "batch must be a whole number from 1 to 1,000,000, not 1000001"),
+            ({"batch": 10**400}, "batch must be a whole number"),
+            ({"seed": -(10**400)}, "The seed must be a whole number"),
+        ],
+        ids=str,
+    )
+    def test_what_is_out_of_all_proportion_is_refused_shortly(
+        self, parameters: dict[str, Any], sentence: str
+    ) -> None:
+        with pytest.raises(dm.ProblemError, match=sentence) as error:
+            dm.explorer("condorcet", DUO, **parameters)
+        assert len(str(error.value)) < 200
+
     @pytest.mark.parametrize("value", NO_FRACTIONS, ids=repr)
     def test_epsilon_is_a_fraction(self, value: Any) -> None:
         with pytest.raises(dm.ProblemError, match="epsilon must lie between 0 and 1"):

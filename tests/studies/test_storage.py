@@ -568,12 +568,13 @@ class TestSettings:
     def test_the_algorithm_must_be_known(self, store: Store) -> None:
         before = len(store.studies())
         for settings in (
-            Settings("magic"),
-            Settings("car-cond", parameters={"power": 9}),
-            Settings("car-cond", delta=2),
+            {"algorithm": "magic"},
+            {"algorithm": "car-cond", "parameters": {"power": 9}},
+            {"algorithm": "car-cond", "parameters": {"max_duels": 9}},
+            {"algorithm": "car-cond", "delta": 2},
         ):
             with pytest.raises(dm.ProblemError):
-                store.create(dm.Problem.complete(["a", "b"], ["p"]), settings, "x")
+                store.create(dm.Problem.complete(["a", "b"], ["p"]), Settings.from_dict(settings), "x")
         assert len(store.studies()) == before
 
     def test_a_problem_that_nobody_can_work_through_is_refused(self, store: Store) -> None:

@@ -194,6 +194,51 @@ def test_an_odd_study_is_refused(client: httpx2.Client, wrong: Any) -> None:
     assert checked(answer)
 
 
+def nested(levels: int) -> str:
+    return "[" * levels + "]" * levels
+
+
+ODD_SETTINGS = [
+    r'"algorithm": "\ud800"',
+    f'"algorithm": {nested(500)}',
+    f'"delta": 1{"0" * 400}',
+    '"delta": NaN',
+    f'"lease": 1{"0" * 400}',
+    '"lease": Infinity',
+    f'"max_votes": 1{"0" * 400}',
+    f'"ties": {nested(500)}',
+    r'"\ud800": 1',
+    '"parameters": [["batch", 1]]',
+    r'"parameters": {"\ud800": 1}',
+    r'"parameters": {"epsilon": "\ud800"}',
+    f'"parameters": {{"epsilon": {nested(500)}}}',
+    '"parameters": {"batch": 1000001}',
+    '"algorithm": "clucb-borda-pac", "parameters": {"epsilon": 1e-200}',
+    *(
+        f'"parameters": {{"{name}": 3}}'
+        for name in ("problem", "algorithm", "seed", "delta", "max_duels", "graph", "self")
+    ),
+]
+
+
+@pytest.mark.parametrize("settings", ODD_SETTINGS, ids=lambda text: text[:60])
+def test_odd_settings_are_refused(client: httpx2.Client, settings: str) -> None:
+    problem = json.dumps(NEW["problem"])
+    body = f'{{"name": "x", "problem": {problem}, "settings": {{"algorithm": "condorcet", {settings}}}}}'
+    for path in ("studies", "estimate"):
+        answer = client.post(f"/api/v1/{path}", content=body, headers={"content-type": "application/json"})
+        assert answer.status_code == 422
+        assert len(checked(answer)) < 300
+
+
+@pytest.mark.parametrize("levels", [50, 500, 900])
+def test_a_deep_problem_is_refused(client: httpx2.Client, levels: int) -> None:
+    body = f'{{"name": "x", "problem": {{"candidates": {nested(levels)}}}, "settings": {{}}}}'
+    answer = client.post("/api/v1/studies", content=body, headers={"content-type": "application/json"})
+    assert answer.status_code in (400, 422)
+    assert checked(answer)
+
+
 @pytest.mark.parametrize("number", ["0", "-1", "x", str(2**31), str(2**70), "1.5"])
 def test_odd_numbers_are_refused(invite: Callable[[], Caller], number: str) -> None:
     assert invite()("POST", f"/duels/{number}/answer", 422, json={"winner": "ann"})

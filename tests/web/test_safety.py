@@ -170,6 +170,9 @@ def test_a_voter_sees_no_page_of_the_organiser(visit: Callable[[str], httpx2.Cli
         ({"origin": "http://us", "host": "us", "cookie": "a=b"}, True),
         ({"origin": "http://us:81", "host": "us:80"}, False),
         ({"origin": "null", "host": "us"}, False),
+        ({"origin": "http://[", "host": "us"}, False),
+        ({"origin": "http://["}, False),
+        ({"origin": ""}, False),
         ({"cookie": "a=b"}, False),
         ({}, True),
         ({"authorization": "Bearer x", "sec-fetch-site": "cross-site"}, True),
@@ -181,10 +184,17 @@ def test_where_a_change_may_come_from(headers: dict[str, str], ours: bool) -> No
 
 def test_another_site_cannot_vote_or_close(visit: Callable[[str], httpx2.Client], study: Study) -> None:
     browser = visit(study.new_key("organiser"))
-    for headers in ({"Sec-Fetch-Site": "cross-site"}, {"Origin": "https://evil.example"}, {}):
+    foreign = (
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Origin": "https://evil.example"},
+        {"Origin": "http://["},
+        {},
+    )
+    for headers in foreign:
         answer = browser.post(f"/api/v1/studies/{study.id}/state/close", headers=headers)
         assert answer.status_code == 403
         assert "another site" in answer.json()["detail"]
+        assert answer.headers["x-content-type-options"] == "nosniff"
     assert study.status().state == "open"
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from inspect import signature
 from numbers import Integral, Real
+from reprlib import repr as shortly
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,12 @@ _ALGORITHMS: dict[str, Callable[..., Algorithm]] = {
 SMALLEST_DELTA = 1e-100
 """Its fractions and its logarithm must remain numbers."""
 
+SMALLEST_EPSILON = 1e-9
+"""Its square, divided into whatever bounds a number of duels, must remain a number."""
+
+LARGEST_BATCH = 1_000_000
+"""Duels at once; they are held in memory."""
+
 _CHOICES = {"schedule": ("sparse", "every"), "oracle": ("lp", "subgradient")}
 
 
@@ -112,14 +119,10 @@ def explorer(
     """
     if not isinstance(problem, Problem):
         raise ProblemError(f"An explorer needs a Problem, not {problem!r:.80}.")
-    if not isinstance(algorithm, str) or algorithm not in _ALGORITHMS:
-        close = get_close_matches(str(algorithm), _ALGORITHMS, n=1)
-        hint = f" Did you mean '{close[0]}'?" if close else ""
-        raise ProblemError(
-            f"There is no algorithm '{algorithm}'; the algorithms are {listed(_ALGORITHMS, 9)}.{hint}"
-        )
+    check(algorithm, delta, seed, parameters)
+    if max_duels is not None and not _is_whole(max_duels):
+        raise ProblemError(f"max_duels must be a whole number from 0, not {shortly(max_duels)}.")
     build = _ALGORITHMS[algorithm]
-    _check(algorithm, build, delta, seed, max_duels, parameters)
     defaults = {name: parameter.default for name, parameter in signature(build).parameters.items()}
     if parameters.get("epsilon") is not None:
         parameters["epsilon"] = float(parameters["epsilon"])
@@ -129,37 +132,50 @@ def explorer(
     return Explorer(problem, run, algorithm, float(delta), epsilon, most)
 
 
-def _check(
-    algorithm: str,
-    build: Callable[..., Algorithm],
-    delta: object,
-    seed: object,
-    max_duels: object,
-    parameters: dict[str, Any],
-) -> None:
+def check(algorithm: object, delta: object, seed: object, parameters: Mapping[str, Any]) -> None:
+    """Refuse what no run can be started with, on whatever problem.
+
+    :raises ProblemError: for an unknown name or parameter, or a value out of range.
+    """
+    if not isinstance(algorithm, str) or algorithm not in _ALGORITHMS:
+        close = get_close_matches(algorithm[:50], _ALGORITHMS, n=1) if isinstance(algorithm, str) else []
+        hint = f" Did you mean '{close[0]}'?" if close else ""
+        called = f"'{algorithm:.50}'" if isinstance(algorithm, str) else shortly(algorithm)
+        raise ProblemError(
+            f"There is no algorithm {called}; the algorithms are {listed(_ALGORITHMS, 9)}.{hint}"
+        )
     if not _is_fraction(delta, SMALLEST_DELTA):
-        raise ProblemError(f"delta must lie between 0 and 1 ({SMALLEST_DELTA:g} at least), not {delta!r}.")
+        raise ProblemError(
+            f"delta must lie between 0 and 1 ({SMALLEST_DELTA:g} at least), not {shortly(delta)}."
+        )
     if not _is_whole(seed):
-        raise ProblemError(f"The seed must be a whole number from 0, not {seed!r}.")
-    if max_duels is not None and not _is_whole(max_duels):
-        raise ProblemError(f"max_duels must be a whole number from 0, not {max_duels!r}.")
+        raise ProblemError(f"The seed must be a whole number from 0, not {shortly(seed)}.")
     known = parameters_of(algorithm)
     for name, value in parameters.items():
         if name not in known:
-            raise ProblemError(f"{algorithm} has no parameter '{name}'; it has {listed(known)}.")
-        if name in _CHOICES and not (isinstance(value, str) and value in _CHOICES[name]):
-            raise ProblemError(f"{name} must be {' or '.join(map(repr, _CHOICES[name]))}, not {value!r}.")
-        if name == "assume_winner" and not isinstance(value, bool | np.bool_):
-            raise ProblemError(f"assume_winner must be True or False, not {value!r}.")
-        if name == "batch" and not (_is_whole(value) and value >= 1):
-            raise ProblemError(f"batch must be a whole number from 1, not {value!r}.")
-        optional = signature(build).parameters[name].default is None
-        if name == "epsilon" and not _is_fraction(value) and not (optional and value is None):
-            raise ProblemError(f"epsilon must lie between 0 and 1, not {value!r}.")
+            raise ProblemError(f"{algorithm} has no parameter '{name:.50}'; it has {listed(known)}.")
+        optional = signature(_ALGORITHMS[algorithm]).parameters[name].default is None
+        if value is None and optional:
+            continue
+        _check_parameter(name, value)
+
+
+def _check_parameter(name: str, value: object) -> None:
+    if name in _CHOICES and not (isinstance(value, str) and value in _CHOICES[name]):
+        raise ProblemError(f"{name} must be {' or '.join(map(repr, _CHOICES[name]))}, not {shortly(value)}.")
+    if name == "assume_winner" and not isinstance(value, bool | np.bool_):
+        raise ProblemError(f"assume_winner must be True or False, not {shortly(value)}.")
+    if name == "batch" and not (_is_whole(value) and 1 <= value <= LARGEST_BATCH):  # type: ignore[operator]
+        raise ProblemError(f"batch must be a whole number from 1 to {LARGEST_BATCH:,}, not {shortly(value)}.")
+    if name == "epsilon" and not _is_fraction(value):
+        raise ProblemError(f"epsilon must lie between 0 and 1, not {shortly(value)}.")
+    if name == "epsilon" and not _is_fraction(value, SMALLEST_EPSILON):
+        raise ProblemError(f"epsilon must be {SMALLEST_EPSILON:g} at least, not {shortly(value)}.")
 
 
 def _is_fraction(value: object, smallest: float = 0.0) -> bool:
-    return isinstance(value, Real) and 0 < float(value) < 1 and float(value) >= smallest
+    within = isinstance(value, Real) and 0 < value < 1  # type: ignore[operator]
+    return within and smallest <= float(value) < 1  # type: ignore[arg-type]
 
 
 def _is_whole(value: object) -> bool:

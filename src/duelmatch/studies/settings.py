@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
+from reprlib import repr as shortly
 from typing import Any
 
 from duelmatch.errors import StudyError
-from duelmatch.explorers.registry import algorithms, parameters_of
+from duelmatch.explorers.registry import algorithms, check, parameters_of
+from duelmatch.studies.texts import LARGEST_NUMBER
 
 SHORTEST_LEASE, LONGEST_LEASE = 1.0, 30 * 86400.0
 MOST_AHEAD = 1_000_000
@@ -40,25 +41,31 @@ class Settings:
     max_votes: int | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.parameters, Mapping) or not all(isinstance(n, str) for n in self.parameters):
+            raise StudyError("The settings must name an algorithm, and its parameters by name.")
+        check(self.algorithm, self.delta, 0 if self.seed is None else self.seed, self.parameters)
         if not _is_number(self.lease) or not SHORTEST_LEASE <= self.lease <= LONGEST_LEASE:
             raise StudyError(
                 f"A lease lasts from {SHORTEST_LEASE:g} to {LONGEST_LEASE:,.0f} seconds, "
-                f"not {self.lease!r:.80}."
+                f"not {shortly(self.lease)}."
             )
         for name in ("ties", "skips", "once"):
             if not isinstance(getattr(self, name), bool):
-                raise StudyError(f"{name} must be true or false, not {getattr(self, name)!r:.80}.")
+                raise StudyError(f"{name} must be true or false, not {shortly(getattr(self, name))}.")
         if not _is_whole(self.ahead) or not 0 <= self.ahead <= MOST_AHEAD:
             raise StudyError(
-                f"ahead must be a whole number from 0 to {MOST_AHEAD:,}, not {self.ahead!r:.80}."
+                f"ahead must be a whole number from 0 to {MOST_AHEAD:,}, not {shortly(self.ahead)}."
             )
-        if self.max_votes is not None and not (_is_whole(self.max_votes) and self.max_votes >= 0):
-            raise StudyError(f"max_votes must be a whole number from 0, not {self.max_votes!r:.80}.")
+        votes = self.max_votes
+        if votes is not None and not (_is_whole(votes) and 0 <= votes <= LARGEST_NUMBER):
+            raise StudyError(
+                f"max_votes must be a whole number from 0 to {LARGEST_NUMBER:,}, not {shortly(votes)}."
+            )
 
     def settled(self) -> Settings:
         """Return the settings with nothing left open: a seed, and a ``batch`` if the algorithm has one."""
         parameters = dict(self.parameters)
-        if self.algorithm in algorithms() and "batch" in parameters_of(self.algorithm):
+        if "batch" in parameters_of(self.algorithm):
             parameters.setdefault("batch", BATCH)
         seed = secrets.randbits(32) if self.seed is None else self.seed
         return replace(self, seed=seed, parameters=parameters)
@@ -75,13 +82,13 @@ class Settings:
             raise StudyError(
                 f"There is no setting '{unknown[0]:.80}'; the settings are {', '.join(sorted(known))}."
             )
-        if "algorithm" not in values or not isinstance(values.get("parameters", {}), Mapping):
+        if "algorithm" not in values:
             raise StudyError("The settings must name an algorithm, and its parameters by name.")
         return cls(**values)
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _is_whole(value: object) -> bool:

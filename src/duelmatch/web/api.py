@@ -12,8 +12,10 @@ from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Res
 from pydantic import BaseModel
 
 from duelmatch.documents import parse
+from duelmatch.errors import FileError
 from duelmatch.files import read_problem
 from duelmatch.layout import problem_of, sections_of, tree_of
+from duelmatch.problem import Problem
 from duelmatch.studies import Question, Settings
 from duelmatch.studies.course import without
 from duelmatch.studies.exchange import export_csv, export_json
@@ -42,6 +44,15 @@ _estimating = threading.Lock()
 Number = Annotated[int, Path(ge=1, le=LARGEST_NUMBER)]
 
 
+def _problem_of(new: models.NewStudy) -> Problem:
+    """Return the problem of a new study; it is read as if it came in a file."""
+    try:
+        text = json.dumps(new.problem)
+    except RecursionError:
+        raise FileError("The lists and mappings are nested too deeply.") from None
+    return problem_of(sections_of(parse(text, ".json")))
+
+
 @router.post(
     "/studies",
     status_code=201,
@@ -51,7 +62,7 @@ Number = Annotated[int, Path(ge=1, le=LARGEST_NUMBER)]
 )
 def create_a_study(store: TheStore, new: models.NewStudy) -> models.Created:
     """Begin a study; the organiser's token is in the answer and nowhere else."""
-    problem = problem_of(sections_of(parse(json.dumps(new.problem), ".json")))
+    problem = _problem_of(new)
     study = store.create(problem, Settings.from_dict(new.settings), new.name)
     return models.Created(study=study.id, organiser_token=study.new_key("organiser"))
 
@@ -67,7 +78,7 @@ def read_a_problem(written: models.Written) -> models.Read:
 @router.post("/estimate", tags=["organiser"], responses=documented(401), dependencies=[Depends(a_creator)])
 def estimate(new: models.NewStudy) -> models.Estimate:
     """Say how many votes a study takes if three voters of four prefer the best; null if very many."""
-    problem = problem_of(sections_of(parse(json.dumps(new.problem), ".json")))
+    problem = _problem_of(new)
     settings = Settings.from_dict(new.settings)
     if problem.graph.pairs > MOST_PAIRS_ESTIMATED:
         return models.Estimate(votes=None)

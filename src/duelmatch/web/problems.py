@@ -34,8 +34,9 @@ def documented(*codes: int) -> dict[int | str, dict[str, Any]]:
 
 
 def refusal(status: int, detail: str, headers: dict[str, str] | None = None) -> JSONResponse:
-    """Return the response that says no."""
-    problem = Problem(title=HTTPStatus(status).phrase, status=status, detail=detail)
+    """Return the response that says no; what is quoted in it may have halves of characters."""
+    whole = detail.encode("utf-8", "replace").decode()
+    problem = Problem(title=HTTPStatus(status).phrase, status=status, detail=whole)
     return JSONResponse(problem.model_dump(), status, headers, media_type="application/problem+json")
 
 

@@ -322,9 +322,9 @@ def test_a_round_cut_short_by_the_budget_is_not_used(algorithm):
         ("condorcet", {"assume_winner": 1}, "assume_winner must be True or False, not 1."),
         ("condorcet", {"assume_winner": "no"}, "assume_winner must be True or False, not 'no'."),
         ("borda", {"assume_winner": False}, "borda has no parameter 'assume_winner'; it has"),
-        ("borda", {"batch": 0}, "batch must be a whole number from 1, not 0."),
-        ("condorcet", {"batch": 2.5}, "batch must be a whole number from 1, not 2.5."),
-        ("condorcet", {"batch": True}, "batch must be a whole number from 1, not True."),
+        ("borda", {"batch": 0}, "batch must be a whole number from 1 to 1,000,000, not 0."),
+        ("condorcet", {"batch": 2.5}, "batch must be a whole number from 1 to 1,000,000, not 2.5."),
+        ("condorcet", {"batch": True}, "batch must be a whole number from 1 to 1,000,000, not True."),
         ("condorcet", {"schedule": "sparse"}, "condorcet has no parameter 'schedule'; it has"),
     ],
 )
