@@ -22,6 +22,7 @@ second, probability]. As CSV, a problem has the columns ``candidate,position``, 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,7 @@ from duelmatch.documents import Bare, dump, number, parse
 from duelmatch.errors import FileError, ProblemError
 from duelmatch.layout import (
     PREFERENCE_COLUMNS,
+    Largest,
     add_pair,
     check_size,
     problem_of,
@@ -71,9 +73,11 @@ def load_problem(path: AnyPath) -> Problem:
         return read_problem(read_text(file, PROBLEM_BYTES), _suffix(file))
 
 
-def read_problem(text: str, suffix: str) -> Problem:
+def read_problem(text: str, suffix: str, largest: Largest | None = None) -> Problem:
     """Read a problem from the text of a file whose name ends in .yaml, .json or .csv."""
-    return _table_problem(text) if suffix == ".csv" else problem_of(sections_of(parse(text, suffix)))
+    if suffix == ".csv":
+        return _table_problem(text, largest)
+    return problem_of(sections_of(parse(text, suffix)), largest)
 
 
 def load_preferences(path: AnyPath, problem: Problem | None = None) -> Preferences:
@@ -168,11 +172,13 @@ def _check_vote(vote: Vote, problem: Problem) -> None:
         raise ProblemError(f"'{vote.winner}' cannot win against itself.")
 
 
-def _table_problem(text: str) -> Problem:
+def _table_problem(text: str, largest: Largest | None) -> Problem:
     edges = [(candidate, position) for _, (candidate, position) in table(text, PROBLEM_HEADER)]
     candidates = dict.fromkeys(candidate for candidate, _ in edges)
     positions = dict.fromkeys(position for _, position in edges)
     check_size(candidates, positions)
+    if largest is not None:
+        largest.check(Counter(position for _, position in edges).values())
     return Problem.from_edges(edges)
 
 

@@ -7,8 +7,9 @@ what is wrong with it is written.
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from itertools import product
 
 from duelmatch.documents import Bare, Tree, name, number, shown
@@ -34,6 +35,30 @@ def check_size(candidates: Collection[str], positions: Collection[str]) -> None:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Largest:
+    """How many edges and different duels a problem may have that a stranger sends.
+
+    A few names can mean a million edges, so they are counted before they are made.
+    """
+
+    edges: int
+    duels: int
+
+    def check(self, rivals: Iterable[int]) -> None:
+        """Refuse what is larger, given how many candidates each position has."""
+        counts = list(rivals)
+        for what, count, most in (
+            ("edges", sum(counts), self.edges),
+            ("different duels", sum(n * (n - 1) // 2 for n in counts), self.duels),
+        ):
+            if count > most:
+                raise FileError(
+                    f"The problem is too large for a study: it has {count:,} {what}, "
+                    f"where {most:,} are allowed."
+                )
+
+
 def sections_of(tree: Tree) -> dict[str, Tree]:
     """Return the known keys of a document and what they hold."""
     if not isinstance(tree, dict):
@@ -56,8 +81,8 @@ def _listed(keys: tuple[str, ...]) -> str:
     return f"{', '.join(keys[:-1])} and {keys[-1]}"
 
 
-def problem_of(sections: Mapping[str, Tree]) -> Problem:
-    """Return the problem that a document describes."""
+def problem_of(sections: Mapping[str, Tree], largest: Largest | None = None) -> Problem:
+    """Return the problem that a document describes, if it is not too large."""
     candidates, candidate_details = _named_things(sections, "candidates")
     positions, position_details = _named_things(sections, "positions")
     if "edges" in sections:
@@ -68,11 +93,15 @@ def problem_of(sections: Mapping[str, Tree]) -> Problem:
             listed = sections["edges"] if isinstance(sections["edges"], dict) else None
             positions = list(listed or dict.fromkeys(position for _, position in edges))
         check_size(candidates, positions)
+        if largest is not None:
+            largest.check(Counter(position for _, position in edges).values())
     elif candidates is None or positions is None:
         missing = "candidates" if candidates is None else "positions"
         raise FileError(f"The key '{missing}' is missing; give it, or give 'edges'.")
     else:
         check_size(candidates, positions)
+        if largest is not None:
+            largest.check([len(candidates)] * len(positions))
         edges = list(product(candidates, positions))
     return Problem(tuple(candidates), tuple(positions), tuple(edges), candidate_details, position_details)
 
