@@ -40,7 +40,7 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
     "--proxies",
     default="127.0.0.1",
     show_default=True,
-    help="Addresses of proxies to believe about who calls (X-Forwarded-For, X-Forwarded-Proto).",
+    help="Addresses or networks of proxies to believe about who calls (X-Forwarded-For, X-Forwarded-Proto).",
 )
 @click.option(
     "--metrics",

@@ -16,6 +16,7 @@ from fastapi import FastAPI
 from duelmatch.errors import DuelmatchError, StoreError
 from duelmatch.problem import Problem
 from duelmatch.studies import Store
+from duelmatch.web.proxies import Proxies
 from duelmatch.web.watching import log_lines
 from duelmatch.web.words import CRITERIA, algorithm_for, votes_to_expect
 
@@ -69,13 +70,13 @@ def serve(app: FastAPI, listener: socket.socket, proxies: str = "127.0.0.1") -> 
     """Serve an application until SIGTERM or Ctrl-C; ``proxies`` are believed about who calls."""
     log_lines()
     config = uvicorn.Config(
-        app,
+        Proxies(app, proxies),
         log_config=None,
         access_log=False,
         lifespan="off",
         server_header=False,
         date_header=True,
-        forwarded_allow_ips=proxies,
+        proxy_headers=False,
         timeout_graceful_shutdown=LET_FINISH,
     )
     log = logging.getLogger("duelmatch.web")

@@ -1,0 +1,72 @@
+"""Who calls, where proxies stand in between: what the nearest of them says, and nothing that strangers add.
+
+Every proxy adds the address it was called from at the end of ``X-Forwarded-For``; what stands before that
+may be invented. So the list is read from its end, past the proxies that are believed, to the first address
+that is not one of them. Whoever believes everybody (``*``) believes the nearest proxy alone.
+"""
+
+from __future__ import annotations
+
+from ipaddress import ip_address, ip_network
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from duelmatch.errors import StoreError
+
+FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
+"""What only proxies have a reason to send."""
+
+
+class Proxies:
+    """Puts the caller's address and scheme in place of the proxy's."""
+
+    def __init__(self, app: ASGIApp, believed: str) -> None:
+        self._app = app
+        self._all = believed.strip() == "*"
+        try:
+            listed = [] if self._all else [part.strip() for part in believed.split(",") if part.strip()]
+            self._networks = [ip_network(part, strict=False) for part in listed]
+        except ValueError as error:
+            raise StoreError(f"Proxies are addresses or networks, such as 172.16.0.0/12: {error}.") from None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, as from who called the proxy."""
+        peer = scope.get("client")
+        if scope["type"] == "http" and peer is not None and (self._all or self._believes(peer[0])):
+            headers = Headers(scope=scope)
+            hops = [hop.strip() for line in headers.getlist("x-forwarded-for") for hop in line.split(",")]
+            caller = self._caller([hop for hop in hops if hop])
+            scope = dict(scope)
+            if caller is not None:
+                scope["client"] = (caller, 0)
+            if headers.get("x-forwarded-proto") in ("http", "https"):
+                scope["scheme"] = headers["x-forwarded-proto"]
+        await self._app(scope, receive, send)
+
+    def _caller(self, hops: list[str]) -> str | None:
+        """Return the last address that no believed proxy has; the first if all of them are such."""
+        addresses = [_without_port(hop) for hop in hops]
+        if self._all:
+            return addresses[-1] if addresses else None
+        strangers = [address for address in addresses if not self._believes(address)]
+        return next(iter(strangers[-1:] or addresses[:1]), None)
+
+    def _believes(self, address: str) -> bool:
+        try:
+            known = ip_address(address)
+        except ValueError:
+            return False
+        plain = getattr(known, "ipv4_mapped", None) or known
+        return any(plain in network for network in self._networks)
+
+
+def _without_port(hop: str) -> str:
+    """Return the address of a hop.
+
+    >>> [_without_port(hop) for hop in ("192.0.2.7:80", "[2001:db8::7]:80", "2001:db8::7", "[")]
+    ['192.0.2.7', '2001:db8::7', '2001:db8::7', '[']
+    """
+    if hop.startswith("[") and "]" in hop:
+        return hop[1 : hop.index("]")]
+    return hop.partition(":")[0] if hop.count(":") == 1 else hop
