@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -388,6 +389,87 @@ def test_the_votes_to_expect_are_estimated(client: httpx2.Client) -> None:
     assert 0 < easy.json()["votes"] < hard.json()["votes"]
     large = {"candidates": [str(n) for n in range(101)], "positions": ["a"]}
     assert client.post("/api/v1/estimate", json=NEW | {"problem": large}).json() == {"votes": None}
+
+
+def test_who_asks_for_an_estimate_never_waits_for_another(client: httpx2.Client) -> None:
+    """Many who wait would take the threads that voters need."""
+    from duelmatch.web import api
+
+    with api._estimating:
+        answer = client.post("/api/v1/estimate", json=NEW)
+    assert answer.status_code == 429
+    assert int(answer.headers["retry-after"]) > 0
+    assert "estimate" in checked(answer)
+    assert client.post("/api/v1/estimate", json=NEW).status_code == 200
+
+
+def test_an_estimate_that_takes_long_is_given_up(
+    client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from duelmatch.web import api
+
+    monkeypatch.setattr(api, "LONGEST_TRIAL", 0.0)
+    assert client.post("/api/v1/estimate", json=NEW).json() == {"votes": None}
+
+
+def test_health_needs_no_thread() -> None:
+    """All threads can be waiting for the database."""
+    from inspect import iscoroutinefunction
+
+    from duelmatch.web import app
+
+    assert iscoroutinefunction(app._alive)
+    assert iscoroutinefunction(app._metrics)
+
+
+def test_a_few_names_cannot_mean_a_million_edges(
+    client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are counted before there is a problem."""
+    from duelmatch import files, layout
+
+    def unexpected(*_: object) -> None:
+        raise AssertionError("it was built")
+
+    for module in (files, layout):
+        monkeypatch.setattr(module, "Problem", unexpected)
+    wide = {kind: [f"{kind}{n}" for n in range(1000)] for kind in ("candidates", "positions")}
+    one = {"candidates": wide["candidates"], "edges": {"p": wide["candidates"]}}
+    csv = "candidate,position\n" + "".join(f"c{n},p\n" for n in range(1000))
+    asked = [("problems/read", {"text": csv, "layout": "csv"})]
+    for problem in (wide, one):
+        asked.append(("problems/read", {"text": json.dumps(problem), "layout": "json"}))
+        asked += [(path, NEW | {"problem": problem}) for path in ("studies", "estimate")]
+    for path, body in asked:
+        answer = client.post(f"/api/v1/{path}", json=body)
+        assert answer.status_code == 422
+        assert "too large for a study" in checked(answer)
+
+
+def test_streams_are_counted_until_they_end(store: Store, study: Study) -> None:
+    config = Config(rates=None, streams=3, streams_per_link=2)
+    tokens = [study.new_key("organiser") for _ in range(2)]
+    with served(store, config) as address, httpx2.Client(trust_env=False, timeout=30) as client:
+
+        def watch(token: str) -> Any:
+            headers = {"Authorization": f"Bearer {token}"}
+            return client.stream("GET", f"{address}/api/v1/studies/{study.id}/events", headers=headers)
+
+        with watch(tokens[0]), watch(tokens[0]) as second:
+            assert second.status_code == 200
+            with watch(tokens[0]) as third:
+                assert third.status_code == 429
+                assert "too many places" in json.loads(third.read())["detail"]
+                assert int(third.headers["retry-after"]) > 0
+            with watch(tokens[1]) as other, watch(tokens[1]) as last:
+                assert (other.status_code, last.status_code) == (200, 429)
+                assert "on this server" in json.loads(last.read())["detail"]
+        for _ in range(100):  # the server notices soon that somebody has gone
+            with watch(tokens[0]) as again:
+                if again.status_code == 200:
+                    return
+            time.sleep(0.1)
+        raise AssertionError("streams that ended still count")
 
 
 def test_events_end_when_the_link_is_revoked(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,16 +7,19 @@ import logging
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
 from starlette.datastructures import Headers
 
+from duelmatch.errors import StoreError
 from duelmatch.studies import Store, Study
 from duelmatch.web import Config, Rate, Rates
 from duelmatch.web.guard import is_our_own
 from duelmatch.web.links import qr_code
-from duelmatch.web.rates import FORGET_AFTER, MOST_REMEMBERED, Buckets
+from duelmatch.web.proxies import Proxies
+from duelmatch.web.rates import FORGET_AFTER, MOST_REMEMBERED, Buckets, network_of
 from duelmatch.web.watching import Lines
 from web.running import served
 
@@ -132,6 +135,8 @@ def test_an_open_link_makes_one_voter_per_browser(
     browser = visit(token)
     assert study.voters() == [], "looking makes no voter, or previews of links would"
     assert browser.post(f"/api/v1/studies/{study.id}/join", headers=SAME).status_code == 201
+    again = browser.post(f"/api/v1/studies/{study.id}/join", headers=SAME)
+    assert (again.status_code, again.json()["voter"]) == (200, 1), "who joins twice is one voter"
     browser.get(f"/l/{token}")
     assert 'data-joined="yes"' in browser.get(f"/studies/{study.id}/vote").text
     assert len(study.voters()) == 1
@@ -291,6 +296,87 @@ def test_who_calls_too_often_is_told_when_to_come_back(store: Store, study: Stud
         assert client.get(f"{address}/healthz").status_code == 200
 
 
+def test_a_link_has_one_limit_however_it_is_shown(store: Store, study: Study) -> None:
+    """What else is in the headers makes nobody a new caller."""
+    token = study.new_key("voter", study.add_voter())
+    cookie = f"duelmatch-{study.id}-voter={token}"
+    shown = [
+        {"Authorization": f"Bearer {token}"},
+        {"Authorization": f"bearer {token}"},
+        {"Cookie": cookie},
+        {"Cookie": f"{cookie}; junk=1"},
+        {"Cookie": f"junk=2; {cookie}", "Authorization": "Basic junk"},
+    ]
+    rates = Rates(link=Rate(0.01, 2))
+    with served(store, Config(rates=rates)) as address, httpx2.Client(trust_env=False) as client:
+        path = f"{address}/api/v1/studies/{study.id}/me"
+        codes = [client.get(path, headers=headers).status_code for headers in shown]
+    assert codes == [200, 200, 429, 429, 429]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("2001:db8::1", "2001:db8::ffff:1", True),
+        ("2001:db8::1", "2001:db8:0:1::1", False),
+        ("192.0.2.7", "::ffff:192.0.2.7", True),
+        ("192.0.2.7", "192.0.2.8", False),
+        ("odd", "odd", True),
+    ],
+)
+def test_an_address_of_ipv6_is_its_network(one: str, other: str, same: bool) -> None:
+    assert (network_of(one) == network_of(other)) == same
+
+
+def test_what_costs_more_has_limits_of_its_own(store: Store, study: Study) -> None:
+    rates = Rates(read=Rate(0.01, 1), join=Rate(0.01, 1))
+    headers = {"Authorization": f"Bearer {study.new_key('open')}"}
+    with served(store, Config(rates=rates)) as address, httpx2.Client(trust_env=False) as client:
+
+        def code(path: str, body: object, headers: dict[str, str] | None = None) -> int:
+            return client.post(f"{address}/api/v1/{path}", json=body, headers=headers).status_code
+
+        assert code("estimate", NEW) == 200
+        assert code("problems/read", {"text": "candidates: [a]\npositions: [b]"}) == 429
+        assert [code(f"studies/{study.id}/join", {}, headers) for _ in range(2)] == [201, 429]
+
+
+@pytest.mark.parametrize(
+    ("believed", "peer", "hops", "caller"),
+    [
+        ("*", "172.17.0.1", "127.0.0.1, 203.0.113.9", "203.0.113.9"),
+        ("*", "172.17.0.1", "203.0.113.9:4711", "203.0.113.9"),
+        ("*", "172.17.0.1", "[2001:db8::7]:80", "2001:db8::7"),
+        ("*", "172.17.0.1", "", "172.17.0.1"),
+        ("127.0.0.1", "127.0.0.1", "10.0.0.1, 203.0.113.9", "203.0.113.9"),
+        ("127.0.0.1", "203.0.113.9", "127.0.0.1", "203.0.113.9"),
+        ("172.16.0.0/12, 10.1.1.1", "172.17.0.1", "8.8.8.8, 203.0.113.9, 10.1.1.1", "203.0.113.9"),
+        ("172.16.0.0/12", "::ffff:172.17.0.1", "203.0.113.9", "203.0.113.9"),
+        ("172.16.0.0/12", "172.17.0.1", "172.17.0.5, 172.17.0.2", "172.17.0.5"),
+        ("", "127.0.0.1", "203.0.113.9", "127.0.0.1"),
+    ],
+)
+def test_strangers_cannot_invent_their_address(believed: str, peer: str, hops: str, caller: str) -> None:
+    import asyncio
+
+    seen = {}
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        seen.update(scope)
+
+    headers = [(b"x-forwarded-for", hops.encode()), (b"x-forwarded-proto", b"https")]
+    scope = {"type": "http", "scheme": "http", "client": (peer, 1), "headers": headers}
+    asyncio.run(Proxies(app, believed)(scope, None, None))  # type: ignore[arg-type]
+    assert seen["client"][0] == caller
+    forwarded = believed and peer != "203.0.113.9"
+    assert seen["scheme"] == ("https" if forwarded else "http")
+
+
+def test_proxies_are_addresses() -> None:
+    with pytest.raises(StoreError, match="addresses or networks"):
+        Proxies(None, "my-proxy")  # type: ignore[arg-type]
+
+
 def test_callers_are_remembered_as_hashes_for_an_hour_at_most() -> None:
     now = 0.0
     buckets = Buckets(lambda: now)
@@ -342,6 +428,8 @@ def test_logs_and_metrics_have_no_secrets(
 def test_metrics_are_for_this_machine_unless_said_otherwise(store: Store, address: str) -> None:
     elsewhere = {"X-Forwarded-For": "192.0.2.7"}
     assert httpx2.get(f"{address}/metrics", headers=elsewhere, trust_env=False).status_code == 404
+    for name, value in (("X-Forwarded-For", "127.0.0.1"), ("X-Real-IP", "::1"), ("Via", "1.1 proxy")):
+        assert httpx2.get(f"{address}/metrics", headers={name: value}, trust_env=False).status_code == 404
     with served(store, Config(metrics="anybody")) as other:
         assert httpx2.get(f"{other}/metrics", headers=elsewhere, trust_env=False).status_code == 200
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import threading
 from dataclasses import asdict, replace
@@ -14,15 +15,25 @@ from pydantic import BaseModel
 from duelmatch.documents import parse
 from duelmatch.errors import FileError
 from duelmatch.files import read_problem
-from duelmatch.layout import problem_of, sections_of, tree_of
+from duelmatch.layout import Largest, problem_of, sections_of, tree_of
 from duelmatch.problem import Problem
 from duelmatch.studies import Question, Settings
 from duelmatch.studies.course import without
 from duelmatch.studies.exchange import export_csv, export_json
+from duelmatch.studies.store import MOST_PAIRS
 from duelmatch.studies.texts import LARGEST_NUMBER
 from duelmatch.web import models
-from duelmatch.web.access import ROLES, TheStore, TheStudy, TheVoter, a_creator, an_invited, an_organiser
-from duelmatch.web.cookies import forget, remember
+from duelmatch.web.access import (
+    ROLES,
+    AllAccess,
+    TheStore,
+    TheStudy,
+    TheVoter,
+    a_creator,
+    an_invited,
+    an_organiser,
+)
+from duelmatch.web.cookies import forget, remember, remembered
 from duelmatch.web.links import link_of, qr_code
 from duelmatch.web.problems import documented
 from duelmatch.web.words import votes_to_expect
@@ -32,14 +43,20 @@ of_study = APIRouter(prefix="/studies/{study}", responses=documented(401, 404))
 organiser = APIRouter(dependencies=[Depends(an_organiser)], tags=["organiser"])
 voter = APIRouter(tags=["voter"])
 
+LARGEST = Largest(edges=50_000, duels=MOST_PAIRS)
+"""What a problem may have that comes over HTTP."""
+
 MOST_PAIRS_ESTIMATED = 5_000
 """Different duels: 30 candidates for 10 positions. With more of them even a trial's beginning takes long."""
 
 MOST_VOTES_LISTED = 1000
 """In one answer."""
 
+LONGEST_TRIAL = 3.0
+"""Seconds; some algorithms of the paper would take many more."""
+
 _estimating = threading.Lock()
-"""One trial at a time, so that voters never wait for many of them."""
+"""One trial at a time, and nobody waits for it: voters need the threads."""
 
 Number = Annotated[int, Path(ge=1, le=LARGEST_NUMBER)]
 
@@ -50,7 +67,7 @@ def _problem_of(new: models.NewStudy) -> Problem:
         text = json.dumps(new.problem)
     except RecursionError:
         raise FileError("The lists and mappings are nested too deeply.") from None
-    return problem_of(sections_of(parse(text, ".json")))
+    return problem_of(sections_of(parse(text, ".json")), LARGEST)
 
 
 @router.post(
@@ -72,26 +89,42 @@ def create_a_study(store: TheStore, new: models.NewStudy) -> models.Created:
 )
 def read_a_problem(written: models.Written) -> models.Read:
     """Read a problem as people write it: the text of a file, or just names, one on a line."""
-    return models.Read(problem=tree_of(read_problem(written.text, f".{written.layout}"), None))
+    return models.Read(problem=tree_of(read_problem(written.text, f".{written.layout}", LARGEST), None))
 
 
 @router.post("/estimate", tags=["organiser"], responses=documented(401), dependencies=[Depends(a_creator)])
 def estimate(new: models.NewStudy) -> models.Estimate:
-    """Say how many votes a study takes if three voters of four prefer the best; null if very many."""
+    """Say how many votes a study takes if three voters of four prefer the best; null if too many to tell."""
     problem = _problem_of(new)
     settings = Settings.from_dict(new.settings)
     if problem.graph.pairs > MOST_PAIRS_ESTIMATED:
         return models.Estimate(votes=None)
-    with _estimating:
-        return models.Estimate(votes=votes_to_expect(problem, settings.algorithm, settings.delta))
+    if not _estimating.acquire(blocking=False):
+        soon = {"Retry-After": str(math.ceil(LONGEST_TRIAL))}
+        raise HTTPException(429, "Another estimate is being made. Wait a moment, then try again.", soon)
+    try:
+        votes = votes_to_expect(problem, settings.algorithm, settings.delta, LONGEST_TRIAL)
+    finally:
+        _estimating.release()
+    return models.Estimate(votes=votes)
 
 
 # For voters.
 
 
-@of_study.post("/join", status_code=201, tags=["voter"], dependencies=[Depends(an_invited)])
-def join(study: TheStudy, request: Request, response: Response) -> models.Invited:
-    """Become a voter by an open link; a browser remembers it."""
+@of_study.post(
+    "/join",
+    status_code=201,
+    tags=["voter"],
+    dependencies=[Depends(an_invited)],
+    responses={200: {"model": models.Invited, "description": "This browser has joined before"}},
+)
+def join(study: TheStudy, access: AllAccess, request: Request, response: Response) -> models.Invited:
+    """Become a voter by an open link; a browser remembers it, and is the same voter if it joins again."""
+    known = remembered(request, study.id, "voter")
+    if known and "voter" in access and access["voter"].voter is not None:
+        response.status_code = 200
+        return models.Invited(voter=access["voter"].voter, token=known)
     number = study.add_voter()
     token = study.new_key("voter", number)
     if "authorization" not in request.headers:

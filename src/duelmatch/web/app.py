@@ -18,6 +18,7 @@ from duelmatch.web.guard import Guard
 from duelmatch.web.lane import Lane
 from duelmatch.web.limits import BodyLimit
 from duelmatch.web.memory import Memory
+from duelmatch.web.proxies import FORWARDED
 from duelmatch.web.rates import RateLimit
 from duelmatch.web.watching import Metrics, Watch
 
@@ -41,6 +42,7 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     app.state.config = config
     app.state.metrics = Metrics()
     app.state.feeds = Memory(events.Feed)
+    app.state.streams = events.Streams()
     app.state.stopping = False
     app.state.preparing = None
     problems.install(app, pages.refusal_page)
@@ -61,7 +63,7 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     return app
 
 
-def _alive() -> PlainTextResponse:
+async def _alive() -> PlainTextResponse:
     return PlainTextResponse("alive\n")
 
 
@@ -75,7 +77,7 @@ def _ready(request: Request, store: TheStore) -> PlainTextResponse:
     return PlainTextResponse("ready\n")
 
 
-def _metrics(request: Request) -> PlainTextResponse:
+async def _metrics(request: Request) -> PlainTextResponse:
     """Say how often what was asked and how long it took, for Prometheus."""
     config: Config = request.app.state.config
     metrics: Metrics = request.app.state.metrics
@@ -85,7 +87,9 @@ def _metrics(request: Request) -> PlainTextResponse:
 
 
 def _is_here(request: Request) -> bool:
-    """Whether who calls is on this machine."""
+    """Whether who calls is on this machine, and no proxy is in between: that would be on it for anybody."""
+    if any(name in request.headers for name in FORWARDED):
+        return False
     return request.client is not None and request.client.host in ("127.0.0.1", "::1")
 
 

@@ -16,8 +16,10 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """How often somebody may call: one link, one address, and one address beginning new studies.
+    """How often somebody may call: one link, one address, and one address doing what costs more.
 
+    That is beginning new studies (``create``), having one read or estimated (``read``) and joining by an
+    open link (``join``).
     Many voters can share an address, such as those in one hall; so what an address may do is far more than
     what a voter may.
     """
@@ -25,6 +27,8 @@ class Rates:
     link: Rate = Rate(10, 60)
     address: Rate = Rate(200, 1_000)
     create: Rate = Rate(1 / 60, 20)
+    read: Rate = Rate(1, 20)
+    join: Rate = Rate(5, 300)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +37,13 @@ class Config:
 
     ``create``: who may begin a study over HTTP: anybody, whoever has the ``create_key``, or nobody, so that
     only the command line does. ``rates``: None for no limits. ``metrics``: whether they are for programs
-    on this machine only, or for anybody.
+    on this machine only, or for anybody. ``streams`` and ``streams_per_link``: how many streams of events
+    there may be at once in this process, and for one link.
     """
 
     create: Literal["anybody", "key", "nobody"] = "anybody"
     create_key: str | None = field(default=None, repr=False)
     rates: Rates | None = field(default_factory=Rates)
     metrics: Literal["local", "anybody"] = "local"
+    streams: int = 500
+    streams_per_link: int = 20

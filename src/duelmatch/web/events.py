@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from time import monotonic
+from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
+from starlette.types import Receive, Scope, Send
 
 from duelmatch.studies import Study
 from duelmatch.web.access import AllAccess, TheStudy
+from duelmatch.web.config import Config
 from duelmatch.web.models import Progress
 from duelmatch.web.problems import documented
 
@@ -23,6 +27,9 @@ BREATHE_EVERY = 15
 
 CHECK_EVERY = 10
 """Looks until it is asked again whether the link still works."""
+
+TOO_MANY_OF_LINK = "This link is being watched in too many places. Close some of them, then try again."
+TOO_MANY = "Too many people watch studies on this server right now. Ask for the progress instead."
 
 router = APIRouter(prefix="/api/v1/studies/{study}", responses=documented(401, 403, 404, 422, 429, 503))
 
@@ -36,12 +43,50 @@ router = APIRouter(prefix="/api/v1/studies/{study}", responses=documented(401, 4
 async def events(study: TheStudy, access: AllAccess, request: Request) -> StreamingResponse:
     """Send the progress now, and whenever something has happened; until the link is revoked."""
     state, keys = request.app.state, [allowed.key for allowed in access.values()]
+    key = next(access[role].key for role in ("voter", "organiser", "open") if role in access)
+    state.streams.begin(key, state.config)
     feed = state.feeds.of(study)
-    return StreamingResponse(
+    return _Stream(
+        lambda: state.streams.end(key),
         _progress_of(feed, lambda: any(study.works(key) for key in keys), lambda: bool(state.stopping)),
         media_type="text/event-stream",
         headers={"Cache-Control": "no-store"},
     )
+
+
+class Streams:
+    """How many streams there are, for each link."""
+
+    def __init__(self) -> None:
+        self._of_link: Counter[str] = Counter()
+
+    def begin(self, key: str, config: Config) -> None:
+        """Count one more, unless there are too many."""
+        if self._of_link[key] >= config.streams_per_link:
+            raise HTTPException(429, TOO_MANY_OF_LINK, {"Retry-After": "60"})
+        if self._of_link.total() >= config.streams:
+            raise HTTPException(429, TOO_MANY, {"Retry-After": "60"})
+        self._of_link[key] += 1
+
+    def end(self, key: str) -> None:
+        """Count one less."""
+        self._of_link[key] -= 1
+        if not self._of_link[key]:
+            del self._of_link[key]
+
+
+class _Stream(StreamingResponse):
+    """Says when it has ended, however that came."""
+
+    def __init__(self, ended: Callable[[], None], content: AsyncIterator[str], **options: Any) -> None:
+        super().__init__(content, **options)
+        self._ended = ended
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._ended()
 
 
 class Feed:

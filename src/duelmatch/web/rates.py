@@ -13,10 +13,14 @@ import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from ipaddress import IPv4Address, IPv6Network, ip_address
+from typing import Literal
 
-from starlette.datastructures import Headers
+from fastapi.security.utils import get_authorization_scheme_param
+from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from duelmatch.studies.keys import id_of
 from duelmatch.web.config import Rate, Rates
 from duelmatch.web.problems import refusal
 
@@ -73,15 +77,50 @@ class RateLimit:
         await self._app(scope, receive, send)
 
     def _wait(self, scope: Scope) -> float:
-        headers = Headers(scope=scope)
-        address = scope["client"][0] if scope.get("client") else ""
+        request = Request(scope)
+        address = network_of(request.client.host if request.client else "")
         wait = self._buckets.wait(f"address {address}", self._rates.address)
-        link = headers.get("authorization") or headers.get("cookie")
-        if not wait and link:
-            wait = self._buckets.wait(f"link {link}", self._rates.link)
-        creates = scope["path"] == "/api/v1/studies" or scope["path"].endswith(("/duplicate", "/join"))
-        if not wait and scope["method"] == "POST" and creates:
-            kind = "join" if scope["path"].endswith("/join") else "create"
-            rate = self._rates.address if kind == "join" else self._rates.create
-            wait = self._buckets.wait(f"{kind} {address}", rate)
+        if wait:
+            return wait
+        wait = max(
+            (self._buckets.wait(f"link {link}", self._rates.link) for link in links_in(request)), default=0.0
+        )
+        kind = kind_of(scope["path"]) if scope["method"] == "POST" else None
+        if not wait and kind is not None:
+            wait = self._buckets.wait(f"{kind} {address}", getattr(self._rates, kind))
         return wait
+
+
+def kind_of(path: str) -> Literal["create", "read", "join"] | None:
+    """Return which limit of its own an operation has."""
+    if path == "/api/v1/studies" or path.endswith("/duplicate"):
+        return "create"
+    if path in ("/api/v1/estimate", "/api/v1/problems/read"):
+        return "read"
+    return "join" if path.endswith("/join") else None
+
+
+def links_in(request: Request) -> set[str]:
+    """Return the ids of the links that a request shows, whatever else is in its headers."""
+    tokens = [value for name, value in request.cookies.items() if "duelmatch-" in name]
+    scheme, token = get_authorization_scheme_param(request.headers.get("authorization"))
+    if scheme.lower() == "bearer":
+        tokens.append(token.strip())
+    return {link for token in tokens if (link := id_of(token)) is not None}
+
+
+def network_of(address: str) -> str:
+    """Return what counts as one address: of IPv6 the first half, since a caller has all of the rest.
+
+    >>> network_of("192.0.2.7"), network_of("2001:db8::7"), network_of("::ffff:192.0.2.7")
+    ('192.0.2.7', '2001:db8::/64', '192.0.2.7')
+    """
+    try:
+        known = ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(known, IPv4Address):
+        return str(known)
+    if known.ipv4_mapped is not None:
+        return str(known.ipv4_mapped)
+    return str(IPv6Network((int(known) >> 64 << 64, 64)))
