@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
@@ -84,6 +85,28 @@ def test_the_demo_can_be_watched_and_voted_in(tmp_path: Path, monkeypatch: pytes
     with Store(url) as store:
         roles = [store.access(said[link].rsplit("/", 1)[1]).role for link in ("demo", "vote")]  # type: ignore[union-attr]
     assert roles == ["organiser", "open"]
+
+
+def test_only_our_own_reading_of_proxies_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of ``*``, uvicorn's would take the first address of a list that a stranger can begin."""
+    from duelmatch.web import create_app, serving
+    from duelmatch.web.proxies import Proxies
+
+    seen = []
+
+    class Server:
+        def __init__(self, config: Any, app: Any) -> None:
+            seen.append(config)
+
+        def run(self, sockets: Any) -> None:
+            pass
+
+    monkeypatch.setattr(serving, "_Server", Server)
+    monkeypatch.setattr(serving, "log_lines", lambda: None)
+    with Store(f"sqlite:///{tmp_path}/x.db") as store, serving.listen("127.0.0.1", 0) as listener:
+        serving.serve(create_app(store), listener, "*")
+    assert isinstance(seen[0].app, Proxies)
+    assert not seen[0].proxy_headers
 
 
 def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
