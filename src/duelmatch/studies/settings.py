@@ -9,7 +9,7 @@ from reprlib import repr as shortly
 from typing import Any
 
 from duelmatch.errors import StudyError
-from duelmatch.explorers.registry import algorithms, check, parameters_of
+from duelmatch.explorers.registry import check, parameters_of
 from duelmatch.studies.texts import LARGEST_NUMBER
 
 SHORTEST_LEASE, LONGEST_LEASE = 1.0, 30 * 86400.0

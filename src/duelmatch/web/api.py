@@ -36,7 +36,7 @@ from duelmatch.web.access import (
 from duelmatch.web.cookies import forget, remember, remembered
 from duelmatch.web.links import link_of, qr_code
 from duelmatch.web.problems import documented
-from duelmatch.web.words import votes_to_expect
+from duelmatch.web.words import LONGEST_TRIAL, votes_to_expect
 
 router = APIRouter(prefix="/api/v1", responses=documented(400, 403, 413, 422, 429, 503))
 of_study = APIRouter(prefix="/studies/{study}", responses=documented(401, 404))
@@ -51,9 +51,6 @@ MOST_PAIRS_ESTIMATED = 5_000
 
 MOST_VOTES_LISTED = 1000
 """In one answer."""
-
-LONGEST_TRIAL = 3.0
-"""Seconds; some algorithms of the paper would take many more."""
 
 _estimating = threading.Lock()
 """One trial at a time, and nobody waits for it: voters need the threads."""
@@ -103,7 +100,7 @@ def estimate(new: models.NewStudy) -> models.Estimate:
         soon = {"Retry-After": str(math.ceil(LONGEST_TRIAL))}
         raise HTTPException(429, "Another estimate is being made. Wait a moment, then try again.", soon)
     try:
-        votes = votes_to_expect(problem, settings.algorithm, settings.delta, LONGEST_TRIAL)
+        votes = votes_to_expect(problem, settings.algorithm, settings.delta)
     finally:
         _estimating.release()
     return models.Estimate(votes=votes)
