@@ -143,6 +143,15 @@ def test_refusals_are_the_same(both: Both, study: Study, store: Store) -> None:
     assert study.status().answers == 0
 
 
+def test_a_body_without_end_is_refused(client: httpx2.Client, study: Study) -> None:
+    token = study.new_key("voter", study.add_voter())
+    headers = JSON | {"Authorization": f"Bearer {token}"}
+    url = f"/api/v1/studies/{study.id}/duels/1/answer"
+    answer = client.post(url, content=(b" " * 1000 for _ in range(1001)), headers=headers)
+    assert answer.status_code == 413
+    assert "too large" in answer.json()["detail"]
+
+
 def test_the_lane_is_named_in_the_metrics(client: httpx2.Client, both: Both, study: Study) -> None:
     both.post("/duel", study.new_key("voter", study.add_voter()))
     assert api.next_duel.__name__ in client.get("/metrics").text

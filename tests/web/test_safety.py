@@ -112,6 +112,7 @@ def test_a_lost_link_can_be_replaced(visit: Callable[[str], httpx2.Client], stud
     )
     assert visit(answer.json()["token"]).get(f"/api/v1/studies/{study.id}/me").json() == {
         "voter": voter,
+        "last": None,
         "answers": 0,
     }
 

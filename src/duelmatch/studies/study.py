@@ -266,6 +266,13 @@ class Study:
         with self.store.database.reading() as connection:
             return int(connection.execute(queries.ANSWERS_BY, {"s": self.id, "v": voter}).scalar_one())
 
+    def last_answered(self, voter: int) -> int | None:
+        """Return the question that a voter answered last, and has not taken back."""
+        counting(voter, "voter")
+        with self.store.database.reading() as connection:
+            row = connection.execute(queries.LAST_OF_VOTER, {"s": self.id, "v": voter}).one_or_none()
+        return None if row is None else int(row.number)
+
     def answer_of(self, question: int) -> Receipt | None:
         """Return the answer to a question, if there is one."""
         counting(question, "question")

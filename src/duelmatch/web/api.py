@@ -100,7 +100,7 @@ def estimate(new: models.NewStudy) -> models.Estimate:
         soon = {"Retry-After": str(math.ceil(LONGEST_TRIAL))}
         raise HTTPException(429, "Another estimate is being made. Wait a moment, then try again.", soon)
     try:
-        votes = votes_to_expect(problem, settings.algorithm, settings.delta)
+        votes = votes_to_expect(problem, settings.algorithm, settings.delta, LONGEST_TRIAL)
     finally:
         _estimating.release()
     return models.Estimate(votes=votes)
@@ -162,7 +162,7 @@ def undo(study: TheStudy, me: TheVoter, last: models.Undo | None = None) -> mode
 @voter.get("/me")
 def me(study: TheStudy, me: TheVoter) -> models.Me:
     """Say how many of my answers there are."""
-    return models.Me(voter=me, answers=study.answers_by(me))
+    return models.Me(voter=me, answers=study.answers_by(me), last=study.last_answered(me))
 
 
 @of_study.get("", tags=["voter", "organiser"])

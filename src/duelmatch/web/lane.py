@@ -14,6 +14,7 @@ from concurrent.futures import Future
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -24,6 +25,7 @@ from duelmatch.studies.texts import LARGEST_NUMBER
 from duelmatch.web import api, models
 from duelmatch.web.cookies import remembered
 from duelmatch.web.mail import Mail
+from duelmatch.web.problems import refusal
 
 Returned = TypeVar("Returned")
 
@@ -58,6 +60,9 @@ class Lane:
                 sent = await self._tell(study, token, int(found[2]), await _body(scope, receive, read))
         except (DuelmatchError, ValidationError):
             pass  # it is refused on the long way
+        except HTTPException as error:  # the body is too large
+            await refusal(error.status_code, error.detail, dict(error.headers or {}))(scope, receive, send)
+            return
         if sent is None:
             await self._app(scope, _again(read, receive), send)
             return

@@ -120,10 +120,11 @@ class Link(BaseModel):
 
 
 class Me(BaseModel):
-    """The voter who asks."""
+    """The voter who asks: how many of their answers there are, and the number of the duel answered last."""
 
     voter: int
     answers: int
+    last: int | None
 
 
 class Duel(BaseModel):

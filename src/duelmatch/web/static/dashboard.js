@@ -111,4 +111,8 @@ listen(live, study, async (button, made) => {
 document.addEventListener("pointerdown", () => (pressed = true));
 for (const end of ["pointerup", "pointercancel"]) document.addEventListener(end, () => setTimeout(() => (pressed = false), 0));
 
-new EventSource(`/api/v1${study}/events`).addEventListener("progress", refresh);
+const events = new EventSource(`/api/v1${study}/events`);
+events.addEventListener("progress", refresh);
+events.addEventListener("error", () => {
+  if (events.readyState === EventSource.CLOSED) setInterval(refresh, 5000); // refused, so it does not connect again
+});

@@ -17,6 +17,7 @@ const COME_BACK = { waiting: 2000, paused: 8000 };
 let duel = null;
 let details = { candidates: {}, positions: {} };
 let answered = 0;
+let last = null; // the number of the duel that was answered last
 let busy = false;
 let shownAt = 0;
 let asking = false;
@@ -147,6 +148,7 @@ function answer(side) {
   const winner = side ? duel[side] : null;
   act(async () => {
     const kept = await patiently(() => call(`${study}/duels/${number}/answer`, { winner }), trouble);
+    last = number;
     answered = kept.repeated ? (await get(`${study}/me`)).answers : answered + 1; // repeated: it was given in another tab
     said = kept.tie ? "Kept: no difference." : `Kept: ${titleOf(kept.winner)}.`;
   });
@@ -164,8 +166,8 @@ function skip(reason) {
 function undo() {
   if (answered === 0) return;
   act(async () => {
-    const again = await call(`${study}/undo`);
-    answered = Math.max(0, answered - 1);
+    const again = await patiently(() => call(`${study}/undo`, last && { number: last }), trouble);
+    ({ answers: answered, last } = await get(`${study}/me`));
     said = "Your last answer is taken back; here is its question again.";
     return again;
   });
@@ -187,6 +189,7 @@ async function begin() {
     );
     details = { candidates: named(about.problem.candidates), positions: named(about.problem.positions) };
     answered = me.answers;
+    last = me.last;
   } catch (error) {
     trouble(error.message);
     return;
