@@ -26,7 +26,7 @@ from duelmatch.studies.queries import AFTER, LAST, SECRET
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.study import Study
 from duelmatch.studies.texts import plain
-from duelmatch.studies.writing import Writer, Writing
+from duelmatch.studies.writing import Head, Writer, Writing
 
 MOST_STUDIES = 2_000
 """What is known of so many, their problem and settings, is kept in memory."""
@@ -62,7 +62,7 @@ class Store:
         except BaseException:
             self.database.close()
             raise
-        self.writer = Writer(self.database, self.forget)
+        self.writer = Writer(self.database, self.follow, self.forget)
         self._studies: dict[str, Study] = {}
         self._boards: OrderedDict[str, Board] = OrderedDict()
         self._loading: dict[str, threading.Lock] = {}
@@ -219,6 +219,15 @@ class Store:
             board.absorb(self._after(writing.connection, study, board.seq, head.begin))
         board.absorb(head.lines[max(board.seq - head.begin, 0) :])
         return board
+
+    def follow(self, heads: Iterable[Head]) -> None:
+        """Note what was written, and begin to think about it before somebody asks."""
+        for head in heads:
+            board = self._remembered(head.id)
+            if board is not None and head.begin <= board.seq <= head.head:
+                board.absorb(head.lines)
+                if not board.ready:
+                    self.think(head.id)
 
     def forget(self, studies: Iterable[str]) -> None:
         """Forget what is remembered of some studies, since it may not have come true."""

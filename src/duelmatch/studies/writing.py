@@ -11,6 +11,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -18,7 +19,7 @@ from typing import Any, Generic, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from duelmatch.errors import NotThereError, ProblemError, StudyError, UnreachableError
+from duelmatch.errors import DuelmatchError, NotThereError, ProblemError, StudyError, UnreachableError
 from duelmatch.studies import schema
 from duelmatch.studies.database import Database
 from duelmatch.studies.entries import Kind, Line
@@ -142,8 +143,8 @@ class Writing:
                 rows.clear()
         self._touched.clear()
 
-    def finish(self) -> None:
-        """Hand everything over, with the numbers given last."""
+    def finish(self) -> list[Head]:
+        """Hand everything over, with the numbers given last; return the studies that were held."""
         self.flush()
         for head in self._heads.values():
             if head.lines:
@@ -151,6 +152,7 @@ class Writing:
                     f"new_{name}": getattr(head, name) for name in ("state", "head", "questions", "voters")
                 }
                 self.connection.execute(_UPDATE, {"study": head.id, **values})
+        return list(self._heads.values())
 
 
 class _Ticket(Generic[Returned]):
@@ -173,11 +175,19 @@ class _Ticket(Generic[Returned]):
 class Writer:
     """Does the writing of a process, in threads of its own; one at a time where only one can write.
 
-    ``on_failure`` is told of which studies a transaction came to nothing, or perhaps did.
+    ``on_success`` is told what was added to which studies, ``on_failure`` of which studies a transaction came
+    to nothing, or perhaps did.
     """
 
-    def __init__(self, database: Database, on_failure: Callable[[set[str]], None], threads: int = 10) -> None:
+    def __init__(
+        self,
+        database: Database,
+        on_success: Callable[[list[Head]], None],
+        on_failure: Callable[[set[str]], None],
+        threads: int = 10,
+    ) -> None:
         self._database = database
+        self._on_success = on_success
         self._on_failure = on_failure
         self._threads = ThreadPoolExecutor(threads, "duelmatch-writer")
         self._waiting: dict[str, deque[_Ticket[Any]]] = {}
@@ -222,7 +232,7 @@ class Writer:
 
     def _do(self, batch: list[_Ticket[Any]]) -> None:
         try:
-            self._commit(batch)
+            heads = self._commit(batch)
         except BaseException as error:
             self._on_failure({ticket.study for ticket in batch})
             if len(batch) > 1 and not isinstance(error, UnreachableError):
@@ -231,11 +241,15 @@ class Writer:
                 return
             for ticket in batch:
                 ticket.future.set_exception(error)
+            return
+        with suppress(DuelmatchError):  # whoever asks next is told
+            self._on_success(heads)
 
-    def _commit(self, batch: list[_Ticket[Any]]) -> None:
+    def _commit(self, batch: list[_Ticket[Any]]) -> list[Head]:
         with self._database.writing() as connection:
             writing = Writing(self._database, connection)
             outcomes = [ticket.run(writing) for ticket in batch]
-            writing.finish()
+            heads = writing.finish()
         for tell in outcomes:
             tell()
+        return heads
