@@ -230,6 +230,7 @@ def test_what_is_open_is_recalled_before_somebody_asks(study: Study, other_store
     assert other_store.study(study.id).status() == study.status()
 
 
+@pytest.mark.usefixtures("thoughtless")
 def test_whoever_asks_while_a_withdrawn_candidate_is_taken_out_waits(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -258,6 +259,7 @@ def test_whoever_asks_while_a_withdrawn_candidate_is_taken_out_waits(
     assert "ann" not in (question.left, question.right)
 
 
+@pytest.mark.usefixtures("thoughtless")
 def test_an_interrupted_thought_is_thought_again(
     study: Study, other_store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -31,7 +31,7 @@ def test_it_is_the_same_in_pieces_and_at_once(new_study: Callable[..., Study], a
 
 
 def test_it_is_about_the_votes_that_count(new_study: Callable[..., Study]) -> None:
-    study = new_study(algorithm="condorcet", delta=1e-12)
+    study = new_study(algorithm="condorcet", delta=1e-12, parameters={"batch": 1})
     ann, bob = study.add_voter(), study.add_voter()
     for _ in range(20):
         vote(study, ann)

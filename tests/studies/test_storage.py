@@ -120,6 +120,7 @@ class TestAsking:
         assert None not in seeds
         assert store.create(problem, Settings("condorcet", seed=5), "x").settings.seed == 5
 
+    @pytest.mark.usefixtures("thoughtless")
     def test_a_status_is_of_one_moment(self, new_study: NewStudy, monkeypatch: pytest.MonkeyPatch) -> None:
         """Whatever comes while it is worked out is in the next one."""
         study = new_study(dm.Problem.complete(["ann", "bob"], ["chair"]), algorithm="condorcet", delta=0.3)
