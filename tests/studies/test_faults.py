@@ -148,10 +148,10 @@ def test_a_failing_writer_takes_nobody_with_it(study: Study, store: Store) -> No
         thread.start()
         return thread
 
-    threads = [run("slow", lambda: store.writer.write(study.id, slow))]
+    threads = [run("slow", lambda: store.writer.submit(study.id, slow).result())]
     entered.wait()
     threads.append(run("ask", lambda: study.ask(voter)))
-    threads.append(run("broken", lambda: store.writer.write(study.id, broken)))
+    threads.append(run("broken", lambda: store.writer.submit(study.id, broken).result()))
     threads.append(run("add", lambda: study.add_voter("Ann")))
     release.set()
     for thread in threads:
@@ -217,7 +217,7 @@ def test_interrupted_work_leaves_the_others_to_go_on(study: Study, store: Store)
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        store.writer.write(study.id, interrupted)
+        store.writer.submit(study.id, interrupted).result()
     assert study.add_voter() == 1
 
 

@@ -184,8 +184,8 @@ class Store:
 
     def recall(self) -> None:
         """Read the newest of the open studies, so that the next who votes there need not wait for it."""
-        listed = [listed for listed in self.studies() if listed.state == "open"]
-        for each in listed[: -MOST_RECALLED - 1 : -1]:
+        still_open = [listed for listed in self.studies() if listed.state == "open"]
+        for each in still_open[: -MOST_RECALLED - 1 : -1]:
             self.study(each.id)
             self.board(each.id).think()
 

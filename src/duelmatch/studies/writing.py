@@ -197,16 +197,12 @@ class Writer:
         """Finish what is to be done."""
         self._threads.shutdown()
 
-    def write(self, study: str, work: Callable[[Writing], Returned]) -> Returned:
-        """Do some work on a study in a transaction, perhaps with that of others; return when it is on disk.
-
-        Work that refuses must not have written anything. Work may be done twice, if it is not known whether
-        a transaction was committed: it must find out that it was.
-        """
-        return self.submit(study, work).result()
-
     def submit(self, study: str, work: Callable[[Writing], Returned]) -> Future[Returned]:
-        """Do the same, and do not wait for it."""
+        """Do some work on a study in a transaction, perhaps with that of others; wait for it to be on disk.
+
+        Work that refuses must not have written anything. Work is done again if that of others in the same
+        transaction has failed.
+        """
         ticket = _Ticket(study, work)
         queue = "" if self._database.is_sqlite else study
         with self._lock:

@@ -68,7 +68,7 @@ async def _alive() -> PlainTextResponse:
 
 
 def _ready(request: Request, store: TheStore) -> PlainTextResponse:
-    """Say whether the database answers; the refusal if it does not is that of any other request."""
+    """Say whether all is prepared, and the database answers; if not, that is refused as anywhere else."""
     preparing: threading.Thread | None = request.app.state.preparing
     if preparing is not None and preparing.is_alive():
         raise HTTPException(503, "The server is getting ready.")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import click
 
 from duelmatch.cli.options import json_option
@@ -11,70 +9,29 @@ from duelmatch.cli.output import Page, print_json
 from duelmatch.cli.stores import opened_study, store_option, study_option
 
 
-def _move(
-    url: str, study_id: str | None, action: Literal["pause", "resume", "close", "reopen"], as_json: bool
-) -> None:
-    with opened_study(url, study_id) as study:
-        getattr(study, action)()
-        state = study.status().state
-    if as_json:
-        print_json({"study": study.id, "name": study.name, "state": state})
-    else:
-        Page().paragraph(f"{study.name} is {state}.")
+def _command(action: str, does: str) -> click.Command:
+    """Return the command for something that a study can do as a whole."""
+
+    @click.command(action, help=f"{does}\n\n\b\nExample:\n  duelmatch study {action}")
+    @store_option
+    @study_option
+    @json_option
+    def command(url: str, study_id: str | None, as_json: bool) -> None:
+        with opened_study(url, study_id) as study:
+            getattr(study, action)()
+            state = study.status().state
+        if as_json:
+            print_json({"study": study.id, "name": study.name, "state": state})
+        else:
+            Page().paragraph(f"{study.name} is {state}.")
+
+    return command
 
 
-@click.command("pause")
-@store_option
-@study_option
-@json_option
-def pause(url: str, study_id: str | None, as_json: bool) -> None:
-    """Ask nothing for the time being; answers to questions that are open still count.
-
-    \b
-    Example:
-      duelmatch study pause
-      duelmatch study resume
-    """  # noqa: D301
-    _move(url, study_id, "pause", as_json)
-
-
-@click.command("resume")
-@store_option
-@study_option
-@json_option
-def resume(url: str, study_id: str | None, as_json: bool) -> None:
-    """Go on after a pause.
-
-    \b
-    Example:
-      duelmatch study resume
-    """  # noqa: D301
-    _move(url, study_id, "resume", as_json)
-
-
-@click.command("close")
-@store_option
-@study_option
-@json_option
-def close(url: str, study_id: str | None, as_json: bool) -> None:
-    """End a study: nobody is asked any more, and answers that still come count only if it is opened again.
-
-    \b
-    Example:
-      duelmatch study close
-    """  # noqa: D301
-    _move(url, study_id, "close", as_json)
-
-
-@click.command("reopen")
-@store_option
-@study_option
-@json_option
-def reopen(url: str, study_id: str | None, as_json: bool) -> None:
-    """Open a closed study again; answers that came meanwhile count now.
-
-    \b
-    Example:
-      duelmatch study reopen
-    """  # noqa: D301
-    _move(url, study_id, "reopen", as_json)
+pause = _command("pause", "Ask nothing for the time being; answers to questions that are open still count.")
+resume = _command("resume", "Go on after a pause.")
+close = _command(
+    "close",
+    "End a study: nobody is asked any more, and answers that still come count only if it is opened again.",
+)
+reopen = _command("reopen", "Open a closed study again; answers that came meanwhile count now.")
