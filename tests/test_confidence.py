@@ -7,7 +7,7 @@ from math import log, pi, sqrt
 import numpy as np
 import pytest
 
-from duelmatch.confidence import paper_radius
+from duelmatch.theory.confidence import paper_radius
 
 
 @pytest.mark.parametrize(

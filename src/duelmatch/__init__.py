@@ -8,8 +8,9 @@ Matching({'s1': 'c2', 's2': 'c4'})
 A name is imported when it is first used, so that ``import duelmatch`` costs next to nothing.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from duelmatch.lazy import lazily
 
 if TYPE_CHECKING:
     from duelmatch import experiments, instances, matchings, theory
@@ -23,8 +24,18 @@ if TYPE_CHECKING:
         TooLargeError,
     )
     from duelmatch.estimation import estimate_preferences
-    from duelmatch.explorers import Explorer, Progress, Result, algorithms, explore, explorer, simulate
+    from duelmatch.experiments.simulation import simulate
+    from duelmatch.explorers.catalogue import (
+        Algorithm,
+        Assumption,
+        Parameter,
+        algorithms,
+        register_algorithm,
+    )
+    from duelmatch.explorers.explorer import Explorer, explore, explorer
+    from duelmatch.explorers.result import Progress, Result
     from duelmatch.files import load_preferences, load_problem, save_problem
+    from duelmatch.instances.registry import register_generator
     from duelmatch.preferences import Preferences
     from duelmatch.preflib import load_preflib
     from duelmatch.problem import Details, Duel, Matching, Problem
@@ -32,6 +43,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Algorithm",
+    "Assumption",
     "Details",
     "Duel",
     "DuelError",
@@ -41,6 +54,7 @@ __all__ = [
     "Matching",
     "MissingExtraError",
     "NoMatchingError",
+    "Parameter",
     "Preferences",
     "Problem",
     "ProblemError",
@@ -57,43 +71,45 @@ __all__ = [
     "load_preflib",
     "load_problem",
     "matchings",
+    "register_algorithm",
+    "register_generator",
     "save_problem",
     "simulate",
     "theory",
 ]
 
-_HOMES = {
-    "errors": (
-        "DuelError",
-        "DuelmatchError",
-        "FileError",
-        "MissingExtraError",
-        "NoMatchingError",
-        "ProblemError",
-        "TooLargeError",
-    ),
-    "estimation": ("estimate_preferences",),
-    "explorers": ("Explorer", "Progress", "Result", "algorithms", "explore", "explorer", "simulate"),
-    "files": ("load_preferences", "load_problem", "save_problem"),
-    "preferences": ("Preferences",),
-    "preflib": ("load_preflib",),
-    "problem": ("Details", "Duel", "Matching", "Problem"),
-}
-_HOME = {name: home for home, names in _HOMES.items() for name in names}
-
 if not TYPE_CHECKING:  # a type checker would take any name for one of ours
-
-    def __getattr__(name: str) -> object:
-        """Import a public name on its first use (PEP 562)."""
-        if name in _HOME:
-            value = getattr(import_module(f"duelmatch.{_HOME[name]}"), name)
-        elif name in __all__:
-            value = import_module(f"duelmatch.{name}")
-        else:
-            raise AttributeError(f"module 'duelmatch' has no attribute '{name}'")
-        globals()[name] = value
-        return value
-
-    def __dir__() -> list[str]:
-        """List what is there, imported or not."""
-        return sorted({*globals(), *__all__})
+    __getattr__, __dir__ = lazily(
+        "duelmatch",
+        {
+            "errors": (
+                "DuelError",
+                "DuelmatchError",
+                "FileError",
+                "MissingExtraError",
+                "NoMatchingError",
+                "ProblemError",
+                "TooLargeError",
+            ),
+            "estimation": ("estimate_preferences",),
+            "experiments": (),
+            "experiments.simulation": ("simulate",),
+            "explorers.catalogue": (
+                "Algorithm",
+                "Assumption",
+                "Parameter",
+                "algorithms",
+                "register_algorithm",
+            ),
+            "explorers.explorer": ("Explorer", "explore", "explorer"),
+            "explorers.result": ("Progress", "Result"),
+            "files": ("load_preferences", "load_problem", "save_problem"),
+            "instances": (),
+            "instances.registry": ("register_generator",),
+            "matchings": (),
+            "preferences": ("Preferences",),
+            "preflib": ("load_preflib",),
+            "problem": ("Details", "Duel", "Matching", "Problem"),
+            "theory": (),
+        },
+    )

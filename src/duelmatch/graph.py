@@ -7,6 +7,7 @@ the contiguous range ``start[j]:start[j + 1]`` (E_j in the paper).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,27 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class PairTable:
+    """The K pairs of edges that can be duelled, numbered; ``first < second`` are edges of ``position``."""
+
+    first: Indices
+    second: Indices
+    position: Indices
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.first)
+
+    def number(self, first: Indices, second: Indices) -> Indices:
+        """Return the numbers of the pairs of these edges, given in either order."""
+        low, high = np.minimum(first, second), np.maximum(first, second)
+        start = np.searchsorted(self.first, low)
+        numbers: Indices = start + (high - self.second[np.minimum(start, self.count - 1)])
+        return numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +97,27 @@ class Graph:
         """How many different duels there are (K in the paper)."""
         degrees = self.degrees
         return int((degrees * (degrees - 1) // 2).sum())
+
+    @cached_property
+    def pair_table(self) -> PairTable:
+        """The duels there can be."""
+        corners = [np.triu_indices(degree, 1) for degree in self.degrees]
+        starts = self.start[:-1]
+        first = np.concatenate([start + corner[0] for start, corner in zip(starts, corners, strict=True)])
+        second = np.concatenate([start + corner[1] for start, corner in zip(starts, corners, strict=True)])
+        return PairTable(first, second, self.edge_position[first])
+
+    def pairs_among(self, edges: Mask) -> tuple[Indices, Indices]:
+        """Return every two marked edges of the same position."""
+        table = self.pair_table
+        both = edges[table.first] & edges[table.second]
+        return table.first[both], table.second[both]
+
+    @property
+    def comparable(self) -> Mask:
+        """An m x m table that marks the edges of the same position; an edge and itself, too."""
+        same: Mask = self.edge_position[:, None] == self.edge_position[None, :]
+        return same
 
     @property
     def is_complete(self) -> bool:

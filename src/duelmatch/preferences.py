@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,9 @@ from duelmatch.matchings.assignment import best_matching, best_other_matching
 from duelmatch.matchings.counting import edge_marginals
 from duelmatch.matchings.game import Game
 from duelmatch.problem import Matching, Problem
+
+Criterion = Literal["borda", "condorcet"]
+"""What makes a matching the best: the highest score on average, or beating every other."""
 
 Pair = tuple[str, str, str]
 """(position, first, second)"""
@@ -62,8 +66,7 @@ class Preferences:
             if np.isnan(known):
                 matrix[row, column] = probability
                 matrix[column, row] = 1.0 - probability
-        comparable = graph.edge_position[:, None] == graph.edge_position[None, :]
-        matrix[~comparable] = 0.0
+        matrix[~graph.comparable] = 0.0
         if np.isnan(matrix).any():
             raise ProblemError(self._missing_sentence(matrix))
         self._seal(matrix)
@@ -82,7 +85,7 @@ class Preferences:
                 f"The matrix must be {graph.edges} x {graph.edges}, one row and column per edge, "
                 f"not {' x '.join(map(str, matrix.shape))}."
             )
-        comparable = graph.edge_position[:, None] == graph.edge_position[None, :]
+        comparable = graph.comparable
         matrix[~comparable] = 0.0
         if not ((matrix >= 0) & (matrix <= 1)).all():
             raise ProblemError(not_probabilities)

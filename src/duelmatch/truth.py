@@ -5,11 +5,11 @@ from __future__ import annotations
 from scipy.special import betaincinv
 
 from duelmatch.errors import DuelmatchError, TooLargeError
-from duelmatch.explorers import Result
+from duelmatch.explorers.result import Result
 from duelmatch.matchings import best
-from duelmatch.preferences import TIE, Preferences
+from duelmatch.preferences import TIE, Criterion, Preferences
 from duelmatch.problem import Matching
-from duelmatch.theory.limit import Criterion, lower_bound
+from duelmatch.theory.limit import lower_bound
 
 MOST_EDGES_FOR_LIMIT = 100
 """Up to here the information limit takes a second or two."""

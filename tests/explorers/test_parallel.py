@@ -10,7 +10,7 @@ import pytest
 
 import duelmatch as dm
 from duelmatch.explorers import car_parallel
-from duelmatch.explorers.rounds import Outcome, Round, Rounds, Standing
+from duelmatch.explorers.engine import Outcome, Round, Rounds, Standing
 
 PROBLEM = dm.Problem.complete([f"c{i}" for i in range(12)], ["chair"])
 DELTA = 0.08

@@ -183,9 +183,9 @@ class TestInterruptions:
     @pytest.mark.parametrize("schedule", ["sparse", "every"])
     @pytest.mark.parametrize(("algorithm", "module", "thought"), [
         ("clucb-borda-exact", clucb, "_best"),
-        ("car-cond", car_cond, "_epoch"),
-        ("car-verify", car_cond, "_epoch"),
-        ("car-parallel", car_cond, "_epoch"),
+        ("car-cond", car_cond, "epoch"),
+        ("car-verify", car_cond, "epoch"),
+        ("car-parallel", car_cond, "epoch"),
     ])  # fmt: skip
     def test_a_simulation_may_be_interrupted_while_it_thinks(
         self, monkeypatch: pytest.MonkeyPatch, algorithm: str, module: Any, thought: str, schedule: str

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import duelmatch as dm
-from duelmatch.explorers.rounds import Outcome, Round, Rounds, Standing
-from duelmatch.explorers.waiting import Waiting
+from duelmatch.explorers.engine import Outcome, Round, Rounds, Standing
+from duelmatch.explorers.explorer import Queue
 
 BUDGET = 150
 TRIO = dm.Problem.complete(["ann", "bob", "cyd"], ["chair"])
@@ -197,7 +197,7 @@ def test_pairs_take_turns_but_pairs_of_one_question_come_one_after_the_other() -
 
 
 def test_a_question_is_open_for_one_pair_at_a_time() -> None:
-    waiting = Waiting(duels([0, 1, 0], [1, 0, 2], [2, 2, 1]))
+    waiting = Queue(duels([0, 1, 0], [1, 0, 2], [2, 2, 1]))
     assert waiting.take(9, []) == [0, 2, 0]
     assert waiting.take(9, [0]) == []
     assert waiting.take(9, [2]) == [1, 1]
@@ -205,7 +205,7 @@ def test_a_question_is_open_for_one_pair_at_a_time() -> None:
 
 
 def test_what_is_put_back_comes_last_but_before_later_pairs_of_its_question() -> None:
-    waiting = Waiting(duels([0, 1, 0], [1, 0, 2], [1, 1, 2]))
+    waiting = Queue(duels([0, 1, 0], [1, 0, 2], [1, 1, 2]))
     assert waiting.take(1, []) == [0]
     waiting.put_back(0)
     assert waiting.take(9, []) == [2, 2, 0]

@@ -17,8 +17,8 @@ import numpy as np
 
 import brute
 import duelmatch as dm
-from duelmatch.explorers.driving import ANSWERS, answer_round
-from duelmatch.explorers.frugal.ledger import Ledger
+from duelmatch.experiments.simulation import ANSWERS, answer_round
+from duelmatch.explorers.frugal.listed import Ledger
 from statistical.families import (
     MOST_ATTEMPTS,
     Criterion,

@@ -19,7 +19,7 @@ import numpy as np
 from scipy import stats
 
 import duelmatch as dm
-from duelmatch.confidence import paper_scale
+from duelmatch.theory.confidence import paper_scale
 from duelmatch.explorers import car_cond
 from statistical.families import FAMILIES, Criterion, instance
 
@@ -109,13 +109,13 @@ def narrowed(factor: float) -> Iterator[None]:
     def scale(*arguments: float) -> float:
         return factor**2 * paper_scale(*arguments)
 
-    def epoch(t: int, right: Callable[[int], int] = car_cond._epoch) -> float:
+    def epoch(t: int, right: Callable[[int], int] = car_cond.epoch) -> float:
         return right(t) - log2(factor)  # since eps_q = 2^-q
 
     with (
-        patch("duelmatch.confidence.paper_scale", scale),
+        patch("duelmatch.theory.confidence.paper_scale", scale),
         patch("duelmatch.explorers.clucb.paper_scale", scale),
-        patch("duelmatch.explorers.car_cond._epoch", epoch),
+        patch("duelmatch.explorers.car_cond.epoch", epoch),
     ):
         yield
 

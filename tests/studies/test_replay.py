@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import duelmatch as dm
 from duelmatch.errors import ConflictError, NotAllowedError
-from duelmatch.explorers.rounds import Round
+from duelmatch.explorers.engine import Round
 from duelmatch.studies import Question, Settings, Store, Study
 from duelmatch.studies.course import Course, pair_of
 from studies.playing import check_every_question, check_log

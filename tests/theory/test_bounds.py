@@ -11,7 +11,7 @@ import pytest
 import brute
 import duelmatch as dm
 from duelmatch.errors import ProblemError, TooLargeError
-from duelmatch.matchings.listing import all_matchings
+from duelmatch.matchings.assignment import all_matchings
 from duelmatch.theory import bounds
 
 SEEDS = (*range(0, 220, 10), *range(4, 220, 20), *brute.SMALL_SEEDS)

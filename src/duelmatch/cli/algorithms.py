@@ -6,7 +6,7 @@ import click
 
 from duelmatch.cli.options import json_option
 from duelmatch.cli.output import Page, print_json
-from duelmatch.cli.settings import ALGORITHMS, DEFAULT_ALGORITHM
+from duelmatch.explorers.catalogue import DEFAULT, algorithms, described
 
 
 @click.command("algorithms")
@@ -21,14 +21,18 @@ def command(as_json: bool) -> None:
     """  # noqa: D301
     rows = [
         {
-            "name": name,
-            "criterion": about.criterion,
-            "guarantee": about.guarantee,
-            "use": about.use,
-            "parameters": list(about.parameters),
-            "default": name == DEFAULT_ALGORITHM,
+            "name": algorithm.name,
+            "criterion": algorithm.criterion,
+            "guarantee": algorithm.guarantee,
+            "use": algorithm.use,
+            "assuming": list(algorithm.assuming),
+            "parameters": [
+                {"name": own.name, "default": own.default, "range": own.range, "help": own.help}
+                for own in algorithm.parameters
+            ],
+            "default": algorithm.name == DEFAULT,
         }
-        for name, about in ALGORITHMS.items()
+        for algorithm in map(described, algorithms())
     ]
     if as_json:
         print_json({"algorithms": rows})
@@ -42,6 +46,6 @@ def command(as_json: bool) -> None:
         ],
     )
     page.paragraph(
-        f"{DEFAULT_ALGORITHM} is run unless told otherwise. All promises assume that each duel is answered "
+        f"{DEFAULT} is run unless told otherwise. All promises assume that each duel is answered "
         "independently, with probabilities that stay the same."
     )

@@ -13,10 +13,11 @@ import click
 import duelmatch as dm
 from duelmatch.cli.options import Source, file_argument, json_option
 from duelmatch.cli.output import Page, counted, print_json, working
-from duelmatch.cli.settings import ALGORITHMS, Settings, settings_options, settle
+from duelmatch.cli.settings import RunSettings, settings_options, settle
 from duelmatch.cli.standing import few_possible, how_sure
 from duelmatch.cli.status import ANSWER_IS_NO, INTERRUPTED
 from duelmatch.errors import DuelError, FileError
+from duelmatch.explorers.catalogue import described
 
 if TYPE_CHECKING:
     from duelmatch.cli.journal import Journal
@@ -94,7 +95,7 @@ def command(
                 "matching": matching,
                 "duels": result.duels,
                 "error_allowed": result.delta,
-                "assuming": result.assuming,
+                "assuming": list(result.assuming),
                 "p_value": progress.p_value,
                 "possible": progress.possible,
                 "possible_winners": [dict(matching) for matching in progress.possible_winners],
@@ -111,14 +112,14 @@ def command(
         ctx.exit(ANSWER_IS_NO)
 
 
-def _settings(journal: Journal, given: Mapping[str, Any], identity: Mapping[str, str]) -> Settings:
+def _settings(journal: Journal, given: Mapping[str, Any], identity: Mapping[str, str]) -> RunSettings:
     """Return the settings: those of the run that is gone on with, if there is one, which must not differ."""
     recorded = journal.settings()
     if recorded is None:
         return settle(given, ROUND)
     try:
         before = settle({}, recorded)
-    except (KeyError, TypeError, ValueError):
+    except (click.UsageError, KeyError, TypeError, ValueError):
         raise FileError(
             f"{journal.settings_path}: This does not say how the run was begun. Was it edited, or written by "
             "another version of duelmatch? Put the right file back, or choose another file with --votes."
@@ -141,7 +142,9 @@ def _settings(journal: Journal, given: Mapping[str, Any], identity: Mapping[str,
     return before
 
 
-def _start(problem: dm.Problem, settings: Settings, max_duels: int | None, journal: Journal) -> dm.Explorer:
+def _start(
+    problem: dm.Problem, settings: RunSettings, max_duels: int | None, journal: Journal
+) -> dm.Explorer:
     """Start the run and bring it to where the votes left it."""
     votes: list[Vote] = journal.votes
     most = None if max_duels is None else max(max_duels, len(votes))
@@ -174,7 +177,9 @@ def _welcome(page: Page, source: Source, journal: Journal) -> None:
         )
 
 
-def _report(page: Page, settings: Settings, result: dm.Result, progress: dm.Progress, to_go_on: str) -> None:
+def _report(
+    page: Page, settings: RunSettings, result: dm.Result, progress: dm.Progress, to_go_on: str
+) -> None:
     certified = result.status in ("certified", "within_epsilon")
     mark = {"budget_spent": "NOT CERTIFIED", "no_winner": "no winner"}.get(result.status, "certified")
     page.heading(f"Result after {counted(result.duels, 'duel')}: {mark}")
@@ -190,8 +195,8 @@ def _report(page: Page, settings: Settings, result: dm.Result, progress: dm.Prog
         page.paragraph(_meaning(settings, result))
 
 
-def _meaning(settings: Settings, result: dm.Result) -> str:
-    proviso = f", if {result.assuming}" if result.assuming else ""
+def _meaning(settings: RunSettings, result: dm.Result) -> str:
+    proviso = "".join(f", if {assumption.sentence}" for assumption in result.assuming)
     match result.status, settings.criterion:
         case "certified", "condorcet":
             meaning = f"This is the Condorcet winner{proviso}: put against any other matching, it wins."
@@ -216,5 +221,5 @@ def _meaning(settings: Settings, result: dm.Result) -> str:
     return (
         f"{meaning} The chance that this is wrong is {100 * result.delta:g}% at most, if each duel was "
         f"answered independently and with the same chances throughout. What {settings.algorithm} promises: "
-        f"{ALGORITHMS[settings.algorithm].guarantee}"
+        f"{described(settings.algorithm).guarantee}"
     )

@@ -15,7 +15,7 @@ from duelmatch.cli.status import ANSWER_IS_NO, TOO_LARGE
 from duelmatch.errors import TooLargeError
 
 if TYPE_CHECKING:
-    from duelmatch.theory.limit import Criterion
+    from duelmatch.preferences import Criterion
 
 
 @click.command("plan")

@@ -18,9 +18,9 @@ from time import perf_counter
 import numpy as np
 
 import duelmatch as dm
-from duelmatch.cli.settings import Settings
+from duelmatch.cli.settings import RunSettings
 from duelmatch.errors import DuelmatchError
-from duelmatch.explorers import simulated_run
+from duelmatch.experiments.simulation import simulated_run
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Task:
     """What all runs have in common."""
 
     preferences: dm.Preferences
-    settings: Settings
+    settings: RunSettings
     max_duels: int | None
 
 
@@ -88,8 +88,6 @@ def _run(task: Task, number: int) -> Run:
         task.preferences, settings.algorithm, settings.delta, seed, task.max_duels, **settings.parameters
     )
     result = run.result
-    if result.status == "budget_spent" and (task.max_duels is None or result.duels < task.max_duels):
-        raise KeyboardInterrupt  # which simulate takes for the end of the run
     seconds = perf_counter() - start
     progress = run.progress
     return Run(number, seed, result, seconds, progress.p_value, progress.possible)

@@ -18,10 +18,11 @@ from duelmatch.cli.output import Page, counted, print_json, rounded, ticker
 from duelmatch.cli.settings import settings_options, settle
 from duelmatch.cli.standing import probability
 from duelmatch.cli.status import INTERRUPTED, refuse
+from duelmatch.explorers.catalogue import Assumption
 
 if TYPE_CHECKING:
     from duelmatch.cli.runs import Run, Task
-    from duelmatch.cli.settings import Settings
+    from duelmatch.cli.settings import RunSettings
     from duelmatch.truth import Truth
 
 CONFIDENCE = 0.95
@@ -94,7 +95,7 @@ def command(
         ctx.exit(INTERRUPTED)
 
 
-def truth_of(preferences: dm.Preferences, settings: Settings) -> Truth:
+def truth_of(preferences: dm.Preferences, settings: RunSettings) -> Truth:
     """Return what the preferences say about the results of such runs."""
     from duelmatch.truth import Truth
 
@@ -154,7 +155,7 @@ def summary(runs: Sequence[Run], truth: Truth) -> dict[str, Any]:
         "error_rate": None if truth.too_large else wrong / len(runs),
         "error_interval": None if truth.too_large else list(clopper_pearson(wrong, len(runs), CONFIDENCE)),
         "error_allowed": max(run.result.delta for run in runs),
-        "assuming": next((run.result.assuming for run in runs if run.result.assuming), None),
+        "assuming": list(dict.fromkeys(one for run in runs for one in run.result.assuming)),
         "duels": {
             "median": float(np.median(duels)),
             "mean": float(duels.mean()),
@@ -249,9 +250,10 @@ def _meaning(answer: dict[str, Any]) -> str:
             right = "Right: no matching has a higher Borda score under these preferences."
         case _:
             right = f"Right: its Borda score under these preferences is within {epsilon:g} of the best."
-    if answer["assuming"]:
+    if Assumption.CONDORCET_WINNER in answer["assuming"]:
         holds = "which is so here" if answer["winner"] else "which is not so here: its promise does not hold"
-        right += f" {answer['algorithm']} takes for granted that {answer['assuming']}, {holds}."
+        sentence = Assumption.CONDORCET_WINNER.sentence
+        right += f" {answer['algorithm']} takes for granted that {sentence}, {holds}."
         if answer["assume_winner"]:
             right += " With --no-assume-winner nothing is taken for granted, at the price of more duels."
     guesses = answer["statuses"].get("budget_spent", 0)

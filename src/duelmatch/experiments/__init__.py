@@ -1,18 +1,15 @@
 """Many simulated runs: planned in a file, run in parallel, saved as they finish, resumed, compared, drawn."""
 
-from duelmatch.errors import MissingExtraError
+from typing import TYPE_CHECKING
 
-try:
-    import joblib  # noqa: F401
-    import pyarrow  # noqa: F401
-except ImportError:
-    raise MissingExtraError("Experiments need more: pip install 'duelmatch[experiments]'") from None
+from duelmatch.lazy import lazily
 
-from duelmatch.experiments.experiment import Cell, Experiment, Instance, Variant
-from duelmatch.experiments.layout import from_dict, load
-from duelmatch.experiments.report import report
-from duelmatch.experiments.session import Tick, run
-from duelmatch.experiments.status import Status, results, status
+if TYPE_CHECKING:
+    from duelmatch.experiments.experiment import Cell, Experiment, Instance, Variant
+    from duelmatch.experiments.layout import from_dict, load
+    from duelmatch.experiments.report import report
+    from duelmatch.experiments.session import Tick, run
+    from duelmatch.experiments.status import Status, results, status
 
 __all__ = [
     "Cell",
@@ -28,3 +25,15 @@ __all__ = [
     "run",
     "status",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazily(
+        "duelmatch.experiments",
+        {
+            "experiment": ("Cell", "Experiment", "Instance", "Variant"),
+            "layout": ("from_dict", "load"),
+            "report": ("report",),
+            "session": ("Tick", "run"),
+            "status": ("Status", "results", "status"),
+        },
+    )

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from inspect import signature
 from math import isfinite
-from typing import Any
 
 from duelmatch import theory
 from duelmatch.errors import DuelmatchError
 from duelmatch.experiments.experiment import Cell
-from duelmatch.explorers import explorer
+from duelmatch.explorers.catalogue import described
+from duelmatch.preferences import Criterion
 from duelmatch.theory import InformationLimit
-from duelmatch.theory.limit import Criterion
 from duelmatch.truth import MOST_EDGES_FOR_LIMIT
 
 
@@ -22,7 +20,6 @@ class Bounds:
     def __init__(self) -> None:
         self._gaps: dict[tuple[str, Criterion], float | None] = {}
         self._limits: dict[tuple[str, Criterion], InformationLimit | None] = {}
-        self._epsilons: dict[str, float | None] = {}
 
     def gap(self, cell: Cell) -> float | None:
         """Return the smallest gap of an edge, by the criterion of the algorithm."""
@@ -52,27 +49,21 @@ class Bounds:
         return None if limit is None else _useful(limit.duels(cell.delta))
 
     def upper(self, cell: Cell) -> float | None:
-        """Return the paper's upper bound: of :mod:`duelmatch.theory`, the function named as the algorithm."""
-        bound = getattr(theory, f"{cell.variant.algorithm.replace('-', '_')}_bound", None)
-        if bound is None:
-            return None
-        taken: dict[str, Any] = (
-            {"epsilon": self.epsilon(cell)} if "epsilon" in signature(bound).parameters else {}
-        )
+        """Return the upper bound of the algorithm, if one is known."""
+        algorithm = described(cell.variant.algorithm)
         try:
-            return _useful(bound(cell.instance.preferences, cell.delta, **taken))
+            parameters = algorithm.checked(cell.variant.parameters)
+            bound = algorithm.upper_bound(cell.instance.preferences, cell.delta, parameters)
         except DuelmatchError:
             return None
+        return None if bound is None else _useful(bound)
 
     def epsilon(self, cell: Cell) -> float | None:
         """Return how far from the best an answer may be; None if it has to be the best."""
-        label = cell.variant.label
-        if label not in self._epsilons:
-            run = explorer(
-                cell.variant.algorithm, cell.instance.preferences.problem, **cell.variant.parameters
-            )
-            self._epsilons[label] = run.epsilon
-        return self._epsilons[label]
+        epsilon: float | None = (
+            described(cell.variant.algorithm).checked(cell.variant.parameters).get("epsilon")
+        )
+        return epsilon
 
 
 def _useful(duels: float) -> float | None:

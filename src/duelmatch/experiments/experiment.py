@@ -15,8 +15,8 @@ from functools import cached_property
 from typing import Any
 
 from duelmatch.errors import ProblemError
-from duelmatch.preferences import Preferences
-from duelmatch.theory.limit import Criterion
+from duelmatch.explorers.catalogue import described
+from duelmatch.preferences import Criterion, Preferences
 
 SEED_BITS = 53
 """Seeds stay below 2^53, so that readers that know only floats can keep them."""
@@ -35,15 +35,6 @@ def derived_seed(*coordinates: Any) -> int:
     True
     """
     return int(digest(coordinates), 16) >> (256 - SEED_BITS)
-
-
-def criterion_of(algorithm: str) -> Criterion:
-    """Return what an algorithm looks for, which its name says.
-
-    >>> criterion_of("clucb-borda-pac"), criterion_of("car-cond")
-    ('borda', 'condorcet')
-    """
-    return "borda" if "borda" in algorithm else "condorcet"
 
 
 def shown(parameters: Mapping[str, Any]) -> str:
@@ -91,7 +82,7 @@ class Variant:
     @property
     def criterion(self) -> Criterion:
         """What the algorithm looks for."""
-        return criterion_of(self.algorithm)
+        return described(self.algorithm).criterion
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ from duelmatch.errors import FileError, ProblemError
 from duelmatch.experiments.experiment import Experiment, Instance, Variant
 from duelmatch.experiments.problems import instances_of, labelled
 from duelmatch.experiments.values import check_keys, grid, whole
-from duelmatch.explorers import explorer
-from duelmatch.problem import Problem
+from duelmatch.explorers.catalogue import check
 from duelmatch.textfiles import naming, read_text
 
 KEYS = ("title", "seed", "repetitions", "max_duels", "deltas", "problems", "algorithms")
@@ -87,12 +86,11 @@ def _instances(content: Mapping[str, Any], seed: int, folder: Path) -> Iterator[
 
 
 def _variants(content: Mapping[str, Any]) -> Iterator[Variant]:
-    smallest = Problem.complete(["a", "b"], ["p"])
     for table in _tables(content, "algorithms", 'name = "car-cond"'):
         if "name" not in table:
             raise ProblemError("An algorithm has no 'name'.")
         for parameters in grid({key: value for key, value in table.items() if key != "name"}):
-            explorer(table["name"], smallest, **parameters)  # which says what is wrong, if anything is
+            check(table["name"], 0.05, 0, parameters)
             yield Variant(table["name"], parameters)
 
 

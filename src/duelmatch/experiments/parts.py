@@ -17,11 +17,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-from duelmatch.errors import FileError
+from duelmatch.errors import FileError, MissingExtraError
 from duelmatch.textfiles import sync_folder
+
+try:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+except ImportError:
+    raise MissingExtraError("Experiments need more: pip install 'duelmatch[experiments]'") from None
 
 MERGED = 64
 """So many parts of a level become one of the next."""

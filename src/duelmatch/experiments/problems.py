@@ -12,26 +12,18 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from duelmatch import instances as generators
 from duelmatch.errors import ProblemError, listed
 from duelmatch.estimation import estimate_preferences
 from duelmatch.experiments.experiment import Instance, derived_seed, shown
 from duelmatch.experiments.values import check_keys, grid, whole
 from duelmatch.files import load_preferences
+from duelmatch.instances import example
+from duelmatch.instances.registry import generator
 from duelmatch.preferences import Preferences
 from duelmatch.preflib import load_preflib
 
 EXAMPLE = "example:"
 SOURCES = ("generator", "file", "votes", "preflib", "preferences")
-
-GENERATORS: Mapping[str, Callable[..., Preferences]] = {
-    "bradley_terry": generators.bradley_terry,
-    "cyclic": generators.cyclic,
-    "equal_gaps": generators.equal_gaps,
-    "paper_example": generators.paper_example,
-    "planted": generators.planted,
-    "uniform": generators.uniform,
-}
 
 
 def instances_of(table: Mapping[str, Any], seed: int, folder: Path) -> Iterator[Instance]:
@@ -66,19 +58,17 @@ def _loaded(source: str, value: Any, rest: Mapping[str, Any], folder: Path) -> P
     if source == "preflib":
         return load_preflib(folder / value)
     if value.startswith(EXAMPLE):
-        return generators.example(value.removeprefix(EXAMPLE))
+        return example(value.removeprefix(EXAMPLE))
     return load_preferences(folder / value)
 
 
-def _generated(name: str, generator: Any, given: Mapping[str, Any], seed: int) -> Iterator[Instance]:
+def _generated(name: str, called: Any, given: Mapping[str, Any], seed: int) -> Iterator[Instance]:
     """Yield the grid of a generator's parameters.
 
     ``instances`` draws so many instances at every point of the grid. Their seeds derive from the
     experiment's, unless ``seed`` gives them.
     """
-    make = GENERATORS.get(str(generator).replace("-", "_"))
-    if make is None:
-        raise ProblemError(f"there is no generator '{generator!s:.50}'; there are {listed(GENERATORS, 9)}.")
+    make = generator(called)
     known = list(signature(make).parameters)
     seeded = "seed" in known
     check_keys(given, [*known, *(["instances"] if seeded else [])], f"'{make.__name__}'")

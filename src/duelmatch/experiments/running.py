@@ -6,13 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import perf_counter
 
-import numpy as np
-
 from duelmatch import __version__
 from duelmatch.errors import DuelmatchError
 from duelmatch.experiments.experiment import Cell
-from duelmatch.explorers import Explorer, Result, answer_round, explorer
-from duelmatch.explorers.driving import ANSWERS
+from duelmatch.experiments.simulation import simulated_run
+from duelmatch.explorers.explorer import Explorer
+from duelmatch.explorers.result import Result
 from duelmatch.truth import Truth
 
 FAILED = "failed"
@@ -70,22 +69,14 @@ def simulate_run(
 ) -> tuple[Result, float]:
     """Return the result of a run and the seconds it took; the same result as :func:`duelmatch.simulate`'s.
 
-    ``observe`` is shown the run before the first round and after each. Ctrl-C is not taken for the end of the
-    run here, or half a run would be kept as if it were whole.
+    ``observe`` is shown the run before the first round and after each.
     """
     start = perf_counter()
     seed = cell.seed(repetition)
     preferences, variant = cell.instance.preferences, cell.variant
-    run = explorer(
-        variant.algorithm, preferences.problem, cell.delta, seed, cell.max_duels, **variant.parameters
+    run = simulated_run(
+        preferences, variant.algorithm, cell.delta, seed, cell.max_duels, observe, **variant.parameters
     )
-    answers = np.random.default_rng([seed, ANSWERS])
-    while not run.done:
-        if observe:
-            observe(run)
-        answer_round(run, preferences, answers)
-    if observe:
-        observe(run)
     return run.result, perf_counter() - start
 
 

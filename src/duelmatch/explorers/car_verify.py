@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from duelmatch.explorers.car_cond import CarCond, Oracle, Schedule
-from duelmatch.explorers.rounds import Outcome, Round, Rounds, Standing
+from duelmatch.explorers.car_cond import CarCond, Schedule
+from duelmatch.explorers.engine import Outcome, Round, Rounds, Snapshot
+from duelmatch.explorers.oracle import Method
 from duelmatch.explorers.tally import Matrix
 from duelmatch.graph import Graph, Indices, Vector
 from duelmatch.matchings.assignment import best_matching, best_other_matching
@@ -32,15 +33,15 @@ ROUNDING = 1e-12
 
 
 class CarVerify:
-    """One run."""
+    """One run; no seed is used."""
 
     def __init__(
-        self, graph: Graph, delta: float, schedule: Schedule = "sparse", oracle: Oracle = "lp"
+        self, graph: Graph, delta: float, seed: int = 0, schedule: Schedule = "sparse", oracle: Method = "lp"
     ) -> None:
         self._graph = graph
         self._delta = delta
         self._schedule = schedule
-        self._guess_run = CarCond(graph, GUESS_DELTA, schedule, oracle)
+        self._guess_run = CarCond(graph, GUESS_DELTA, schedule=schedule, oracle=oracle)
         self._guess: Indices | None = None
         self._gap: float | None = None
 
@@ -81,12 +82,12 @@ class CarVerify:
         wanted = counts < level
         return Round(first[wanted], second[wanted], (level - counts)[wanted])
 
-    def standing(self) -> Standing:
+    def snapshot(self) -> Snapshot:
         """Report the guess, once there is one, and by how much a rival may still beat it."""
         if self._guess is None:
-            return self._guess_run.standing()
-        standing = self._guess_run.standing()
-        return Standing(self._guess, standing.accepted, standing.rejected, self._gap, None)
+            return self._guess_run.snapshot()
+        known = self._guess_run.snapshot()
+        return Snapshot(self._guess, known.accepted, known.rejected, self._gap)
 
 
 def _against(graph: Graph, matrix: Matrix, guess: Indices) -> Vector:

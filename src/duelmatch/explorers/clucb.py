@@ -21,15 +21,14 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from itertools import count as counting
-from typing import Literal
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from duelmatch.confidence import paper_scale
 from duelmatch.errors import TooLargeError
-from duelmatch.explorers.rounds import Outcome, Round, Rounds, Standing
+from duelmatch.explorers.car_cond import Schedule
+from duelmatch.explorers.catalogue import Assumption
+from duelmatch.explorers.engine import Counts, Outcome, Round, Rounds, Snapshot
 from duelmatch.graph import Graph, Indices, Vector
 from duelmatch.matchings.assignment import (
     best_matching,
@@ -39,8 +38,7 @@ from duelmatch.matchings.assignment import (
 )
 from duelmatch.matchings.chain import Chain
 from duelmatch.matchings.counting import edge_marginals
-
-Schedule = Literal["sparse", "every"]
+from duelmatch.theory.confidence import paper_scale
 
 GROWTH = 0.04
 """How much more the edges in question are asked about between two looks of the sparse schedule."""
@@ -55,7 +53,12 @@ class ClucbBorda:
     """One run; ``epsilon=None`` is the exact algorithm, which guesses the gap as 1/2, 1/4, 1/8, ...."""
 
     def __init__(
-        self, graph: Graph, delta: float, epsilon: float | None, schedule: Schedule, seed: int
+        self,
+        graph: Graph,
+        delta: float,
+        seed: int,
+        epsilon: float | None = None,
+        schedule: Schedule = "sparse",
     ) -> None:
         self._graph = graph
         self._delta = delta
@@ -75,16 +78,15 @@ class ClucbBorda:
         if certain_edges(graph)[only].all():
             return Outcome("certified", only)
         if self._epsilon is not None:
-            return (yield from self._epoch(self._epsilon, self._delta)) or Outcome(
-                "within_epsilon", self._leader()
-            )
+            yield from self._epoch(self._epsilon, self._delta)
+            return Outcome("within_epsilon", self._leader(), assuming=self._assuming)
         for q in counting(1):
             outcome = yield from self._epoch(2.0**-q, self._delta / (2 * q * q))
             if outcome is not None:
                 return outcome
         raise AssertionError("unreachable")
 
-    def _epoch(self, epsilon: float, delta: float) -> Generator[Round, NDArray[np.int64], Outcome | None]:
+    def _epoch(self, epsilon: float, delta: float) -> Generator[Round, Counts, Outcome | None]:
         """Run until the best matching is within epsilon (None), or shown to be best (an outcome)."""
         graph = self._graph
         opponents = self._opponents_for(epsilon / 8)
@@ -101,7 +103,7 @@ class ClucbBorda:
             if self._epsilon is None and np.array_equal(best, rival):
                 rival = _second_best(graph, shifted, best)
                 if shifted[best].sum() - shifted[rival].sum() > ROUNDING:
-                    return Outcome("certified", best)
+                    return Outcome("certified", best, assuming=self._assuming)
             gap, least_known = _compare(best, rival, shifted, radius)
             self._look = (best, gap / graph.positions, epsilon, t - 1)
             if gap <= graph.positions * epsilon:
@@ -119,21 +121,25 @@ class ClucbBorda:
             self._opponents = _opponents(self._graph, eta, self._seed, self._rng)
         return self._opponents
 
+    @property
+    def _assuming(self) -> tuple[Assumption, ...]:
+        return (Assumption.MIXED_SAMPLER,) if isinstance(self._opponents, _ChainOpponents) else ()
+
     def _leader(self) -> Indices:
         assert self._look is not None, "an epoch has looked"
         return self._look[0]
 
-    def standing(self) -> Standing:
+    def snapshot(self) -> Snapshot:
         """Report the matching in front and how far the shifted one is still above it, per position.
 
         Radii shrink with the square root of the answers, which is what the estimate extrapolates.
         """
         certain, unusable = certain_edges(self._graph), ~usable_edges(self._graph)
         if self._look is None:
-            return Standing(None, certain, unusable, None, None)
+            return Snapshot(None, certain, unusable)
         best, gap, epsilon, asked = self._look
         left = None if self._epsilon is None else int(asked * (max(1.0, gap / epsilon) ** 2 - 1))
-        return Standing(best, certain, unusable, gap, left)
+        return Snapshot(best, certain, unusable, gap, left)
 
 
 class _Opponents:
@@ -149,7 +155,7 @@ class _Opponents:
         """Whether a smaller eta asks for new opponents: never, these are exact."""
         return False
 
-    def draw(self, edges: Indices, times: NDArray[np.int64]) -> tuple[NDArray[np.int64], Round]:
+    def draw(self, edges: Indices, times: Counts) -> tuple[Counts, Round]:
         """Return how often each edge met itself (never), and its duels with others."""
         if times is ONCE:
             others, _, cumulative = self._others[edges[0]]
@@ -175,7 +181,7 @@ class _ChainOpponents(_Opponents):
         """Whether the chain was made for a larger eta."""
         return eta < self._chain.eta
 
-    def draw(self, edges: Indices, times: NDArray[np.int64]) -> tuple[NDArray[np.int64], Round]:
+    def draw(self, edges: Indices, times: Counts) -> tuple[Counts, Round]:
         """Return how often each edge met itself, and its duels with others."""
         met_itself = np.zeros(len(edges), dtype=np.int64)
         parts = []
@@ -208,7 +214,7 @@ def _others(graph: Graph, marginals: Vector, edge: int) -> tuple[Indices, Vector
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def _shift(
-    reward: Vector, asked: NDArray[np.int64], part: Vector, best: Indices, scale: float, margin: float
+    reward: Vector, asked: Counts, part: Vector, best: Indices, scale: float, margin: float
 ) -> tuple[Vector, Vector]:
     """Return the radii, and the rewards shifted against the best matching and in favour of the others."""
     radius = np.ones(len(reward))
@@ -223,15 +229,15 @@ def _shift(
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def _learn(
-    asked: NDArray[np.int64],
+    asked: Counts,
     credit: Vector,
     reward: Vector,
     parts: tuple[Vector, Vector],
     edges: Indices,
-    times: NDArray[np.int64],
-    met_itself: NDArray[np.int64],
+    times: Counts,
+    met_itself: Counts,
     first: Indices,
-    wins: NDArray[np.int64],
+    wins: Counts,
 ) -> int:
     """Credit the edges asked about with their wins, estimate their rewards anew; return the rounds played."""
     rounds = 0
@@ -260,7 +266,7 @@ def _compare(best: Indices, rival: Indices, shifted: Vector, radius: Vector) -> 
     return gap, least_known
 
 
-def _batch(best: Indices, rival: Indices, asked: NDArray[np.int64]) -> tuple[Indices, NDArray[np.int64]]:
+def _batch(best: Indices, rival: Indices, asked: Counts) -> tuple[Indices, Counts]:
     """Return how often to ask about the least asked edges in question to raise them to a common level."""
     undecided = np.setxor1d(best, rival)
     level = int(np.ceil(asked[undecided].min() * (1 + GROWTH))) + 1
@@ -268,7 +274,7 @@ def _batch(best: Indices, rival: Indices, asked: NDArray[np.int64]) -> tuple[Ind
     return edges, level - asked[edges]
 
 
-def _round(parts: list[tuple[int, Indices, NDArray[np.int64]]]) -> Round:
+def _round(parts: list[tuple[int, Indices, Counts]]) -> Round:
     """Put the duels of several edges, (edge, opponents, how often each), into one round."""
     return Round(
         np.concatenate([np.full(len(others), edge) for edge, others, _ in parts]),

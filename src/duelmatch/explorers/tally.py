@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from duelmatch.confidence import paper_radius
-from duelmatch.explorers.rounds import Round
-from duelmatch.graph import Graph, Indices, Mask
+from duelmatch.explorers.engine import Counts, Round
+from duelmatch.graph import Graph
+from duelmatch.theory.confidence import paper_radius
 
 Matrix = NDArray[np.float64]
 
@@ -18,15 +18,15 @@ class Tally:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.wins = np.zeros((graph.edges, graph.edges), dtype=np.int64)
-        self._comparable = graph.edge_position[:, None] == graph.edge_position[None, :]
+        self._comparable = graph.comparable
 
-    def add(self, asked: Round, wins: NDArray[np.int64]) -> None:
+    def add(self, asked: Round, wins: Counts) -> None:
         """Count the answers of a round."""
         np.add.at(self.wins, (asked.first, asked.second), wins)
         np.add.at(self.wins, (asked.second, asked.first), asked.count - wins)
 
     @property
-    def counts(self) -> NDArray[np.int64]:
+    def counts(self) -> Counts:
         """T(e, e'): how many duels each pair has had."""
         return self.wins + self.wins.T
 
@@ -47,14 +47,3 @@ class Tally:
             matrix[~self._comparable] = 0.0
             np.fill_diagonal(matrix, 0.5)
         return lower, upper
-
-
-def pairs_among(graph: Graph, edges: Mask) -> tuple[Indices, Indices]:
-    """Return every two marked edges of the same position."""
-    firsts, seconds = [], []
-    for position in range(graph.positions):
-        inside = np.flatnonzero(edges[graph.at(position)]) + graph.start[position]
-        rows, columns = np.triu_indices(len(inside), 1)
-        firsts.append(inside[rows])
-        seconds.append(inside[columns])
-    return np.concatenate(firsts), np.concatenate(seconds)

@@ -1,4 +1,4 @@
-"""The best maximum matching under edge weights, and what it would cost to insist on another edge.
+"""The best maximum matching under edge weights, what it costs to insist on another edge, and all of them.
 
 All functions work on edge numbers of a :class:`Graph`; a matching is an array with the edge of each
 position. Every maximum matching of a problem fills every position.
@@ -6,6 +6,7 @@ position. Every maximum matching of a problem fills every position.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -136,6 +137,28 @@ def certain_edges(graph: Graph) -> Mask:
     alone = np.add.reduceat(usable, graph.start[:-1], dtype=np.intp) == 1
     certain: Mask = usable & alone[graph.edge_position]
     return certain
+
+
+def list_matchings(graph: Graph, allowed: Mask, at_most: int) -> Indices | None:
+    """Return the matchings of the allowed edges, a row each; None if there may be more than ``at_most``."""
+    rows = np.zeros((1, 0), dtype=np.intp)
+    for position in range(graph.positions):
+        edges = np.flatnonzero(allowed[graph.at(position)]) + graph.start[position]
+        free = np.ones((len(rows), len(edges)), dtype=np.bool_)
+        for column in range(position):
+            free &= graph.edge_candidate[rows[:, column], None] != graph.edge_candidate[edges]
+        row, edge = np.nonzero(free)
+        if len(row) > 10 * at_most:
+            return None
+        rows = np.column_stack([rows[row], edges[edge]])
+    return rows if len(rows) <= at_most else None
+
+
+def all_matchings(graph: Graph) -> Indices:
+    """List every maximum matching, a row of edge numbers each: for small graphs only."""
+    rows = list_matchings(graph, usable_edges(graph), sys.maxsize)
+    assert rows is not None, "there is no limit"
+    return rows
 
 
 def _all_distances(graph: Graph, target: Indices, loss: Vector) -> NDArray[np.float64]:

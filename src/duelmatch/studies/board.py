@@ -18,7 +18,7 @@ from typing import Literal
 
 from duelmatch.documents import dump, parse
 from duelmatch.errors import StoreError
-from duelmatch.explorers import Progress, Result
+from duelmatch.explorers.result import Progress, Result
 from duelmatch.layout import problem_of, sections_of, tree_of
 from duelmatch.problem import Problem
 from duelmatch.studies.course import Course, Pair, pair_of

@@ -20,8 +20,8 @@ from collections.abc import Collection, Iterable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from duelmatch.explorers import Explorer, explorer
-from duelmatch.explorers.rounds import Round
+from duelmatch.explorers.engine import Round
+from duelmatch.explorers.explorer import Explorer, explorer
 from duelmatch.problem import Problem
 from duelmatch.studies.history import Trace
 from duelmatch.studies.settings import Settings

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from duelmatch.explorers import Explorer, Progress
+from duelmatch.explorers.explorer import Explorer
+from duelmatch.explorers.result import Progress
 
 HOUR = 3600
 """In seconds."""

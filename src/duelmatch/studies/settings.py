@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from reprlib import repr as shortly
 from typing import Any
 
 from duelmatch.errors import StudyError
-from duelmatch.explorers.registry import check, parameters_of
+from duelmatch.explorers.catalogue import check, described, drawn_seed
 from duelmatch.studies.texts import LARGEST_NUMBER
 
 SHORTEST_LEASE, LONGEST_LEASE = 1.0, 30 * 86400.0
@@ -65,9 +64,9 @@ class Settings:
     def settled(self) -> Settings:
         """Return the settings with nothing left open: a seed, and a ``batch`` if the algorithm has one."""
         parameters = dict(self.parameters)
-        if "batch" in parameters_of(self.algorithm):
+        if "batch" in described(self.algorithm).defaults:
             parameters.setdefault("batch", BATCH)
-        seed = secrets.randbits(32) if self.seed is None else self.seed
+        seed = drawn_seed() if self.seed is None else self.seed
         return replace(self, seed=seed, parameters=parameters)
 
     def as_dict(self) -> dict[str, Any]:

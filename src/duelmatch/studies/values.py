@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from duelmatch.explorers import Progress, Result
+from duelmatch.explorers.result import Progress, Result
 
 FARTHEST = 20
 """An estimate of the answers to come is believed up to so many times the answers that it was made from."""

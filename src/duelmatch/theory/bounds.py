@@ -13,9 +13,9 @@ import numpy as np
 
 from duelmatch.errors import ProblemError, TooLargeError
 from duelmatch.graph import Indices
+from duelmatch.matchings.assignment import all_matchings
 from duelmatch.matchings.counting import count_matchings, edge_marginals
-from duelmatch.matchings.listing import all_matchings
-from duelmatch.preferences import TIE, Preferences
+from duelmatch.preferences import TIE, Criterion, Preferences
 from duelmatch.theory.gaps import (
     borda_gap_vector,
     borda_hardness,
@@ -24,7 +24,6 @@ from duelmatch.theory.gaps import (
     verification_hardness,
     winner_edges,
 )
-from duelmatch.theory.limit import Criterion
 
 VERIFICATION_DELTA = 0.01
 """delta_0 of CAR-Verify: the confidence of the guess that is then verified."""
@@ -191,9 +190,7 @@ def _winner_is_hardest_to_beat(preferences: Preferences, winner: Indices) -> boo
 
 
 def _farthest_from_half(preferences: Preferences) -> float:
-    matrix, positions = preferences.matrix, preferences.problem.graph.edge_position
-    comparable = positions[:, None] == positions[None, :]
-    return float(np.abs(matrix - 0.5)[comparable].max())
+    return float(np.abs(preferences.matrix - 0.5)[preferences.problem.graph.comparable].max())
 
 
 def _check_delta(delta: float) -> None:

@@ -26,21 +26,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log
-from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from duelmatch.errors import DuelmatchError, ProblemError
 from duelmatch.graph import Graph, Indices, Vector
 from duelmatch.matchings.assignment import allowed_edges, best_matching, usable_edges
 from duelmatch.matchings.counting import edge_marginals
-from duelmatch.preferences import TIE, Pair, Preferences
+from duelmatch.preferences import TIE, Criterion, Pair, Preferences
 from duelmatch.theory.gaps import winner_edges
 from duelmatch.theory.rival import hardest_rival
-
-Criterion = Literal["borda", "condorcet"]
 
 ACCURACY = 1e-6
 """Relative distance between the two bounds on T* at which the search ends."""
@@ -80,8 +77,7 @@ def information_limit(preferences: Preferences, criterion: Criterion) -> Informa
     :raises ProblemError: for the criterion ``condorcet`` if there is no Condorcet winner.
     """
     graph = preferences.problem.graph
-    pairs = PairTable(graph)
-    winner, deficits, squares = design(preferences, criterion, pairs)
+    winner, deficits, squares = design(preferences, criterion)
     rivals = _first_rivals(graph, winner, deficits)
     if not rivals:
         return InformationLimit(0.0, 0.0, {})
@@ -94,85 +90,56 @@ def information_limit(preferences: Preferences, criterion: Criterion) -> Informa
             spread = squares @ np.where(omega > 0, 1.0 / omega, 0.0)
         upper, rival = hardest_rival(graph, winner, spread, deficits, at_least=lower)
         if rival is None or upper <= lower * (1 + ACCURACY):
-            shares = {pairs.name(preferences, k): float(omega[k]) for k in np.flatnonzero(omega > 0)}
+            shares = {_name(preferences, pair): float(omega[pair]) for pair in np.flatnonzero(omega > 0)}
             return InformationLimit(lower, max(lower, upper), shares)
         rivals.append(rival)
     raise DuelmatchError(f"The information limit did not settle in {MOST_ROUNDS} rounds.")
 
 
-class PairTable:
-    """The K pairs of comparable edges, numbered; ``first < second`` are edge numbers."""
-
-    def __init__(self, graph: Graph) -> None:
-        corners = [np.triu_indices(degree, 1) for degree in graph.degrees]
-        offsets = graph.start[:-1]
-        self.first: Indices = np.concatenate([o + c[0] for o, c in zip(offsets, corners, strict=True)])
-        self.second: Indices = np.concatenate([o + c[1] for o, c in zip(offsets, corners, strict=True)])
-        self.count = len(self.first)
-        self.number = csr_array(
-            (
-                np.tile(np.arange(1, self.count + 1), 2),
-                (
-                    np.concatenate([self.first, self.second]),
-                    np.concatenate([self.second, self.first]),
-                ),
-            ),
-            shape=(graph.edges, graph.edges),
-        )
-
-    def of(self, first: int, second: int) -> int:
-        """Return the number of the pair of two edges."""
-        return int(self.number[first, second]) - 1
-
-    def name(self, preferences: Preferences, pair: int) -> Pair:
-        """Return (position, first, second) of a pair."""
-        edges = preferences.problem.edges
-        first, position = edges[self.first[pair]]
-        return position, first, edges[self.second[pair]][0]
-
-
-def design(
-    preferences: Preferences, criterion: Criterion, pairs: PairTable
-) -> tuple[Indices, Vector, csr_array]:
+def design(preferences: Preferences, criterion: Criterion) -> tuple[Indices, Vector, csr_array]:
     """Return the winner, d_j(winner, b) for every edge b, and c_pair^2 as an edges x pairs matrix."""
     graph = preferences.problem.graph
     if criterion == "condorcet":
         winner = winner_edges(preferences)
         own = winner[graph.edge_position]
         deficits = preferences.matrix[own, np.arange(graph.edges)] - 0.5
-        coefficients = condorcet_coefficients(graph, winner, pairs)
+        coefficients = condorcet_coefficients(graph, winner)
     elif criterion == "borda":
         winner = preferences.problem.edge_numbers(preferences.borda_winner())
         rewards = preferences.edge_rewards
         deficits = rewards[winner[graph.edge_position]] - rewards
-        coefficients = borda_coefficients(graph, winner, pairs, edge_marginals(graph))
+        coefficients = borda_coefficients(graph, winner, edge_marginals(graph))
     else:
         raise ProblemError(f"The criterion must be 'borda' or 'condorcet', not {criterion!r}.")
     return winner, deficits, coefficients.power(2)
 
 
-def condorcet_coefficients(graph: Graph, champion: Indices, pairs: PairTable) -> csr_array:
+def condorcet_coefficients(graph: Graph, champion: Indices) -> csr_array:
     """Return c_pair(champion, b) per edge b: 1 on the pair of b and the champion's edge."""
     rivals = np.setdiff1d(np.arange(graph.edges), champion)
     own = champion[graph.edge_position[rivals]]
-    columns = [pairs.of(int(a), int(b)) for a, b in zip(own, rivals, strict=True)]
-    return csr_array((np.ones(len(rivals)), (rivals, columns)), shape=(graph.edges, pairs.count))
+    columns = graph.pair_table.number(own, rivals)
+    return csr_array((np.ones(len(rivals)), (rivals, columns)), shape=(graph.edges, graph.pairs))
 
 
-def borda_coefficients(graph: Graph, champion: Indices, pairs: PairTable, marginals: Vector) -> csr_array:
+def borda_coefficients(graph: Graph, champion: Indices, marginals: Vector) -> csr_array:
     """Return c_pair(champion, b) per edge b: q(a) + q(b) on (a, b), q(x) on (a, x), -q(x) on (b, x)."""
-    rows, columns, values = [], [], []
+    firsts: list[ArrayLike] = []
+    seconds: list[ArrayLike] = []
+    values: list[ArrayLike] = []
+    rows: list[Indices] = []
     for b in np.setdiff1d(np.arange(graph.edges), champion).tolist():
         a = int(champion[graph.edge_position[b]])
-        rows.append(b)
-        columns.append(pairs.of(a, b))
-        values.append(marginals[a] + marginals[b])
-        for x in range(*graph.at(int(graph.edge_position[b])).indices(graph.edges)):
-            if x not in (a, b):
-                rows += [b, b]
-                columns += [pairs.of(a, x), pairs.of(b, x)]
-                values += [marginals[x], -marginals[x]]
-    return csr_array((values, (rows, columns)), shape=(graph.edges, pairs.count))
+        others = np.setdiff1d(np.arange(graph.edges)[graph.at(int(graph.edge_position[b]))], [a, b])
+        firsts += [[a], np.full(len(others), a), np.full(len(others), b)]
+        seconds += [[b], others, others]
+        values += [[marginals[a] + marginals[b]], marginals[others], -marginals[others]]
+        rows.append(np.full(1 + 2 * len(others), b))
+    if not rows:
+        return csr_array((graph.edges, graph.pairs))
+    columns = graph.pair_table.number(np.hstack(firsts), np.hstack(seconds))
+    entries = np.hstack(values), (np.concatenate(rows), columns)
+    return csr_array(entries, shape=(graph.edges, graph.pairs))
 
 
 def balanced_allocation(costs: NDArray[np.float64]) -> tuple[float, Vector]:
@@ -236,3 +203,10 @@ def _first_rivals(graph: Graph, winner: Indices, deficits: Vector) -> list[Indic
         assert rival is not None, "the edge is usable"
         rivals[tuple(rival.tolist())] = rival
     return list(rivals.values())
+
+
+def _name(preferences: Preferences, pair: int) -> Pair:
+    """Return (position, first, second) of a pair."""
+    table, edges = preferences.problem.graph.pair_table, preferences.problem.edges
+    first, position = edges[table.first[pair]]
+    return position, first, edges[table.second[pair]][0]

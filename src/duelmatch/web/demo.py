@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from duelmatch.errors import DuelmatchError
+from duelmatch.explorers.catalogue import preferred
 from duelmatch.instances import example
 from duelmatch.preferences import Preferences
 from duelmatch.studies import Question, Settings, Store, Study
-from duelmatch.web.words import algorithm_for
 
 EXAMPLE = "lineup"
 NAMES = ("Ada", "Ben", "Cleo", "Dev", "Ema", "Finn", "Gus", "Hana")
@@ -22,7 +22,7 @@ PAUSE = 0.8
 def begin(store: Store) -> Study:
     """Begin the study."""
     problem = example(EXAMPLE).problem
-    return store.create(problem, Settings(algorithm_for("condorcet"), delta=0.05), "Who plays when?")
+    return store.create(problem, Settings(preferred("condorcet"), delta=0.05), "Who plays when?")
 
 
 @contextmanager

@@ -216,7 +216,7 @@ class Outcome(BaseModel):
     status: Literal["certified", "within_epsilon", "no_winner", "budget_spent"]
     matching: dict[str, str] | None
     error_allowed: float
-    assuming: str | None
+    assuming: list[str] = Field(description="What the result takes for granted, as codes.")
     accepted: list[Edge]
     rejected: list[Edge]
     undecided: list[Edge]
@@ -230,7 +230,7 @@ class Outcome(BaseModel):
             status=result.status,
             matching=None if result.matching is None else dict(result.matching),
             error_allowed=result.delta,
-            assuming=result.assuming,
+            assuming=[str(assumption) for assumption in result.assuming],
             accepted=[list(edge) for edge in progress.accepted],
             rejected=[list(edge) for edge in progress.rejected],
             undecided=[list(edge) for edge in progress.undecided],

@@ -12,6 +12,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.templating import Jinja2Templates
 
 import duelmatch
+from duelmatch.explorers.catalogue import preferred
 from duelmatch.studies.keys import Access
 from duelmatch.studies.texts import LARGEST_NUMBER
 from duelmatch.web import words
@@ -83,7 +84,7 @@ def new(request: Request) -> Response:
         "new.html",
         create=_config(request).create,
         criteria=words.CRITERIA,
-        algorithms={criterion: words.algorithm_for(criterion) for criterion in words.CRITERIA},
+        algorithms={criterion: preferred(criterion) for criterion in words.CRITERIA},
         confidences=words.CONFIDENCES,
     )
 

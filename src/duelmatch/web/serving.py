@@ -14,11 +14,12 @@ import uvicorn
 from fastapi import FastAPI
 
 from duelmatch.errors import DuelmatchError, StoreError
+from duelmatch.explorers.catalogue import preferred
 from duelmatch.problem import Problem
 from duelmatch.studies import Store
 from duelmatch.web.proxies import Proxies
 from duelmatch.web.watching import log_lines
-from duelmatch.web.words import CRITERIA, algorithm_for, votes_to_expect
+from duelmatch.web.words import CRITERIA, votes_to_expect
 
 LET_FINISH = 10
 """Seconds for requests that are under way when the server is told to stop."""
@@ -56,7 +57,7 @@ def prepare(app: FastAPI) -> None:
 
     def work() -> None:
         for criterion in CRITERIA:
-            votes_to_expect(Problem.complete(["a", "b"], ["c"]), algorithm_for(criterion), 0.3)
+            votes_to_expect(Problem.complete(["a", "b"], ["c"]), preferred(criterion), 0.3)
         with suppress(DuelmatchError):  # whoever needs the database is told
             store.recall()
         gc.collect()

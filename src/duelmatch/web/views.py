@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from math import floor
 from typing import Literal
 
+from duelmatch.explorers.catalogue import Assumption, described
 from duelmatch.studies import Key, Status, Study, Voter
 from duelmatch.studies.history import HOUR, Point
 from duelmatch.web import words
@@ -126,7 +127,7 @@ class Dashboard:
             status=status,
             headline=_headline(status),
             explanation=_explanation(status),
-            criterion=words.CRITERIA[words.criterion_of(study.settings.algorithm)],
+            criterion=words.CRITERIA[described(study.settings.algorithm).criterion],
             wrong=words.wrong_at_most(status.result.delta),
             sure=None if p_value is None else max(0.0, 1 - p_value),
             races=_races(study, status, names),
@@ -166,8 +167,10 @@ def _explanation(status: Status) -> str:
     match status.result.status:
         case "certified":
             text = f"This line-up is the best by the criterion chosen; an answer like this is {wrong}."
-            assuming = (status.result.assuming or "").replace("a Condorcet winner exists", A_WINNER)
-            return f"{text} It takes for granted that {assuming}." if assuming else text
+            for assumption in status.result.assuming:
+                clause = A_WINNER if assumption is Assumption.CONDORCET_WINNER else assumption.sentence
+                text += f" It takes for granted that {clause}."
+            return text
         case "within_epsilon":
             return f"No line-up is better by more than {status.result.epsilon:g}; such an answer is {wrong}."
         case "no_winner":

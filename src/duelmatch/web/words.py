@@ -8,20 +8,15 @@ from time import monotonic
 import numpy as np
 
 import duelmatch as dm
+from duelmatch.preferences import Criterion
 from duelmatch.problem import Problem
 from duelmatch.studies import Settings
 
-CRITERIA: Mapping[str, str] = {
+CRITERIA: Mapping[Criterion, str] = {
     "condorcet": "It beats every other line-up head to head.",
     "borda": "It does best on average against everybody.",
 }
 """What makes a line-up the best."""
-
-_PREFERRED = {
-    "condorcet": ("condorcet", "car-verify"),
-    "borda": ("borda", "clucb-borda-pac"),
-}
-"""The algorithms for a criterion, the one to take first."""
 
 CONFIDENCES = ((0.1, "10"), (0.05, "20"), (0.01, "100"), (0.001, "1,000"))
 """How often the answer may be wrong, and that as one time in so many."""
@@ -32,16 +27,6 @@ LONGEST_TRIAL = 5.0
 
 AGREEMENT = 0.75
 """The share of voters that an estimate takes to prefer the best."""
-
-
-def algorithm_for(criterion: str) -> str:
-    """Return the algorithm that finds the best by a criterion with the fewest votes."""
-    return next(name for name in _PREFERRED[criterion] if name in dm.algorithms())
-
-
-def criterion_of(algorithm: str) -> str:
-    """Return what an algorithm takes for the best."""
-    return "borda" if "borda" in algorithm else "condorcet"
 
 
 def wrong_at_most(delta: float) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import brute
-from duelmatch.explorers.frugal.champion import borda_champion, condorcet_champion
+from duelmatch.explorers.frugal.design import borda_champion, condorcet_champion
 from duelmatch.explorers.frugal.stakes import Pairs
 from explorers.frugal.watching import ALONE, PROBLEMS, gaps
 

@@ -9,7 +9,7 @@ import pytest
 
 import brute
 import duelmatch as dm
-from duelmatch.explorers.driving import answer_round
+from duelmatch.experiments.simulation import answer_round
 from duelmatch.explorers.frugal.search import FrugalSearch
 from explorers.frugal.watching import PROBLEMS, SQUARE, WIDE, play_out, tabled, worlds
 
@@ -226,7 +226,7 @@ def test_the_p_value_is_no_smaller_than_the_wealth_against_the_winner_allows(alg
             rows, peaks = run._rivals.rows, run._rivals._base.peak
             of_winner = (rows == winner).all(axis=1)
             highest = max(highest, float(peaks[of_winner][0])) if of_winner.any() else np.inf
-            standing = run.standing()
+            standing = run.snapshot()
             if standing.leader is not None and not np.array_equal(standing.leader, winner):
                 wrong += 1
                 assert standing.p_value >= np.exp(-min(highest, run._threshold)) - 1e-12
@@ -343,12 +343,12 @@ def test_none_is_the_default_epsilon():
 
 def test_tables_see_when_one_matching_is_left_or_none():
     """Edges may be rejected for different reasons until one matching is left, or none."""
-    from duelmatch.explorers.frugal.tables import SCALES, Tabled, Tables
+    from duelmatch.explorers.frugal.tables import SCALES, TabledRivals, Tables
 
     graph, rng, seen = SQUARE.graph, np.random.default_rng(0), set()
     everyone = brute.matchings(graph)
     for _ in range(300):
-        rivals = Tabled(graph, np.ones(graph.edges, dtype=bool), True)
+        rivals = TabledRivals(graph, np.ones(graph.edges, dtype=bool), True)
         mean, spread = rng.uniform(0, 3), rng.uniform(0.5, 4)
         rivals.base = Tables(rng.normal(mean, spread, (len(SCALES), graph.edges)))
         rivals.reject(np.log(20))

@@ -103,8 +103,8 @@ def test_nor_is_one_when_the_rivals_come_to_be_listed(monkeypatch, criterion):
     chances = np.clip(worlds(WIDE.graph, criterion)[4][-1], 0.3, 0.7)
     parameters = {"epsilon": 0.01, "batch": 30}
     check_bets(monkeypatch, WIDE, criterion, parameters, seed=3, most_duels=4000, chances=chances)
-    assert (kinds[0], kinds[-1]) == ("Tabled", "Listed")
-    assert kinds.count("Listed") >= 3
+    assert (kinds[0], kinds[-1]) == ("TabledRivals", "ListedRivals")
+    assert kinds.count("ListedRivals") >= 3
     assert kinds.count("moved") == 1
 
 
@@ -120,7 +120,7 @@ def test_nor_is_one_when_some_are_rejected(monkeypatch, by_edges, assume_winner)
         right(rivals, threshold)
         rejected.append(int((~rivals.edges()).sum()))
 
-    for kind in (search.Listed, search.Tabled):
+    for kind in (search.ListedRivals, search.TabledRivals):
         monkeypatch.setattr(kind, "reject", partialmethod(reject, right=kind.reject))
     chances = np.clip(worlds(WIDE.graph, "condorcet")[4][-1], 0.2, 0.8)
     parameters = {"assume_winner": assume_winner, "epsilon": 0.001, "batch": 25}
@@ -130,13 +130,13 @@ def test_nor_is_one_when_some_are_rejected(monkeypatch, by_edges, assume_winner)
 
 def test_an_unfair_bet_would_be_noticed(monkeypatch):
     """Pairs are left out of the design that the gap depends on: the mean of Y is no longer D."""
-    right = search.Listed.plan
+    right = search.ListedRivals.plan
 
     def careless(rivals, stakes, *rest):
         omega = right(rivals, stakes, *rest)
         omega[omega.argmin()] = 0.0
         return omega / omega.sum()
 
-    monkeypatch.setattr(search.Listed, "plan", careless)
+    monkeypatch.setattr(search.ListedRivals, "plan", careless)
     with pytest.raises(AssertionError):
         check_bets(monkeypatch, SQUARE, "borda", {}, seed=1)

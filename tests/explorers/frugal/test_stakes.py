@@ -7,7 +7,7 @@ import pytest
 
 import brute
 from duelmatch.explorers.frugal.design import allocation
-from duelmatch.explorers.frugal.ledger import NO_RUIN, Ledger, bets
+from duelmatch.explorers.frugal.listed import NO_RUIN, Ledger, bets
 from duelmatch.explorers.frugal.stakes import Pairs, Play, Stakes
 from duelmatch.explorers.frugal.tables import SCALES, Tables
 from duelmatch.matchings.assignment import usable_edges

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import brute
-from duelmatch.explorers.frugal.tables import SCALES, Tabled, Tables
+from duelmatch.explorers.frugal.tables import SCALES, TabledRivals, Tables
 from duelmatch.matchings.assignment import usable_edges
-from duelmatch.matchings.listing import list_matchings
+from duelmatch.matchings.assignment import list_matchings
 
 SEEDS = [1000, 1008, 1010, 1014, 1017, 1021, 1023, 1036, 1039, 1040, 1041, 1053, 1057]
 
@@ -82,7 +82,7 @@ def test_an_edge_is_rejected_only_with_all_matchings_through_it(seed):
     rng = np.random.default_rng([seed, 4])
     usable = usable_edges(graph)
     for _ in range(30):
-        rivals = Tabled(graph, usable, forget=True)
+        rivals = TabledRivals(graph, usable, forget=True)
         rivals.base = Tables(rng.normal(2, 2, (len(SCALES), graph.edges)))
         poor = rivals.base.wealth(everyone) < 3.0
         rivals.reject(3.0)

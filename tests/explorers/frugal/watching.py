@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import brute
-from duelmatch.explorers.frugal import ledger, search, tables
+from duelmatch.explorers.frugal import listed, search, tables
 from duelmatch.explorers.frugal.search import FrugalSearch
-from duelmatch.explorers.rounds import Outcome
+from duelmatch.explorers.engine import Outcome
 from duelmatch.graph import Graph
 from duelmatch.problem import Problem
 
@@ -162,13 +162,13 @@ def watch(
         show(play, rows, self is rivals.proof, wealth_after)
         tables_settle(self, play, base, slack)
 
-    list_settle, tables_settle = ledger.Ledger.settle, tables.Tables.settle
-    monkeypatch.setattr(ledger.Ledger, "settle", settle_list)
+    list_settle, tables_settle = listed.Ledger.settle, tables.Tables.settle
+    monkeypatch.setattr(listed.Ledger, "settle", settle_list)
     monkeypatch.setattr(tables.Tables, "settle", settle_tables)
     try:
         return play_out(run, chances, most_duels, seed, pair_of)
     finally:
-        monkeypatch.setattr(ledger.Ledger, "settle", list_settle)
+        monkeypatch.setattr(listed.Ledger, "settle", list_settle)
         monkeypatch.setattr(tables.Tables, "settle", tables_settle)
 
 

@@ -10,9 +10,9 @@ import click
 
 from duelmatch.cli.options import json_option
 from duelmatch.cli.output import Page, counted, print_json, rounded, working
-from duelmatch.cli.settings import ALGORITHMS
 from duelmatch.cli.standing import probability, still_possible
 from duelmatch.cli.stores import opened_study, store_option, study_option
+from duelmatch.explorers.catalogue import described
 
 if TYPE_CHECKING:
     from duelmatch.studies import Entry, Status, Study
@@ -71,7 +71,7 @@ def _meaning(where: Status, study: Study) -> str:
     return (
         f"The chance that this is wrong is {100 * where.result.delta:g}% at most, if each duel was answered "
         "independently and with the same chances throughout. "
-        f"{ALGORITHMS[study.settings.algorithm].guarantee}"
+        f"{described(study.settings.algorithm).guarantee}"
     )
 
 
@@ -83,7 +83,7 @@ def as_dict(where: Status, study: Study) -> dict[str, Any]:
         "status": where.result.status,
         "matching": matching,
         "error_allowed": where.result.delta,
-        "assuming": where.result.assuming,
+        "assuming": list(where.result.assuming),
         "accepted": where.progress.accepted,
         "rejected": where.progress.rejected,
         "undecided": where.progress.undecided,

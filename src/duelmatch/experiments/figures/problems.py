@@ -24,7 +24,7 @@ LONGEST = 18
 def preference_matrix(preferences: Preferences) -> Figure:
     """Draw P(row beats column), position by position; what is never compared stays empty."""
     graph = preferences.problem.graph
-    comparable = graph.edge_position[:, None] == graph.edge_position[None, :]
+    comparable = graph.comparable
     shown = np.where(comparable, preferences.matrix, np.nan)
     with look() as figure_class:
         size = float(np.clip(0.36 * graph.edges + 2.2, 3.6, 14.0))

@@ -10,7 +10,7 @@ from duelmatch.experiments.experiment import Cell
 from duelmatch.experiments.figures.style import Styles, legend_below, look, plain
 from duelmatch.experiments.running import simulate_run
 from duelmatch.experiments.summary import Summary
-from duelmatch.explorers import Explorer
+from duelmatch.explorers.explorer import Explorer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from duelmatch.drawing import INK, METADATA, SETTINGS
 from duelmatch.errors import FileError, MissingExtraError
 from duelmatch.experiments.experiment import Variant
-from duelmatch.explorers import algorithms
+from duelmatch.explorers.catalogue import algorithms
 from duelmatch.textfiles import printable
 
 if TYPE_CHECKING:

@@ -16,23 +16,20 @@ only after the duels have grown by half.
 from __future__ import annotations
 
 from math import exp, log
-from typing import Literal
 
 import numpy as np
 
 from duelmatch.errors import TooLargeError
-from duelmatch.explorers.frugal.champion import borda_champion, condorcet_champion
-from duelmatch.explorers.frugal.ledger import Ledger
-from duelmatch.explorers.frugal.listed import Listed
+from duelmatch.explorers.catalogue import Assumption
+from duelmatch.explorers.engine import Outcome, Round, Rounds, Snapshot
+from duelmatch.explorers.frugal.design import borda_champion, condorcet_champion
+from duelmatch.explorers.frugal.listed import Ledger, ListedRivals
 from duelmatch.explorers.frugal.stakes import Pairs, Play, Prospects, Stakes
-from duelmatch.explorers.frugal.tables import Tabled
-from duelmatch.explorers.rounds import Outcome, Round, Rounds, Standing
+from duelmatch.explorers.frugal.tables import TabledRivals
 from duelmatch.graph import Graph, Indices, Mask, Vector
-from duelmatch.matchings.assignment import usable_edges
+from duelmatch.matchings.assignment import list_matchings, usable_edges
 from duelmatch.matchings.counting import count_matchings, edge_marginals
-from duelmatch.matchings.listing import list_matchings
-
-Criterion = Literal["condorcet", "borda"]
+from duelmatch.preferences import Criterion
 
 GROWTH = 0.02
 """A round adds this part of the duels so far: its bets are fixed before it."""
@@ -48,6 +45,25 @@ FEW = 100
 
 NEXT_PROOF = 1.5
 """A new proof begins when the duels have grown by this factor since the last one began."""
+
+
+def condorcet(
+    graph: Graph,
+    delta: float,
+    seed: int,
+    epsilon: float | None = None,
+    assume_winner: bool = True,
+    batch: int = 1,
+) -> FrugalSearch:
+    """Begin a search for the Condorcet winner."""
+    return FrugalSearch(graph, "condorcet", delta, seed, epsilon, assume_winner, batch)
+
+
+def borda(
+    graph: Graph, delta: float, seed: int, epsilon: float | None = None, batch: int = 1
+) -> FrugalSearch:
+    """Begin a search for the Borda winner."""
+    return FrugalSearch(graph, "borda", delta, seed, epsilon, batch=batch)
 
 
 class FrugalSearch:
@@ -81,8 +97,9 @@ class FrugalSearch:
         self._proof_begun = 0
         self._proof_for: Indices | None = None
         self._last: tuple[Play, Prospects] | None = None
-        self._rivals: Listed | Tabled = Tabled(graph, self._usable, self._assume_winner)
-        self._list()
+        self._rivals: ListedRivals | TabledRivals = self._listed(self._usable) or TabledRivals(
+            graph, self._usable, self._assume_winner
+        )
 
     def rounds(self) -> Rounds:
         """Play until one matching is left, or proven, or none is left."""
@@ -107,8 +124,8 @@ class FrugalSearch:
             self._duels += asked.total
             self._rivals.settle(play, prospects, self._slack, proving)
             self._last = play, prospects
-            if self._rivals.reject(self._threshold):
-                self._list()
+            if self._rivals.reject(self._threshold) and isinstance(self._rivals, TabledRivals):
+                self._rivals = self._listed(self._rivals.edges(), self._rivals) or self._rivals
             outcome = self._outcome(champion, proving)
             if outcome is not None:
                 return outcome
@@ -158,9 +175,9 @@ class FrugalSearch:
 
     def _outcome(self, champion: Indices, proving: bool) -> Outcome | None:
         left = self._rivals.left
-        assuming = None
+        assuming: tuple[Assumption, ...] = ()
         if self._criterion == "condorcet" and self._assume_winner:
-            assuming = "a Condorcet winner exists"
+            assuming = (Assumption.CONDORCET_WINNER,)
         if left == 0:
             return (
                 Outcome("no_winner", None)
@@ -175,25 +192,25 @@ class FrugalSearch:
             return Outcome("certified", champion)
         return None
 
-    def _list(self) -> None:
-        """List the rivals one by one as soon as they are few enough."""
-        if isinstance(self._rivals, Listed) or (self._duels and not self._assume_winner):
-            return
-        rows = list_matchings(self._graph, self._rivals.edges(), MOST_LISTED)
-        if rows is not None and len(rows) > 0:
-            tables = self._rivals
-            base = Ledger(tables.base.wealth(rows))
-            proof = None if tables.proof is None else Ledger(tables.proof.wealth(rows))
-            self._rivals = Listed(self._graph, rows, base, proof, self._assume_winner)
+    def _listed(self, edges: Mask, tables: TabledRivals | None = None) -> ListedRivals | None:
+        """List the rivals of these edges one by one, with the wealth of the tables; None if they are many."""
+        if tables is not None and not self._assume_winner:
+            return None
+        rows = list_matchings(self._graph, edges, MOST_LISTED)
+        if rows is None or len(rows) == 0:
+            return None
+        base = Ledger(np.zeros(len(rows)) if tables is None else tables.base.wealth(rows))
+        proof = None if tables is None or tables.proof is None else Ledger(tables.proof.wealth(rows))
+        return ListedRivals(self._graph, rows, base, proof, self._assume_winner)
 
-    def standing(self) -> Standing:
+    def snapshot(self) -> Snapshot:
         """Report the champion, the edges decided, the possible winners, and how much evidence is missing."""
         edges = self._rivals.edges()
         per_position = np.add.reduceat(edges, self._graph.start[:-1], dtype=np.intp)
         accepted = edges & (per_position == 1)[self._graph.edge_position]
         possible, some = self._possible(edges)
         if self._champion is None or self._last is None:
-            return Standing(None, accepted, ~edges, None, None, float(possible != 1), possible, some)
+            return Snapshot(None, accepted, ~edges, None, None, float(possible != 1), possible, some)
         proving, evidence = self._proving, self._evidence()
         left = self._rivals.duels_left(
             *self._last,
@@ -201,7 +218,7 @@ class FrugalSearch:
             self._slack if proving else 0.0,
             proving,
         )
-        return Standing(
+        return Snapshot(
             self._champion,
             accepted,
             ~edges,
@@ -225,7 +242,7 @@ class FrugalSearch:
 
     def _possible(self, edges: Mask) -> tuple[int | None, Indices | None]:
         """Return the number of possible winners, if it can be counted, and the list, if it is short."""
-        if isinstance(self._rivals, Listed):
+        if isinstance(self._rivals, ListedRivals):
             rows = self._rivals.rows[self._rivals.possible]
             return len(rows), rows if len(rows) <= FEW else None
         if not edges.any():

@@ -24,7 +24,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from duelmatch.graph import Graph, Indices, Mask, Vector
-from duelmatch.theory.limit import PairTable
+
+NO_RUIN = 0.9
+"""The largest part of the wealth that a single duel may lose."""
 
 
 class Pairs:
@@ -32,9 +34,9 @@ class Pairs:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        table = PairTable(graph)
-        self.first, self.second, self.count = table.first, table.second, table.count
-        self.position: Indices = graph.edge_position[self.first]
+        table = graph.pair_table
+        self.first, self.second, self.position = table.first, table.second, table.position
+        self.count = table.count
         self.wins = np.zeros(self.count)
         self.duels = np.zeros(self.count)
 

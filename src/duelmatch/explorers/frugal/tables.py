@@ -19,8 +19,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from duelmatch.explorers.frugal.design import OPTIMISM, allocation
-from duelmatch.explorers.frugal.ledger import NO_RUIN
-from duelmatch.explorers.frugal.stakes import Play, Prospects, Stakes, over
+from duelmatch.explorers.frugal.stakes import NO_RUIN, Play, Prospects, Stakes, over
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.assignment import allowed_edges, alternatives, best_matching
 
@@ -76,8 +75,8 @@ class Tables:
         return total
 
 
-class Tabled:
-    """The rivals by their edges; the same as :class:`duelmatch.explorers.frugal.listed.Listed` otherwise."""
+class TabledRivals:
+    """The rivals by their edges; otherwise the same as the listed ones."""
 
     def __init__(self, graph: Graph, usable: Mask, forget: bool) -> None:
         self._graph = graph

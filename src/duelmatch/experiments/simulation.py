@@ -1,4 +1,4 @@
-"""Running an explorer to its end: against known preferences, or against a judge."""
+"""One simulated run: an algorithm with answers drawn from known preferences."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from duelmatch.errors import ProblemError
-from duelmatch.explorers.contract import Explorer, Result
-from duelmatch.explorers.registry import explorer
+from duelmatch.explorers.catalogue import drawn_seed
+from duelmatch.explorers.explorer import Explorer, explorer
+from duelmatch.explorers.result import Result
 from duelmatch.preferences import Preferences
-from duelmatch.problem import Duel, Problem
 
 ANSWERS = 2
 """Keeps the answers' random numbers apart from those of an instance generated from the same seed."""
@@ -21,13 +21,13 @@ def simulate(
     preferences: Preferences,
     algorithm: str,
     delta: float = 0.05,
-    seed: int = 0,
+    seed: int | None = None,
     max_duels: int | None = None,
     **parameters: Any,
 ) -> Result:
     """Run an algorithm with answers drawn from known preferences, whole rounds at a time.
 
-    Ctrl-C ends the run early, with what is known by then.
+    Without a ``seed`` one is drawn; the result shows it, and the same seed gives the same run.
     """
     return simulated_run(preferences, algorithm, delta, seed, max_duels, **parameters).result
 
@@ -36,20 +36,26 @@ def simulated_run(
     preferences: Preferences,
     algorithm: str,
     delta: float = 0.05,
-    seed: int = 0,
+    seed: int | None = None,
     max_duels: int | None = None,
+    observe: Callable[[Explorer], None] | None = None,
     **parameters: Any,
 ) -> Explorer:
-    """Do what :func:`simulate` does and return the run itself, which also knows its progress."""
+    """Do what :func:`simulate` does and return the run itself, which also knows its progress.
+
+    ``observe`` is shown the run before the first round and after each.
+    """
     if not isinstance(preferences, Preferences):
         raise ProblemError(f"A simulation needs Preferences to draw answers from, not {preferences!r:.80}.")
+    seed = drawn_seed() if seed is None else seed
     run = explorer(algorithm, preferences.problem, delta, seed, max_duels, **parameters)
     answers = np.random.default_rng([seed, ANSWERS])
-    try:
-        while not run.done:
-            answer_round(run, preferences, answers)
-    except KeyboardInterrupt:
-        pass
+    while not run.done:
+        if observe:
+            observe(run)
+        answer_round(run, preferences, answers)
+    if observe:
+        observe(run)
     return run
 
 
@@ -63,30 +69,3 @@ def answer_round(run: Explorer, preferences: Preferences, answers: np.random.Gen
     for duel in run.ask(budget):
         first_wins = answers.random() < preferences.probability(duel.position, duel.first, duel.second)
         run.tell(duel, duel.first if first_wins else duel.second)
-
-
-def explore(
-    problem: Problem,
-    judge: Callable[[Duel], str],
-    algorithm: str,
-    delta: float = 0.05,
-    seed: int = 0,
-    max_duels: int | None = None,
-    **parameters: Any,
-) -> Result:
-    """Run an algorithm with answers from ``judge``, which names the winning candidate of a duel.
-
-    Ctrl-C, in the judge or elsewhere, ends the run early, with what is known by then.
-    """
-    return drive(explorer(algorithm, problem, delta, seed, max_duels, **parameters), judge)
-
-
-def drive(run: Explorer, judge: Callable[[Duel], str]) -> Result:
-    """Put the questions of a run to ``judge``, one after the other, until it is over or interrupted."""
-    try:
-        while not run.done:
-            for duel in run.open_duels or run.ask(1):
-                run.tell(duel, judge(duel))
-    except KeyboardInterrupt:
-        pass
-    return run.result

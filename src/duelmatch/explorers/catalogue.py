@@ -1,0 +1,391 @@
+"""What there is to run: one description per algorithm, of this package or of others.
+
+Everything that has to know about an algorithm reads it here: the options and help of the command line,
+``plan``, experiments, studies, pages and the table in the documentation. Nothing heavy is imported before a
+run begins, so that ``--help`` and completion are quick.
+
+Others add theirs by an entry point in the group ``duelmatch.algorithms`` that leads to an
+:class:`Algorithm`, or by calling :func:`register_algorithm`.
+"""
+
+from __future__ import annotations
+
+import secrets
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from enum import StrEnum
+from functools import cache
+from importlib.metadata import entry_points
+from inspect import signature
+from numbers import Integral, Real
+from pkgutil import resolve_name
+from reprlib import repr as shortly
+from typing import TYPE_CHECKING, Any, Literal
+
+from duelmatch.errors import ProblemError, listed
+
+if TYPE_CHECKING:
+    from duelmatch.explorers.engine import Search
+    from duelmatch.graph import Graph
+    from duelmatch.preferences import Criterion, Preferences
+
+GROUP = "duelmatch.algorithms"
+"""The entry points of other packages' algorithms."""
+
+DEFAULT = "condorcet"
+"""What is run unless told otherwise."""
+
+SMALLEST_DELTA = 1e-100
+"""Its fractions and its logarithm must remain numbers."""
+
+SMALLEST_EPSILON = 1e-9
+"""Its square, divided into whatever bounds a number of duels, must remain a number."""
+
+LARGEST_BATCH = 1_000_000
+"""Duels at once; they are held in memory."""
+
+SEED_BITS = 53
+"""Drawn seeds stay below 2^53, so that readers that know only floats can keep them."""
+
+
+class Assumption(StrEnum):
+    """What a guarantee takes for granted, beyond independent answers; ``sentence`` says it to people."""
+
+    CONDORCET_WINNER = "condorcet_winner"
+    MIXED_SAMPLER = "mixed_sampler"
+
+    @property
+    def sentence(self) -> str:
+        """The assumption as a clause, to follow 'if' or 'that'."""
+        return {
+            Assumption.CONDORCET_WINNER: "a Condorcet winner exists",
+            Assumption.MIXED_SAMPLER: "the Markov chain that draws the opponents has mixed in the steps "
+            "that a rule of thumb gives it",
+        }[self]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of an algorithm: what it means, its type, its range and its default.
+
+    The type is that of ``kind``: float, int, bool or str. A number x must satisfy low <= x, and x < high for
+    a float, x <= high for an int; a text must be one of ``choices``. None is allowed where it is the default.
+    """
+
+    name: str
+    kind: type
+    default: Any
+    help: str
+    low: float = 0.0
+    high: float = float("inf")
+    choices: tuple[str, ...] = ()
+
+    def checked(self, value: object) -> Any:
+        """Return a value as one of this type.
+
+        :raises ProblemError: if it is not one, or out of range.
+        """
+        if value is None and self.default is None:
+            return None
+        if self.kind is bool and type(value).__name__ in ("bool", "bool_"):  # numpy's too
+            return bool(value)
+        if self.kind is str and isinstance(value, str) and value in self.choices:
+            return value
+        if self.kind is int and is_whole(value) and self.low <= int(value) <= self.high:  # type: ignore[call-overload]
+            return int(value)  # type: ignore[call-overload]
+        if self.kind is float and isinstance(value, Real) and not isinstance(value, bool):
+            number = float(value)
+            if self.low <= number < self.high:
+                return number
+        raise ProblemError(f"{self.name} must be {self.range}, not {shortly(value)}.")
+
+    @property
+    def range(self) -> str:
+        """What values are allowed, in words."""
+        if self.kind is bool:
+            return "True or False"
+        if self.kind is str:
+            return " or ".join(map(repr, self.choices))
+        what = "a whole number" if self.kind is int else "a number"
+        if self.high == float("inf"):
+            return f"{what} from {self.low:g}"
+        upper = f"to {self.high:,.0f}" if self.kind is int else f"and below {self.high:g}"
+        return f"{what} from {self.low:g} {upper}"
+
+
+@dataclass(frozen=True, slots=True)
+class Algorithm:
+    """An algorithm: what it looks for, how a run is made, and what it promises.
+
+    ``make(graph, delta, seed, **parameters)`` begins a run, a :class:`duelmatch.explorers.engine.Search`.
+    ``bound(preferences, delta)`` is an upper bound on its duels; it may take some of the parameters, too.
+    Both may be given as ``"module:name"``, to be imported when they are needed.
+    """
+
+    name: str
+    criterion: Criterion
+    make: Callable[..., Search] | str
+    parameters: tuple[Parameter, ...] = ()
+    guarantee: str = "Nothing is promised."
+    use: str = ""
+    assuming: tuple[Assumption, ...] = ()
+    bound: Callable[..., float] | str | None = None
+    answers: tuple[Literal["winner"], ...] = ("winner",)
+
+    def __post_init__(self) -> None:
+        if self.criterion not in ("borda", "condorcet"):
+            raise ProblemError(
+                f"The criterion of '{self.name}' must be 'borda' or 'condorcet', not {self.criterion!r:.50}."
+            )
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The parameters with their default values."""
+        return {parameter.name: parameter.default for parameter in self.parameters}
+
+    def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return all parameters: those given, checked, and the defaults of the others.
+
+        :raises ProblemError: for an unknown parameter, or a value out of range.
+        """
+        own = {parameter.name: parameter for parameter in self.parameters}
+        for name in given:
+            if name not in own:
+                has = f"it has {listed(own)}" if own else "it has none"
+                raise ProblemError(f"{self.name} has no parameter '{name!s:.50}'; {has}.")
+        return self.defaults | {name: own[name].checked(value) for name, value in given.items()}
+
+    def search(self, graph: Graph, delta: float, seed: int, parameters: Mapping[str, Any]) -> Search:
+        """Begin a run."""
+        make = resolve_name(self.make) if isinstance(self.make, str) else self.make
+        search: Search = make(graph, delta, seed, **parameters)
+        return search
+
+    def upper_bound(
+        self, preferences: Preferences, delta: float, parameters: Mapping[str, Any]
+    ) -> float | None:
+        """Return how many duels a run takes at most, with probability 1 - delta; None if nothing is known."""
+        if self.bound is None:
+            return None
+        bound = resolve_name(self.bound) if isinstance(self.bound, str) else self.bound
+        taken = signature(bound).parameters
+        given = {name: value for name, value in parameters.items() if name in taken}
+        return float(bound(preferences, delta, **given))
+
+
+def _epsilon(default: float | None) -> Parameter:
+    return Parameter(
+        "epsilon",
+        float,
+        default,
+        "How much worse than the best is good enough, which saves duels where it is close: by how much the "
+        "answer may lose to the Condorcet winner, or how far its Borda score may be below the best.",
+        SMALLEST_EPSILON,
+        1,
+    )
+
+
+_BATCH = Parameter(
+    "batch",
+    int,
+    1,
+    "How many duels to have answered at least before thinking again: as many as are asked at the same time.",
+    1,
+    LARGEST_BATCH,
+)
+_ASSUME_WINNER = Parameter(
+    "assume_winner",
+    bool,
+    True,
+    "Whether to take for granted that a Condorcet winner exists. If not, the answer is proven to beat every "
+    "other, or it is said that none does, which takes more duels.",
+)
+_SCHEDULE = Parameter(
+    "schedule",
+    str,
+    "sparse",
+    "Think after every round, as in the paper, or a few percent apart.",
+    choices=("sparse", "every"),
+)
+_ORACLE = Parameter(
+    "oracle",
+    str,
+    "lp",
+    "How the games between matchings are solved: exactly, or by the paper's approximate method.",
+    choices=("lp", "subgradient"),
+)
+
+BUILT_IN = (
+    Algorithm(
+        "condorcet",
+        "condorcet",
+        "duelmatch.explorers.frugal.search:condorcet",
+        (_epsilon(None), _ASSUME_WINNER, _BATCH),
+        "The Condorcet winner, if there is one, or one that loses to it by epsilon at most; wrong with "
+        "probability delta at most. With assume_winner off, also if there is none.",
+        "To find the matching that beats every other, with as few duels as can be.",
+        (Assumption.CONDORCET_WINNER,),
+    ),
+    Algorithm(
+        "borda",
+        "borda",
+        "duelmatch.explorers.frugal.search:borda",
+        (_epsilon(None), _BATCH),
+        "The Borda winner, or a score within epsilon of the best; wrong with probability delta at most. "
+        "Without epsilon, never ends if two share the best score.",
+        "To find the best on average, with as few duels as can be; when a winner must exist.",
+    ),
+    Algorithm(
+        "clucb-borda-pac",
+        "borda",
+        "duelmatch.explorers.clucb:ClucbBorda",
+        (_epsilon(0.05), _SCHEDULE),
+        "The Borda score is within epsilon of the best; wrong with probability delta at most.",
+        "To compare with the paper: a matching that does well on average, close calls left undecided.",
+        (Assumption.MIXED_SAMPLER,),
+        "duelmatch.theory.bounds:clucb_borda_pac_bound",
+    ),
+    Algorithm(
+        "clucb-borda-exact",
+        "borda",
+        "duelmatch.explorers.clucb:ClucbBorda",
+        (_SCHEDULE,),
+        "The Borda winner; wrong with probability delta at most. Never ends if two share the best score.",
+        "To compare with the paper: the very best on average, whatever it takes.",
+        (Assumption.MIXED_SAMPLER,),
+        "duelmatch.theory.bounds:clucb_borda_exact_bound",
+    ),
+    Algorithm(
+        "car-cond",
+        "condorcet",
+        "duelmatch.explorers.car_cond:CarCond",
+        (_SCHEDULE, _ORACLE),
+        "The Condorcet winner, if there is one; wrong with probability delta at most.",
+        "To compare with the paper, when a Condorcet winner is sure to exist.",
+        (Assumption.CONDORCET_WINNER,),
+        "duelmatch.theory.bounds:car_cond_bound",
+    ),
+    Algorithm(
+        "car-verify",
+        "condorcet",
+        "duelmatch.explorers.car_verify:CarVerify",
+        (_SCHEDULE, _ORACLE),
+        "The Condorcet winner; wrong with probability delta at most, even if there is none.",
+        "To compare with the paper, when it is not sure that a Condorcet winner exists.",
+        (),
+        "duelmatch.theory.bounds:car_verify_bound",
+    ),
+    Algorithm(
+        "car-parallel",
+        "condorcet",
+        "duelmatch.explorers.car_parallel:CarParallel",
+        (_SCHEDULE, _ORACLE),
+        "As car-verify, and few duels on average. Never ends if there is no winner.",
+        "To compare with the paper, when delta is very small and the average cost counts.",
+    ),
+)
+
+_known = {algorithm.name: algorithm for algorithm in BUILT_IN}
+_registered: dict[str, Algorithm] = {}
+
+
+def register_algorithm(algorithm: Algorithm) -> None:
+    """Make an algorithm known by its name: to ``explorer``, the command line, experiments and studies.
+
+    Registering another one under the same name replaces it; the names of this package are taken.
+
+    :raises ProblemError: if the name is taken, or a parameter has another type in another algorithm.
+    """
+    if not isinstance(algorithm, Algorithm):
+        raise ProblemError(f"An Algorithm is needed, not {algorithm!r:.80}.")
+    _discover()
+    _add(algorithm)
+    _registered[algorithm.name] = algorithm
+
+
+def registered_algorithms() -> tuple[Algorithm, ...]:
+    """Return those that were registered by a call: other processes have to be told of them."""
+    return tuple(_registered.values())
+
+
+def algorithms() -> tuple[str, ...]:
+    """Return the names of the algorithms."""
+    _discover()
+    return tuple(_known)
+
+
+def described(name: object) -> Algorithm:
+    """Return the description of an algorithm.
+
+    :raises ProblemError: if there is none of this name.
+    """
+    _discover()
+    if isinstance(name, str) and name in _known:
+        return _known[name]
+    close = get_close_matches(name[:50], _known, n=1) if isinstance(name, str) else []
+    hint = f" Did you mean '{close[0]}'?" if close else ""
+    called = f"'{name:.50}'" if isinstance(name, str) else shortly(name)
+    raise ProblemError(f"There is no algorithm {called}; the algorithms are {listed(_known, 9)}.{hint}")
+
+
+def preferred(criterion: Criterion) -> str:
+    """Return the algorithm that finds the best by a criterion with the fewest duels."""
+    return next(algorithm.name for algorithm in BUILT_IN if algorithm.criterion == criterion)
+
+
+def check(algorithm: object, delta: object, seed: object, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Refuse what no run can be started with, on whatever problem; return all parameters.
+
+    :raises ProblemError: for an unknown name or parameter, or a value out of range.
+    """
+    description = described(algorithm)
+    if not (isinstance(delta, Real) and SMALLEST_DELTA <= delta < 1):  # type: ignore[operator]
+        raise ProblemError(
+            f"delta must lie between 0 and 1 ({SMALLEST_DELTA:g} at least), not {shortly(delta)}."
+        )
+    if not is_whole(seed):
+        raise ProblemError(f"The seed must be a whole number from 0, not {shortly(seed)}.")
+    return description.checked(parameters)
+
+
+def drawn_seed() -> int:
+    """Return a seed that nobody can foresee."""
+    return secrets.randbits(SEED_BITS)
+
+
+def is_whole(value: object) -> bool:
+    """Whether a value is a whole number from 0, of Python or numpy; True and False are not numbers here."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 0
+
+
+def _add(algorithm: Algorithm) -> None:
+    if any(algorithm.name == other.name for other in BUILT_IN):
+        raise ProblemError(f"'{algorithm.name}' is an algorithm of duelmatch; choose another name.")
+    for other in _known.values():
+        kinds = {parameter.name: parameter.kind for parameter in other.parameters}
+        for parameter in algorithm.parameters:
+            if (
+                other.name != algorithm.name
+                and kinds.get(parameter.name, parameter.kind) is not parameter.kind
+            ):
+                raise ProblemError(
+                    f"The parameter '{parameter.name}' of '{algorithm.name}' has another type in "
+                    f"'{other.name}'; give it another name."
+                )
+    _known[algorithm.name] = algorithm
+
+
+@cache
+def _discover() -> None:
+    """Find the algorithms of installed packages, once. What cannot be loaded is left out, with a warning."""
+    for entry in entry_points(group=GROUP):
+        try:
+            algorithm = entry.load()
+            if not isinstance(algorithm, Algorithm) or algorithm.name != entry.name:
+                raise ProblemError("it does not lead to an Algorithm of that name")
+            _add(algorithm)
+        except Exception as error:  # whatever another package does, this one goes on
+            package = entry.dist.name if entry.dist else entry.value
+            warnings.warn(f"The algorithm '{entry.name}' of {package} cannot be used: {error}", stacklevel=2)

@@ -1,0 +1,173 @@
+"""The round engine: what an algorithm and whoever drives it say to each other, and the run of one.
+
+A search is a generator: it yields a :class:`Round`, the duels it wants next, is sent how often the first of
+each pair won, and at last returns an :class:`Outcome`. So its code keeps the shape of its listing, it can be
+suspended after any single duel, and a simulation can answer a whole round with one binomial draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duelmatch.errors import DuelError
+from duelmatch.explorers.catalogue import Assumption
+from duelmatch.graph import Indices, Mask
+
+Status = Literal["certified", "within_epsilon", "no_winner", "budget_spent"]
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """Duels between edges ``first[i]`` and ``second[i]``, ``count[i]`` times each, answered in any order.
+
+    ``order`` lists the pairs duel by duel where the order in which they are asked matters; otherwise the
+    pairs take turns. Two pairs may be the same question, asked for different purposes: such pairs come one
+    after the other.
+    """
+
+    first: Indices
+    second: Indices
+    count: Counts
+    order: Callable[[], Indices] | None = None
+    total: int = field(init=False)
+    """How many duels the round has."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "total", int(self.count.sum()))
+
+    def turns(self) -> Indices:
+        """Return the number of the pair of each duel, in the order in which they are asked."""
+        if self.order is not None:
+            return self.order()
+        _, question = np.unique(np.array(self.questions()), axis=0, return_inverse=True)
+        by_question = np.argsort(question, kind="stable")
+        pair = np.repeat(by_question, self.count[by_question])
+        size = np.bincount(question, weights=self.count).astype(np.intp)
+        turn = np.arange(len(pair)) - np.repeat(np.cumsum(size) - size, size)
+        turns: Indices = pair[np.lexsort((pair, turn))]
+        return turns
+
+    def questions(self) -> list[tuple[int, int]]:
+        """Return the two edges of each pair, the lower first: what a voter can tell of it."""
+        low, high = np.minimum(self.first, self.second), np.maximum(self.first, self.second)
+        return list(zip(low.tolist(), high.tolist(), strict=True))
+
+
+NOTHING = Round(np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.int64))
+"""A round without duels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended: the matching's edges, if there is one, and what is known of it.
+
+    ``delta`` is the probability of being wrong, where it is not the one asked for; ``assuming`` is what
+    must be true for it to be so.
+    """
+
+    status: Status
+    matching: Indices | None
+    delta: float | None = None
+    assuming: tuple[Assumption, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Where a run is: its best guess, the edges decided so far, and how far it is from stopping.
+
+    ``gap`` is how far from stopping it is, and shrinks with the answers; ``duels_left`` is a rough estimate,
+    None where the answers so far do not allow one. ``p_value`` is for "the winner is not the leader", valid
+    at every moment; ``possible`` counts the matchings that may still be the winner, ``some_possible`` lists
+    them, a row each, if they are few. These three are None for algorithms that do not keep them.
+    """
+
+    leader: Indices | None
+    accepted: Mask
+    rejected: Mask
+    gap: float | None = None
+    duels_left: int | None = None
+    p_value: float | None = None
+    possible: int | None = None
+    some_possible: Indices | None = None
+
+
+Rounds = Generator[Round, Counts, Outcome]
+
+
+class Search(Protocol):
+    """One run of one algorithm."""
+
+    def rounds(self) -> Rounds:
+        """Yield the duels wanted, receive the wins of the first edges, return the outcome."""
+
+    def snapshot(self) -> Snapshot:
+        """Say where the run is; may be asked at any time, also of an interrupted run."""
+
+
+class Engine:
+    """Plays the rounds of a search.
+
+    ``wanted`` is the present round, of which ``missing`` duels have not been answered; with the last answer
+    the next round begins. At the end there is an ``outcome``, and nothing is wanted. ``interrupted`` is true
+    while an answer is being taken: if it is afterwards, the search was torn out of its thoughts by Ctrl-C.
+    """
+
+    def __init__(self, search: Search) -> None:
+        self.outcome: Outcome | None = None
+        self._search = search
+        self._rounds = search.rounds()
+        self._snapshot: Snapshot | None = None
+        self._proceed(None)
+
+    def check_going_on(self) -> None:
+        """Refuse to go on with an interrupted search."""
+        if self.interrupted:
+            raise DuelError(
+                "This run was interrupted while it was thinking; replay its answers in a new one."
+            )
+
+    def tell_wins(self, wins: Counts, duels: int) -> None:
+        """Take so many answers of the round: how often the first of each pair won."""
+        self.interrupted = True
+        self._wins += wins
+        self._count(duels)
+
+    def tell_one(self, pair: int, first_wins: bool) -> None:
+        """Take one answer of the round."""
+        self.interrupted = True
+        self._wins[pair] += first_wins
+        self._count(1)
+
+    def _count(self, duels: int) -> None:
+        self.missing -= duels
+        if self.missing == 0:
+            self._proceed(self._wins)
+        self.interrupted = False
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """Where the run is; worked out once a round."""
+        if self._snapshot is None or self.interrupted:
+            self._snapshot = self._search.snapshot()
+        return self._snapshot
+
+    def _proceed(self, wins: Counts | None) -> None:
+        """Give the search its answers, and take its next round or its outcome."""
+        self.interrupted = True
+        try:
+            wanted = next(self._rounds) if wins is None else self._rounds.send(wins)
+            while wanted.total == 0:
+                wanted = self._rounds.send(wanted.count)
+        except StopIteration as stop:
+            self.outcome, wanted = stop.value, NOTHING
+        self._snapshot = None
+        self.wanted = wanted
+        self.missing = wanted.total
+        self._wins = np.zeros(len(wanted.first), dtype=np.int64)
+        self.interrupted = False

@@ -1,0 +1,336 @@
+"""The Explorer: hands out the questions of a run one by one, and takes the answers in any order."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from numbers import Integral
+from reprlib import repr as shortly
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duelmatch.errors import DuelError, ProblemError
+from duelmatch.explorers.catalogue import check, described, drawn_seed, is_whole
+from duelmatch.explorers.engine import NOTHING, Counts, Engine, Outcome, Round, Search
+from duelmatch.explorers.result import Progress, Result
+from duelmatch.graph import Mask
+from duelmatch.matchings import Edge
+from duelmatch.problem import Duel, Problem
+
+
+def explorer(
+    algorithm: str,
+    problem: Problem,
+    delta: float = 0.05,
+    seed: int | None = None,
+    max_duels: int | None = None,
+    **parameters: Any,
+) -> Explorer:
+    """Start a run of an algorithm on a problem.
+
+    ``delta`` bounds the probability of a wrong answer. Without a ``seed`` one is drawn; the run and its
+    result show it. ``max_duels`` ends the run without an answer. The parameters of each algorithm are listed
+    by ``duelmatch algorithms`` and in the documentation.
+
+    :raises ProblemError: for an unknown name or parameter, or a value out of range.
+    """
+    if not isinstance(problem, Problem):
+        raise ProblemError(f"An explorer needs a Problem, not {problem!r:.80}.")
+    seed = drawn_seed() if seed is None else seed
+    parameters = check(algorithm, delta, seed, parameters)
+    if max_duels is not None and not is_whole(max_duels):
+        raise ProblemError(f"max_duels must be a whole number from 0, not {shortly(max_duels)}.")
+    search = described(algorithm).search(problem.graph, float(delta), int(seed), parameters)
+    most = None if max_duels is None else int(max_duels)
+    return Explorer(problem, search, algorithm, float(delta), parameters.get("epsilon"), most, int(seed))
+
+
+def explore(
+    problem: Problem,
+    judge: Callable[[Duel], str],
+    algorithm: str,
+    delta: float = 0.05,
+    seed: int | None = None,
+    max_duels: int | None = None,
+    **parameters: Any,
+) -> Result:
+    """Run an algorithm with answers from ``judge``, which names the winning candidate of a duel."""
+    return drive(explorer(algorithm, problem, delta, seed, max_duels, **parameters), judge)
+
+
+def drive(run: Explorer, judge: Callable[[Duel], str]) -> Result:
+    """Put the questions of a run to ``judge``, one after the other, until it is over.
+
+    What the judge raises ends it, Ctrl-C included; the run is then where the last answer left it.
+    """
+    while not run.done:
+        for duel in run.open_duels or run.ask(1):
+            run.tell(duel, judge(duel))
+    return run.result
+
+
+class Explorer:
+    """One run of one algorithm on one problem.
+
+    ``ask(n)`` hands out up to n duels, which may be answered in any order and at any time with ``tell``, or
+    given back with ``release``. An algorithm works in rounds: it needs all answers of a round before it
+    knows what to ask next, so ``ask`` may hand out fewer than n, or none while answers are awaited. The
+    questions depend on the problem, the parameters, the seed and the answers only.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        search: Search,
+        name: str,
+        delta: float,
+        epsilon: float | None = None,
+        max_duels: int | None = None,
+        seed: int | None = None,
+    ) -> None:
+        self.problem = problem
+        self.name = name
+        self.delta = delta
+        self.epsilon = epsilon
+        self.max_duels = max_duels
+        self.seed = seed
+        self.duels = 0
+        self._engine = Engine(search)
+        self._open: dict[int, tuple[Duel, int]] = {}
+        self._last_id = 0
+        self._queue: Queue | None = None  # of the present round, listed only once somebody asks
+        self._of: Round = self._engine.wanted
+
+    @property
+    def done(self) -> bool:
+        """Whether the run is over: an answer is proven, or the budget is spent."""
+        spent = self.max_duels is not None and self.duels >= self.max_duels
+        return spent or self._engine.outcome is not None
+
+    def ask(self, n: int = 1) -> list[Duel]:
+        """Hand out up to ``n`` duels that have not been handed out yet."""
+        if isinstance(n, bool) or not isinstance(n, Integral) or n < 0:
+            raise DuelError(f"The number of duels to ask for must be a whole number from 0, not {n!r:.80}.")
+        self._engine.check_going_on()
+        if self.done:
+            return []
+        n = int(min(n, self._budget(n)))
+        open_pairs = (pair for _, pair in self._open.values())
+        return [self._hand_out(pair) for pair in self._waiting().take(n, open_pairs)]
+
+    def tell(self, duel: Duel, winner: str) -> None:
+        """Take the answer to a duel. A refused answer changes nothing.
+
+        :raises DuelError: if the duel is not open, or the winner was not in it.
+        """
+        pair = self._pair_of(duel)
+        if not isinstance(winner, str) or winner not in (duel.first, duel.second):
+            raise DuelError(
+                f"'{winner!s:.80}' was not in duel {duel.id}, "
+                f"'{duel.first}' against '{duel.second}' at '{duel.position}'."
+            )
+        self._engine.interrupted = True
+        del self._open[duel.id]
+        self.duels += 1
+        self._engine.tell_one(pair, winner == duel.first)
+
+    def release(self, duel: Duel) -> None:
+        """Give back a duel that will not be answered; it is handed out again under a new number.
+
+        :raises DuelError: if the duel is not open.
+        """
+        self._waiting().put_back(self._pair_of(duel))
+        del self._open[duel.id]
+
+    @property
+    def open_duels(self) -> tuple[Duel, ...]:
+        """The duels handed out and neither answered nor released."""
+        return tuple(duel for duel, _ in self._open.values())
+
+    def replay(self, answers: Iterable[tuple[str, str, str]]) -> None:
+        """Feed answers (position, winner, loser) of an earlier run of the same problem, parameters and seed.
+
+        They must come in the order in which they were told. Duels that were open then are asked again.
+
+        :raises DuelError: at the first that this run would not have asked for, naming it.
+        """
+        for number, answer in enumerate(answers, start=1):
+            self._engine.check_going_on()
+            match answer:
+                case (str(position), str(winner), str(loser)):
+                    duel = self._asked_about(position, winner, loser)
+                case _:
+                    raise DuelError(f"Answer {number} is not (position, winner, loser) but {answer!r:.80}.")
+            if duel is None:
+                reason = (
+                    "comes when the run is over: does it have a smaller max_duels?"
+                    if self._engine.outcome is None and self._budget(1) == 0
+                    else "is to a question that this run does not ask there: "
+                    "is it of another problem, seed, algorithm or set of parameters?"
+                )
+                raise DuelError(f"Answer {number}, '{winner}' over '{loser}' at '{position}', {reason}")
+            self.tell(duel, winner)
+
+    @property
+    def result(self) -> Result:
+        """The result; before the run is over, what it would be if it were stopped now."""
+        outcome = self._engine.outcome or Outcome("budget_spent", self._engine.snapshot.leader)
+        matching = None if outcome.matching is None else self.problem.matching(outcome.matching.tolist())
+        delta = self.delta if outcome.delta is None else outcome.delta
+        return Result(
+            self.name, outcome.status, matching, self.duels, delta, self.epsilon, outcome.assuming, self.seed
+        )
+
+    @property
+    def progress(self) -> Progress:
+        """Where the run stands."""
+        snapshot, outcome = self._engine.snapshot, self._engine.outcome
+        leader = snapshot.leader if outcome is None else outcome.matching
+        rows = snapshot.some_possible
+        return Progress(
+            self.duels,
+            None if leader is None else self.problem.matching(leader.tolist()),
+            self._named(snapshot.accepted),
+            self._named(snapshot.rejected),
+            self._named(~(snapshot.accepted | snapshot.rejected)),
+            snapshot.gap if outcome is None else 0.0,
+            snapshot.duels_left if outcome is None else 0,
+            snapshot.p_value,
+            snapshot.possible,
+            () if rows is None else tuple(self.problem.matching(row) for row in rows.tolist()),
+        )
+
+    def wanted(self) -> Round:
+        """Return what is left to hand out of the present round, for a simulation to answer at once."""
+        self._engine.check_going_on()
+        wanted = self._engine.wanted
+        if self._queue is None or self._of is not wanted:
+            return wanted
+        return Round(wanted.first, wanted.second, self._queue.counts())
+
+    def tell_wins(self, wins: Counts) -> None:
+        """Take the answers to all of :meth:`wanted`: how often the first of each pair won.
+
+        :raises DuelError: if they do not fit what is wanted, or are more than the budget allows.
+        """
+        wanted = self.wanted()
+        if wins.shape != wanted.count.shape or (wins < 0).any() or (wins > wanted.count).any():
+            raise DuelError("The wins must be a number from 0 to the count for each pair that is wanted.")
+        if wanted.total > self._budget(wanted.total):
+            raise DuelError(f"{wanted.total:,} answers are more than max_duels={self.max_duels:,} allows.")
+        if wanted.total == 0:
+            return
+        self._engine.interrupted = True
+        if self._queue is not None and self._of is self._engine.wanted:
+            self._queue = Queue(NOTHING)
+        self.duels += wanted.total
+        self._engine.tell_wins(wins, wanted.total)
+
+    def _budget(self, wanted: int) -> int:
+        """Return how many of the duels wanted can still be asked."""
+        if self.max_duels is None:
+            return wanted
+        return min(wanted, self.max_duels - self.duels - len(self._open))
+
+    def _waiting(self) -> Queue:
+        """Return the queue of the present round."""
+        if self._queue is None or self._of is not self._engine.wanted:
+            self._of = self._engine.wanted
+            self._queue = Queue(self._of)
+        return self._queue
+
+    def _hand_out(self, pair: int) -> Duel:
+        edges, wanted = self.problem.edges, self._engine.wanted
+        first, position = edges[wanted.first[pair]]
+        self._last_id += 1
+        duel = Duel(position, first, edges[wanted.second[pair]][0], self._last_id)
+        self._open[duel.id] = (duel, pair)
+        return duel
+
+    def _pair_of(self, duel: Duel) -> int:
+        """Return the number of an open duel's pair in the present round."""
+        if not isinstance(duel, Duel) or not isinstance(duel.id, int):
+            raise DuelError(f"A Duel that ask handed out is needed, not {duel!r:.80}.")
+        asked, pair = self._open.get(duel.id, (None, -1))
+        if asked == duel:
+            return pair
+        if asked is None and 0 < duel.id <= self._last_id:
+            raise DuelError(f"Duel {duel.id} has been answered or released already.")
+        raise DuelError(f"Duel {duel.id} at '{duel.position}' was never asked by this run.")
+
+    def _asked_about(self, position: str, one: str, other: str) -> Duel | None:
+        """Return an open duel between these two, handing one out if need be; None if none is wanted."""
+        for duel, _ in self._open.values():
+            if duel.position == position and {duel.first, duel.second} == {one, other}:
+                return duel
+        try:
+            edges = [self.problem.edge_number(name, position) for name in (one, other)]
+        except ProblemError:
+            return None
+        pair = None
+        if not self.done and self._budget(1):
+            pair = self._waiting().take_question((min(edges), max(edges)))
+        return None if pair is None else self._hand_out(pair)
+
+    def _named(self, edges: Mask) -> tuple[Edge, ...]:
+        return tuple(self.problem.edges[edge] for edge in np.flatnonzero(edges))
+
+
+class Queue:
+    """The duels of a round that nobody has been asked yet, as numbers of pairs, in order.
+
+    Two pairs of a round can be the same question: each sub-run of CAR-Parallel has its own duels, and
+    CLUCB-Borda can ask about the same two edges for the sake of either. Who counts an answer must follow from
+    the answers alone, or a run could not be replayed from them; and it must not depend on which answer comes
+    first, or quick answers would count for one and slow ones for the other. So a question is open for
+    one pair at a time, in the order of the round, and its k-th answer belongs to the k-th of its duels.
+    """
+
+    def __init__(self, duels: Round) -> None:
+        self._pairs: deque[int] = deque(duels.turns().tolist())
+        self._question = duels.questions()
+        self._shared = len(set(self._question)) < len(self._question)
+
+    def __len__(self) -> int:
+        return len(self._pairs)
+
+    def counts(self) -> NDArray[np.int64]:
+        """Return how many duels of each pair are waiting."""
+        pairs = np.array(self._pairs, dtype=np.intp)
+        return np.bincount(pairs, minlength=len(self._question)).astype(np.int64)
+
+    def take(self, n: int, open_pairs: Iterable[int]) -> list[int]:
+        """Remove and return the pairs of up to ``n`` duels that can be asked beside the open ones."""
+        if not self._shared:
+            return [self._pairs.popleft() for _ in range(min(n, len(self._pairs)))]
+        asked_for = {self._question[pair]: pair for pair in open_pairs}
+        taken: list[int] = []
+        passed_over: list[int] = []
+        while self._pairs and len(taken) < n:
+            pair = self._pairs.popleft()
+            if asked_for.setdefault(self._question[pair], pair) == pair:
+                taken.append(pair)
+            else:
+                asked_for[self._question[pair]] = -1  # those behind it wait too
+                passed_over.append(pair)
+        self._pairs.extendleft(reversed(passed_over))
+        return taken
+
+    def take_question(self, question: tuple[int, int]) -> int | None:
+        """Remove and return the first pair that asks about two edges, the lower first; None if none does."""
+        for place, pair in enumerate(self._pairs):
+            if self._question[pair] == question:
+                del self._pairs[place]
+                return pair
+        return None
+
+    def put_back(self, pair: int) -> None:
+        """Put a duel behind all others, except those that must come after it."""
+        after: list[int] = []
+        if self._shared:
+            same = self._question[pair]
+            after = [other for other in self._pairs if self._question[other] == same]
+            self._pairs = deque(other for other in self._pairs if self._question[other] != same)
+        self._pairs.extend([pair, *after])
