@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     )
     from duelmatch.estimation import estimate_preferences
     from duelmatch.explorers import Explorer, Progress, Result, algorithms, explore, explorer, simulate
-    from duelmatch.files import load_preferences, load_problem, save_problem
+    from duelmatch.files.preflib import load_preflib
+    from duelmatch.files.problems import load_preferences, load_problem, save_problem
     from duelmatch.preferences import Preferences
-    from duelmatch.preflib import load_preflib
     from duelmatch.problem import Details, Duel, Matching, Problem
 
 __version__ = "0.1.0"
@@ -74,9 +74,9 @@ _HOMES = {
     ),
     "estimation": ("estimate_preferences",),
     "explorers": ("Explorer", "Progress", "Result", "algorithms", "explore", "explorer", "simulate"),
-    "files": ("load_preferences", "load_problem", "save_problem"),
+    "files.preflib": ("load_preflib",),
+    "files.problems": ("load_preferences", "load_problem", "save_problem"),
     "preferences": ("Preferences",),
-    "preflib": ("load_preflib",),
     "problem": ("Details", "Duel", "Matching", "Problem"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
