@@ -161,14 +161,14 @@ def test_preferences_may_stand_in_a_file_of_their_own():
 
 BAD_PROBLEMS = [
     # the layout
-    ("t.yaml", "- ann\n- bob", "must be a mapping with the keys candidates, positions, edges and "
-     "preferences, not a list"),
-    ("t.yaml", "just some words", "must be a mapping with the keys candidates, positions, edges and "
-     "preferences, not 'just some words'"),
+    ("t.yaml", "- ann\n- bob", "must be a mapping with the keys 'candidates', 'positions', 'edges' "
+     "and 'preferences', not a list"),
+    ("t.yaml", "just some words", "must be a mapping with the keys 'candidates', 'positions', 'edges' "
+     "and 'preferences', not 'just some words'"),
     ("t.json", "3", "not 3."),
     ("t.json", "true", "not true."),
-    ("t.yaml", "candidate: [ann]", "unknown key 'candidate'; the known ones are candidates, positions, "
-     "edges and preferences. Did you mean 'candidates'?"),
+    ("t.yaml", "candidate: [ann]", "unknown key 'candidate'; the known ones are 'candidates', "
+     "'positions', 'edges' and 'preferences'. Did you mean 'candidates'?"),
     ("t.yaml", "seed: 7", "unknown key 'seed'; the known ones"),
     ("t.yaml", "k" * 900, "not 'kkk"),
     ("t.yaml", "candidates: [ann]", "The key 'positions' is missing; give it, or give 'edges'."),
@@ -179,9 +179,9 @@ BAD_PROBLEMS = [
     ("t.yaml", "candidates: [[ann]]\npositions: [x]", "A candidate must be text, not a list"),
     ("t.yaml", "candidates: [{title: x}]", "A candidate has no 'name'"),
     ("t.yaml", "candidates: [{name: a, txt: x}]", "A candidate has an unknown key 'txt'; the known ones "
-     "are name, title, text, picture and link. Did you mean 'text'?"),
-    ("t.yaml", "positions: {x: {name: y}}", "'x' has an unknown key 'name'; the known ones are title"),
-    ("t.yaml", "positions: {x: words}", "The details of 'x' must be a mapping with the keys title, text"),
+     "are 'name', 'title', 'text', 'picture' and 'link'. Did you mean 'text'?"),
+    ("t.yaml", "positions: {x: {name: y}}", "'x' has an unknown key 'name'; the known ones are 'title'"),
+    ("t.yaml", "positions: {x: words}", "The details of 'x' must be a mapping with the keys 'title', 'text'"),
     ("t.yaml", "positions: [{name: x, title: [y]}]", "The title of 'x' must be text, not a list"),
     ("t.yaml", "positions: [{name: x, text: 1.5}]", "The text of 'x' must be text, but 1.5 means a number"),
     ("t.yaml", "edges:", "'edges' must hold a list of candidates for each position"),

@@ -157,22 +157,15 @@ def sound_length(data: bytes) -> int:
     if sound == 0:
         header = ",".join(COLUMNS).encode()
         return 0 if header.startswith(data) else len(data)
-    end = sound
-    while _ends_in_quotes(data[:end]):
-        end = data.rfind(b"\n", 0, end - 1) + 1
-        if end == 0 or len(data) - end > LONGEST_ROW:
-            return sound
-    return end
-
-
-def _ends_in_quotes(data: bytes) -> bool:
-    text = io.StringIO(data.decode("utf-8-sig", errors="replace"), newline="")
+    end = 0
+    file = io.StringIO(data[:sound].decode("latin-1"), newline="")  # a character for each byte
     try:
-        for _ in csv.reader(text, skipinitialspace=True, strict=True):
-            pass
+        for _ in csv.reader(file, skipinitialspace=True, strict=True):
+            end = file.tell()
     except csv.Error as error:
-        return "unexpected end of data" in str(error)
-    return False
+        if end and "unexpected end of data" in str(error) and len(data) - end <= LONGEST_ROW:
+            return end
+    return sound
 
 
 def _cut(path: Path, size: int) -> None:

@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from itertools import product
 
-from duelmatch.errors import FileError
-from duelmatch.files.values import Bare, Tree, check_keys, listed, name, number, shown
+from duelmatch.errors import FileError, listed
+from duelmatch.files.values import Bare, Tree, check_keys, name, number, shown
 from duelmatch.preferences import Pair, Preferences
 from duelmatch.problem import Details, Problem
 
@@ -20,7 +20,7 @@ MOST_CELLS = 1_000_000
 """Candidates times positions: what the table of edges takes."""
 
 KEYS = ("candidates", "positions", "edges", "preferences")
-DETAIL_KEYS = ("name", *(field.name for field in fields(Details)))
+DETAILS = tuple(field.name for field in fields(Details))
 PREFERENCE_COLUMNS = ("position", "first", "second", "probability")
 
 Sections = dict[str, Tree]
@@ -98,52 +98,44 @@ def _named_things(sections: Sections, key: str) -> tuple[list[str] | None, dict[
     """Return the names under a key (None if it is absent), and the details some of them have."""
     if key not in sections:
         return None, {}
-    kind = f"A {key.removesuffix('s')}"
     names: list[str] = []
     details: dict[str, Details] = {}
-    for entry in _entries_of(sections[key], key):
-        if not isinstance(entry, dict):
-            names.append(name(entry, kind))
-            continue
-        check_keys(entry, DETAIL_KEYS, kind)
-        if "name" not in entry:
-            raise FileError(f"{kind} has no 'name'.")
-        names.append(name(entry["name"], kind))
-        details[names[-1]] = _details(entry, names[-1])
+    for entry, about in _entries_of(sections[key], key):
+        names.append(entry)
+        if about is not None:
+            given = {detail: value for detail, value in about.items() if not _is_nothing(value)}
+            details[entry] = Details(
+                **{detail: name(value, f"The {detail} of '{entry:.50}'") for detail, value in given.items()}
+            )
     return names, details
 
 
-def _entries_of(tree: Tree, key: str) -> list[Tree]:
+def _entries_of(tree: Tree, key: str) -> Iterator[tuple[str, Sections | None]]:
+    """Yield each name in a list or a mapping, with its details, if it has any."""
+    kind = f"A {key.removesuffix('s')}"
     match tree:
         case list():
-            return tree
+            for entry in tree:
+                if not isinstance(entry, dict):
+                    yield name(entry, kind), None
+                    continue
+                check_keys(entry, ("name", *DETAILS), kind)
+                if "name" not in entry:
+                    raise FileError(f"{kind} has no 'name'.")
+                about = dict(entry)
+                yield name(about.pop("name"), kind), about
         case dict():
-            return [_entry(entry, about) for entry, about in tree.items()]
-    raise FileError(f"The key '{key}' must hold a list of names, not {shown(tree)}.")
-
-
-def _entry(entry: str, about: Tree) -> Tree:
-    """Return an item of the mapping from names to details as an item of the list."""
-    if _is_nothing(about):
-        return entry
-    known = DETAIL_KEYS[1:]
-    if not isinstance(about, dict):
-        raise FileError(
-            f"The details of '{entry:.50}' must be a mapping with the keys {listed(known)}, "
-            f"not {shown(about)}."
-        )
-    check_keys(about, known, f"'{entry:.50}'")
-    return {"name": entry, **about}
-
-
-def _details(entry: Mapping[str, Tree], owner: str) -> Details:
-    return Details(
-        **{
-            key: name(value, f"The {key} of '{owner:.50}'")
-            for key, value in entry.items()
-            if key != "name" and not _is_nothing(value)
-        }
-    )
+            for entry, details in tree.items():
+                if isinstance(details, dict):
+                    check_keys(details, DETAILS, f"'{entry:.50}'")
+                elif not _is_nothing(details):
+                    raise FileError(
+                        f"The details of '{entry:.50}' must be a mapping with the keys {listed(DETAILS)}, "
+                        f"not {shown(details)}."
+                    )
+                yield entry, details if isinstance(details, dict) else None
+        case _:
+            raise FileError(f"The key '{key}' must hold a list of names, not {shown(tree)}.")
 
 
 def _is_nothing(value: Tree) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, TypeAlias
 
-from duelmatch.errors import FileError, ProblemError
+from duelmatch.errors import FileError, ProblemError, listed
 
 NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 WHOLE_NUMBER = re.compile(r"0|-?[1-9][0-9]*")
@@ -52,13 +52,8 @@ def check_keys(given: Mapping[str, Any], known: Sequence[str], what: str) -> Non
         if key not in known:
             close = get_close_matches(str(key)[:50], known, n=1)
             hint = f" Did you mean '{close[0]}'?" if close else ""
-            rest = f"the known ones are {listed(known)}" if known else "it has none"
-            raise ProblemError(f"{what} has an unknown key '{key!s:.50}'; {rest}.{hint}")
-
-
-def listed(keys: Sequence[str]) -> str:
-    """Return keys as a part of a sentence: ``a, b and c``."""
-    return " and ".join([", ".join(keys[:-1]), keys[-1]] if keys[1:] else keys)
+            rest = f"; the known ones are {listed(known, 20)}." if known else "."
+            raise ProblemError(f"{what} has an unknown key '{key!s:.50}'{rest}{hint}")
 
 
 def name(value: Tree, what: str) -> str:
