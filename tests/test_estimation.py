@@ -96,8 +96,6 @@ def test_what_ask_keeps_can_be_estimated_from(tmp_path: Path) -> None:
         ("position,winner,loser\n", "There are no answers"),
         ("winner,loser\nann,bob\n", "the header must be position,winner,loser"),
         ("position,winner,loser\nchair,ann,ann\n", "answer 1: 'ann' cannot win against itself"),
-        ("position,winner,loser,weight\nchair,ann,bob,0\n", "line 2: the weight must be above 0"),
-        ("position,winner,loser,weight\nchair,ann,bob,much\n", "line 2: the weight must be a number"),
         ("position,winner,loser\nchair,ann,bob\neditor,ann,bob\nweb,ann,bob\n", "3 positions"),
     ],
 )

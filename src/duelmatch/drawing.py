@@ -92,16 +92,15 @@ def draw(
     with matplotlib.rc_context(SETTINGS), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure = _figure(Figure, problem, chosen, title)
-        with naming(target), replacing(target) as file:
-            figure.savefig(
-                file,
-                format=suffix[1:],
-                dpi=150,
-                bbox_inches="tight",
-                pad_inches=0.2,
-                metadata=METADATA[suffix],
-            )
+        save_figure(figure, target, bbox_inches="tight", pad_inches=0.2)
     return target
+
+
+def save_figure(figure: Figure, path: Path, **options: Any) -> None:
+    """Write a figure, in the format that the suffix picks."""
+    suffix = path.suffix.lower()
+    with naming(path), replacing(path) as file:
+        figure.savefig(file, format=suffix[1:], dpi=150, metadata=METADATA[suffix], **options)
 
 
 def _figure(

@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from duelmatch.drawing import INK, METADATA, SETTINGS
+from duelmatch.drawing import INK, SETTINGS, save_figure
 from duelmatch.errors import MissingExtraError
 from duelmatch.experiments.experiment import Variant
 from duelmatch.explorers import algorithms
-from duelmatch.files.text import naming, printable, replacing
+from duelmatch.files.text import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -181,6 +181,5 @@ def save(figure: Figure, folder: Path, name: str) -> None:
             _label_plainly(axes.xaxis)
             _label_plainly(axes.yaxis)
         for suffix in (".svg", ".png"):
-            with naming(folder / f"{name}{suffix}") as path, replacing(path) as file:
-                figure.savefig(file, format=suffix[1:], dpi=150, metadata=METADATA[suffix])
+            save_figure(figure, folder / f"{name}{suffix}")
             figure.set_layout_engine("none")  # it stays as it is, which saves half of the time
