@@ -66,7 +66,7 @@ def command(
     from duelmatch.cli.runs import Task
 
     settings = settle(given)
-    preferences = source.preferences()
+    preferences = source.document.preferences()
     truth = truth_of(preferences, settings)
     if truth.endless and max_duels is None:
         click.echo(f"Note: {truth.endless}; runs may never end. --max-duels stops them.", err=True)

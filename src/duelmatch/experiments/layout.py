@@ -10,10 +10,10 @@ from typing import Any
 
 from duelmatch.errors import FileError, ProblemError
 from duelmatch.experiments.experiment import Experiment, Instance, Variant
-from duelmatch.experiments.problems import instances_of, labelled
-from duelmatch.experiments.values import check_keys, grid, whole
+from duelmatch.experiments.problems import grid, instances_of, labelled
 from duelmatch.explorers.catalogue import check
-from duelmatch.textfiles import naming, read_text
+from duelmatch.files.text import naming, read_text
+from duelmatch.files.values import check_keys, whole
 
 KEYS = ("title", "seed", "repetitions", "max_duels", "deltas", "problems", "algorithms")
 FILE_BYTES = 1_000_000

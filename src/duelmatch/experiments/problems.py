@@ -9,18 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from inspect import signature
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from duelmatch.errors import ProblemError, listed
 from duelmatch.estimation import estimate_preferences
 from duelmatch.experiments.experiment import Instance, derived_seed, shown
-from duelmatch.experiments.values import check_keys, grid, whole
-from duelmatch.files import load_preferences
+from duelmatch.files.preflib import load_preflib
+from duelmatch.files.problems import load_preferences
+from duelmatch.files.values import check_keys, whole
 from duelmatch.instances import example
 from duelmatch.instances.registry import generator
 from duelmatch.preferences import Preferences
-from duelmatch.preflib import load_preflib
 
 EXAMPLE = "example:"
 SOURCES = ("generator", "file", "votes", "preflib", "preferences")
@@ -81,6 +82,20 @@ def _generated(name: str, called: Any, given: Mapping[str, Any], seed: int) -> I
             own = {"seed": derived_seed(seed, make.__name__, parameters, draw)} if seeded else {}
             place = parameters | ({"instance": draw + 1} if draws > 1 else {})
             yield Instance(name, name, place, make(**own | parameters))
+
+
+def grid(given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield every choice of one value for each parameter; a list stands for its values.
+
+    >>> list(grid({"gap": [0.1, 0.2], "positions": 3}))
+    [{'gap': 0.1, 'positions': 3}, {'gap': 0.2, 'positions': 3}]
+    """
+    choices = [value if isinstance(value, list) else [value] for value in given.values()]
+    for name, values in zip(given, choices, strict=True):
+        if not values:
+            raise ProblemError(f"The list of '{name}' is empty.")
+    for choice in product(*choices):
+        yield dict(zip(given, choice, strict=True))
 
 
 def _check_numbers(parameters: Mapping[str, Any], make: Callable[..., Preferences]) -> None:

@@ -14,10 +14,10 @@ from duelmatch.experiments.batches import Batches
 from duelmatch.experiments.experiment import Experiment
 from duelmatch.experiments.folder import Folder
 from duelmatch.experiments.layout import load
-from duelmatch.experiments.lock import locked
 from duelmatch.experiments.running import FAILED, Batch
 from duelmatch.experiments.schedulers import Cluster, Here, Processes, Scheduler
 from duelmatch.experiments.status import Status, status
+from duelmatch.files.locking import Lock
 
 AnyPath = str | os.PathLike[str]
 
@@ -53,7 +53,7 @@ def run(
     """
     wanted = experiment if isinstance(experiment, Experiment) else load(experiment)
     folder = _folder(Path(out), wanted)
-    with locked(folder.path):
+    with Lock(folder.path / "lock", folder.path, "Wait for it, or end it."):
         folder = Folder(folder.path)
         folder.parts.tidy()
         _check_same(folder, wanted, accept_changes)
@@ -71,7 +71,7 @@ def _folder(path: Path, wanted: Experiment) -> Folder:
 
 def _is_ours(entry: Path) -> bool:
     """Whether an entry is what being killed at the very beginning may have left."""
-    return entry.name in ("lock", "runs", "problems.parquet") or entry.suffix in (".draft", ".tmp")
+    return entry.name in ("lock", "runs", "problems.parquet") or entry.suffix == ".tmp"
 
 
 def _check_same(folder: Folder, wanted: Experiment, accept_changes: bool) -> None:
