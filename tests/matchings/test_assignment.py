@@ -55,29 +55,30 @@ def test_the_random_problems_cover_the_shapes_that_matter() -> None:
     assert counts.count(1) > 10
 
 
+@each("restricted", [False, True])
 @every_seed
 def test_the_best_matching_is_the_heaviest_with_the_required_and_without_the_forbidden_edges(
-    seed: int,
+    seed: int, restricted: bool
 ) -> None:
     problem, weights = brute.problem(seed), weights_of(seed)
-    for required, forbidden in (((), ()), (some_edges(seed, 2, 2), some_edges(seed, 3, 4))):
-        best = dm.matchings.best(
-            problem,
-            dict(zip(problem.edges, weights.tolist(), strict=True)),
-            required=[problem.edges[e] for e in required],
-            forbidden=[problem.edges[e] for e in forbidden],
-        )
-        chosen = brute.those_with(problem.graph, required, forbidden)
-        if not chosen.any():
-            assert best is None
-            continue
-        assert best is not None
-        assert is_matching(problem, best)
-        edges = problem.edge_numbers(best)
-        assert set(required) <= set(edges)
-        assert not set(forbidden) & set(edges)
-        expected = brute.largest(problem.graph, weights, chosen)
-        assert weights[edges].sum() == pytest.approx(expected, abs=1e-12)
+    required = some_edges(seed, 2, 2) if restricted else ()
+    forbidden = some_edges(seed, 3, 4) if restricted else ()
+    best = dm.matchings.best(
+        problem,
+        dict(zip(problem.edges, weights.tolist(), strict=True)),
+        required=[problem.edges[e] for e in required],
+        forbidden=[problem.edges[e] for e in forbidden],
+    )
+    chosen = brute.those_with(problem.graph, required, forbidden)
+    if not chosen.any():
+        assert best is None
+        return
+    assert best is not None
+    assert is_matching(problem, best)
+    edges = problem.edge_numbers(best)
+    assert set(required) <= set(edges)
+    assert not set(forbidden) & set(edges)
+    assert weights[edges].sum() == pytest.approx(brute.largest(problem.graph, weights, chosen), abs=1e-12)
 
 
 @every_seed

@@ -55,15 +55,17 @@ def in_polytope(graph: Graph, point: np.ndarray, allowed: np.ndarray) -> bool:
     )
 
 
+@each("restricted", [False, True])
 @every_seed
-def test_the_value_is_that_of_the_matrix_game_over_all_matchings_each_side_may_choose(seed: int) -> None:
-    problem, Q = brute.problem(seed), payoffs(seed)
-    for sets in (FREE, sides(seed)):
-        named = [[problem.edges[e] for e in edges] for edges in sets]
-        expected = reference(problem.graph, Q, sets)
-        found = dm.matchings.game_value(problem, Q, *named)
-        assert found == pytest.approx(expected, abs=1e-9)
-        assert (found == float("-inf")) == (expected == float("-inf"))
+def test_the_value_is_that_of_the_matrix_game_over_all_matchings_each_side_may_choose(
+    seed: int, restricted: bool
+) -> None:
+    problem, Q, sets = brute.problem(seed), payoffs(seed), sides(seed) if restricted else FREE
+    named = [[problem.edges[e] for e in edges] for edges in sets]
+    expected = reference(problem.graph, Q, sets)
+    found = dm.matchings.game_value(problem, Q, *named)
+    assert found == pytest.approx(expected, abs=1e-9)
+    assert (found == float("-inf")) == (expected == float("-inf"))
 
 
 def test_the_random_restrictions_leave_games_and_leave_none() -> None:
