@@ -8,7 +8,7 @@ number of vertices open at once: the number of positions in a dense graph, a few
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import gcd, isqrt, perm, prod
+from math import gcd, isqrt, lgamma, perm, prod
 
 import numpy as np
 
@@ -42,6 +42,17 @@ def edge_marginals(graph: Graph, memory: int = MEMORY) -> Vector:
     for block in blocks(graph):
         marginals[block.edges] = _marginals_of_block(block.graph, memory)
     return marginals
+
+
+def log_count_bound(graph: Graph) -> float:
+    """Return the natural logarithm of an upper bound on the number of maximum matchings, at no cost.
+
+    Bregman's bound on the permanent, prod_j (d_j!)^(1/d_j), for the square matrix that n - l positions
+    open to all candidates complete; each matching is then counted (n - l)! times.
+    """
+    spare = graph.candidates - graph.positions
+    bregman: float = sum(lgamma(degree + 1) / degree for degree in graph.degrees.tolist())
+    return bregman + spare * lgamma(graph.candidates + 1) / graph.candidates - lgamma(spare + 1)
 
 
 def plan_within(graph: Graph, memory: int) -> tuple[Plan, int]:
