@@ -11,6 +11,7 @@ A name is imported when it is first used, so that ``import duelmatch`` costs nex
 from typing import TYPE_CHECKING
 
 from duelmatch.lazy import lazily
+from duelmatch.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from duelmatch import experiments, instances, matchings, theory
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
     from duelmatch.instances.registry import register_generator
     from duelmatch.preferences import Preferences
     from duelmatch.problem import Details, Duel, Matching, Problem
-
-__version__ = "0.1.0"
 
 __all__ = [
     "Algorithm",

@@ -14,7 +14,6 @@ from duelmatch.graph import Graph
 from duelmatch.matchings.counting import edge_marginals
 from duelmatch.theory import limit, rival
 from duelmatch.theory.limit import (
-    PairTable,
     balanced_allocation,
     binary_divergence,
     borda_coefficients,
@@ -186,11 +185,11 @@ def test_coefficients_are_the_derivatives_of_the_advantage_up_to_sign(seed: int)
     graph, matrix = brute.problem(seed).graph, np.array(brute.preference_matrix(seed))
     everyone = brute.matchings(graph)
     champion = everyone[np.random.default_rng([seed, 31]).integers(len(everyone))]
-    table = PairTable(graph)
+    table = graph.pair_table
     assert list(zip(table.first.tolist(), table.second.tolist(), strict=True)) == brute.pairs(graph)
     for criterion, found in (
-        ("condorcet", condorcet_coefficients(graph, champion, table)),
-        ("borda", borda_coefficients(graph, champion, table, edge_marginals(graph))),
+        ("condorcet", condorcet_coefficients(graph, champion)),
+        ("borda", borda_coefficients(graph, champion, edge_marginals(graph))),
     ):
         base = brute.advantage(graph, matrix, criterion, champion)
         by_matching = (csr_array(brute.indicators(graph)) @ found).toarray()

@@ -20,7 +20,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from duelmatch import __version__
 from duelmatch.errors import FileError
 from duelmatch.files.answers import (
     ANSWERS_BYTES,
@@ -34,6 +33,7 @@ from duelmatch.files.locking import Lock
 from duelmatch.files.tables import read_table
 from duelmatch.files.text import decoded, explaining, naming, read_bytes, read_text, write_text
 from duelmatch.problem import Problem
+from duelmatch.version import __version__
 
 SETTINGS_BYTES = 100_000
 

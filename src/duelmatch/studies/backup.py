@@ -16,11 +16,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-import duelmatch
 from duelmatch.errors import FileError, StoreError
 from duelmatch.files.text import naming, replacing
 from duelmatch.studies.database import Database
 from duelmatch.studies.schema import metadata
+from duelmatch.version import __version__
 
 FORMAT = "duelmatch store"
 VERSION = 1
@@ -43,7 +43,7 @@ def backup(database: Database, path: Path) -> dict[str, int]:
 
 
 def _lines(database: Database, connection: Connection, counts: Counter[str]) -> Iterator[Any]:
-    about = {"format": FORMAT, "version": VERSION, "duelmatch": duelmatch.__version__}
+    about = {"format": FORMAT, "version": VERSION, "duelmatch": __version__}
     yield about | {"tables": database.revision(connection)}
     for table in metadata.sorted_tables:
         names = [column.name for column in table.columns]

@@ -14,7 +14,6 @@ from typing import Any
 
 import sqlalchemy as sa
 
-import duelmatch
 from duelmatch.errors import DuelmatchError, FileError
 from duelmatch.files.tables import dump_table
 from duelmatch.problem import Problem
@@ -26,6 +25,7 @@ from duelmatch.studies.settings import Settings
 from duelmatch.studies.store import Store
 from duelmatch.studies.study import Study
 from duelmatch.studies.texts import plain
+from duelmatch.version import __version__
 
 FORMAT = "duelmatch study"
 VERSION = 1
@@ -45,7 +45,7 @@ def export_json(study: Study, people: bool = False) -> str:
     document: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
-        "duelmatch": duelmatch.__version__,
+        "duelmatch": __version__,
         "name": study.name,
     }
     if people:
