@@ -40,7 +40,7 @@ class UpperBound:
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class DuelBounds:
     """What is known about the number of duels; infinite if no number is enough.
 
     ``information_limit`` is the least that any algorithm needs on average, None if it was not asked for.
@@ -66,7 +66,7 @@ class Plan:
     criterion: Criterion
     delta: float
     winner: bool
-    bounds: Bounds | None
+    bounds: DuelBounds | None
     too_large: str | None = None
 
 
@@ -128,7 +128,7 @@ def plan(
         pair_gaps = theory.condorcet_pair_gaps(preferences).values()
         hardness = sum(gap**-2 for gap in pair_gaps if isfinite(gap))
         verification = theory.verification_hardness(preferences)
-    bounds = Bounds(
+    bounds = DuelBounds(
         min(gaps),
         hardness,
         verification,

@@ -15,7 +15,7 @@ import numpy as np
 from duelmatch.errors import TooLargeError
 from duelmatch.graph import Graph, Vector
 from duelmatch.matchings.blocks import blocks
-from duelmatch.matchings.elimination import Layer, Plan, plan
+from duelmatch.matchings.elimination import Elimination, Layer, plan
 
 MEMORY = 1 << 30
 """Default limit on the memory an exact computation may take, in bytes."""
@@ -55,7 +55,7 @@ def log_count_bound(graph: Graph) -> float:
     return bregman + spare * lgamma(graph.candidates + 1) / graph.candidates - lgamma(spare + 1)
 
 
-def plan_within(graph: Graph, memory: int) -> tuple[Plan, int]:
+def plan_within(graph: Graph, memory: int) -> tuple[Elimination, int]:
     """Return a plan for a block, and the stride between kept layers that respects the memory limit."""
     elimination = plan(graph)
     layer_bytes = [8 << step.open_after for step in elimination.steps]
@@ -89,7 +89,7 @@ def _count_block(graph: Graph, memory: int) -> int:
     return _chinese_remainder(residues, moduli)
 
 
-def _count_modulo(elimination: Plan, modulus: int) -> int:
+def _count_modulo(elimination: Elimination, modulus: int) -> int:
     layer: Layer = np.ones(1, dtype=np.uint64)
     for step in elimination.steps:
         layer = step.forward(layer) % np.uint64(modulus)
