@@ -38,7 +38,7 @@ def hall_condition_fails(positions: int, edges: set[tuple[int, int]]) -> bool:
 # What can be wrong with a problem
 
 
-@pytest.mark.parametrize(
+@each(
     ("candidates", "positions", "edges", "sentence"),
     [
         ([], ["chair"], [], "at least one candidate"),
@@ -279,7 +279,7 @@ def test_a_matching_of_anything_but_names_is_refused(wrong, sentence):
         Matching(wrong)
 
 
-@pytest.mark.parametrize(
+@each(
     ("matching", "sentence"),
     [
         ({"chair": "ann"}, "leaves 'editor' empty"),
