@@ -108,6 +108,14 @@ def test_positions_that_share_too_few_candidates_are_named_and_others_are_not():
     assert "cook" not in sentence
 
 
+@each("larger_first", [False, True])
+def test_of_several_shortages_the_smallest_is_named(larger_first):
+    smaller = [("ann", "chair"), ("ann", "editor")]
+    larger = [(name, position) for name in ("bob", "cyd") for position in ("cook", "clerk", "judge")]
+    with pytest.raises(NoMatchingError, match="the 2 positions 'chair' and 'editor' have only 1 candidate"):
+        Problem.from_edges(larger + smaller if larger_first else smaller + larger)
+
+
 def test_fewer_candidates_than_positions_is_refused():
     with pytest.raises(NoMatchingError, match=r"the 3 positions .* have only 2 candidates"):
         Problem.complete(["ann", "bob"], ["chair", "editor", "cook"])
