@@ -1,6 +1,7 @@
 """With schedule="every" the explorers ask the very questions of the plain listings, duel by duel."""
 
 import numpy as np
+import pytest
 
 import duelmatch as dm
 import listings

@@ -1,4 +1,4 @@
-"""What the frugal search asks: its allocation against the information limit's, its champions against enumeration."""
+"""What the frugal search asks: the allocation of the limit, and champions found by enumeration."""
 
 from __future__ import annotations
 
