@@ -183,4 +183,4 @@ def _report(page: Page, result: dm.Result, progress: dm.Progress, resume: str) -
         page.paragraph(meaning(result))
         if result.status == "no_winner":
             page.paragraph("The Borda winner always exists: try --algorithm borda, with other --votes.")
-    page.paragraph(f"Seed {result.seed}: with --seed {result.seed}, the same answers give the same run.")
+    page.paragraph(f"Seed {result.seed}; the same answers with this --seed give the same run.")
