@@ -1,4 +1,4 @@
-"""A survey: every pair is asked about a fixed number of times, and then there is an answer or there is none."""
+"""A survey: every pair is asked about a fixed number of times, and then there is an answer or none."""
 
 from math import log, sqrt
 
