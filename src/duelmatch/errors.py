@@ -40,11 +40,11 @@ class NotThereError(StudyError):
 
 
 class NotAllowedError(StudyError):
-    """A voter may not do what was asked, or nobody may in this study."""
+    """The voter may not do this, or the study allows it to nobody."""
 
 
 class ConflictError(StudyError):
-    """What the study has come to by now does not go with this; look again."""
+    """The request conflicts with the study's current state; look again."""
 
 
 class TooLargeError(DuelmatchError):

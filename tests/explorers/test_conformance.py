@@ -8,6 +8,7 @@ import sys
 import pytest
 
 import duelmatch as dm
+from cases import each
 from duelmatch.explorers import clucb
 from duelmatch.explorers.catalogue import described
 from duelmatch.testing import ExplorerConformance
@@ -80,7 +81,7 @@ def test_every_algorithm_and_schedule_is_among_them() -> None:
     }
 
 
-@pytest.mark.parametrize("name", ["pytest", "hypothesis"])
+@each("name", ["pytest", "hypothesis"])
 def test_the_package_itself_does_without(name: str) -> None:
     code = f"import sys; sys.modules[{name!r}] = None; import duelmatch, duelmatch.cli"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -12,8 +12,8 @@ from duelmatch.errors import FileError, ProblemError
 from duelmatch.experiments.experiment import Experiment, Instance, Variant
 from duelmatch.experiments.problems import grid, instances_of, labelled
 from duelmatch.explorers.catalogue import check
+from duelmatch.files.documents import check_keys, whole
 from duelmatch.files.text import naming, read_text
-from duelmatch.files.values import check_keys, whole
 
 KEYS = ("title", "seed", "repetitions", "max_duels", "deltas", "problems", "algorithms")
 FILE_BYTES = 1_000_000

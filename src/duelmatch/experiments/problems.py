@@ -16,9 +16,9 @@ from typing import Any
 from duelmatch.errors import ProblemError, listed
 from duelmatch.estimation import estimate_preferences
 from duelmatch.experiments.experiment import Instance, derived_seed, shown
+from duelmatch.files.documents import check_keys, whole
 from duelmatch.files.preflib import load_preflib
 from duelmatch.files.problems import load_preferences
-from duelmatch.files.values import check_keys, whole
 from duelmatch.instances import example
 from duelmatch.instances.registry import generator
 from duelmatch.preferences import Preferences

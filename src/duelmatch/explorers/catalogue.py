@@ -11,6 +11,7 @@ Others add theirs by an entry point in the group ``duelmatch.algorithms`` that l
 from __future__ import annotations
 
 import secrets
+import sys
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -79,7 +80,7 @@ class Parameter:
     default: Any
     help: str
     low: float = 0.0
-    high: float = float("inf")
+    high: float = sys.float_info.max
     choices: tuple[str, ...] = ()
 
     def checked(self, value: object) -> Any:
@@ -108,7 +109,7 @@ class Parameter:
         if self.kind is str:
             return " or ".join(map(repr, self.choices))
         what = "a whole number" if self.kind is int else "a number"
-        if self.high == float("inf"):
+        if self.high == sys.float_info.max:
             return f"{what} from {self.low:g}"
         if self.kind is int:
             return f"{what} from {self.low:g} to {self.high:,.0f}"
