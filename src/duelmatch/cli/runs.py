@@ -18,7 +18,7 @@ from time import perf_counter
 import numpy as np
 
 import duelmatch as dm
-from duelmatch.cli.settings import RunSettings
+from duelmatch.cli.options import RunSettings
 from duelmatch.errors import DuelmatchError
 from duelmatch.experiments.simulation import simulated_run
 

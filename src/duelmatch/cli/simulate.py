@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import duelmatch as dm
-from duelmatch.cli.options import Source, file_argument, json_option
+from duelmatch.cli.options import Source, file_argument, json_option, settings_options, settle
 from duelmatch.cli.output import Page, counted, print_json, rounded, ticker
-from duelmatch.cli.settings import settings_options, settle
 from duelmatch.cli.standing import probability
 from duelmatch.cli.status import INTERRUPTED, refuse
 from duelmatch.explorers.catalogue import Assumption
 
 if TYPE_CHECKING:
+    from duelmatch.cli.options import RunSettings
     from duelmatch.cli.runs import Run, Task
-    from duelmatch.cli.settings import RunSettings
     from duelmatch.truth import Truth
 
 CONFIDENCE = 0.95
