@@ -10,18 +10,16 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import psutil
 import pytest
 
 import duelmatch as dm
 from duelmatch import experiments
-from duelmatch.experiments import parts, running
-from duelmatch.experiments.batches import Batches
-from duelmatch.experiments.experiment import Cell
+from duelmatch.experiments import parts, runs
 from duelmatch.experiments.folder import Folder
-from duelmatch.experiments.running import Batch, Run, Task
+from duelmatch.experiments.runs import Batch, Batches, Run, Task
 from duelmatch.experiments.session import Tick
 from experiments.small import small_file
 
@@ -189,12 +187,12 @@ def test_a_worker_that_is_killed_is_said_and_the_rest_can_be_done(tmp_path: Path
     file, out = small_file(tmp_path, repetitions=300, algorithms=1), tmp_path / "out"
     process = start(file, out, stderr=subprocess.PIPE)
     wait_for(lambda: kept_parts(out) >= 2, process)
-    workers = [
-        child
-        for child in psutil.Process(process.pid).children()
-        if any("popen_loky" in word for word in child.cmdline())
+    grandchildren = [
+        worker
+        for server in psutil.Process(process.pid).children()  # workers are children of the fork server
+        for worker in server.children()
     ]
-    workers[0].kill()
+    grandchildren[0].kill()
     _, said = process.communicate(timeout=120)
     assert process.returncode == 6
     assert b"A worker process was killed" in said
@@ -258,14 +256,15 @@ def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
 
 def test_a_run_that_fails_is_kept_with_its_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What really fails (an exact count that is out of reach) takes a minute, so one run is made to fail."""
-    whole_run = running.simulate_run
+    simulated_run = runs.simulated_run
+    failing = {cell.seed(1) for cell in experiments.load(small_file(tmp_path)).cells}
 
-    def simulate_run(cell: Cell, repetition: int) -> tuple[dm.Result, float]:
-        if repetition == 1:
+    def fail_sometimes(prefs: dm.Preferences, algorithm: str, delta: float, seed: int, *rest: Any, **more: Any) -> Any:
+        if seed in failing:
             raise dm.TooLargeError("out of reach")
-        return whole_run(cell, repetition)
+        return simulated_run(prefs, algorithm, delta, seed, *rest, **more)
 
-    monkeypatch.setattr(running, "simulate_run", simulate_run)
+    monkeypatch.setattr(runs, "simulated_run", fail_sometimes)
     status = experiments.run(small_file(tmp_path, repetitions=3), tmp_path / "out", jobs=1)
     assert (status.done, status.failed) == (24, 8)
     assert status.failures == ("TooLargeError: out of reach",)
@@ -322,11 +321,11 @@ def test_a_damaged_part_is_named(whole: Path, tmp_path: Path) -> None:
 def test_tasks_are_single_runs_first_and_then_as_long_as_they_should_be(tmp_path: Path) -> None:
     experiment = experiments.load(small_file(tmp_path, repetitions=1000))
     cell = experiment.cells[0]
-    batches = Batches([cell], {cell.key: np.zeros(1000, dtype=np.bool_)}, workers=1)
-    assert next(batches) == Task(cell, (0,))
-    assert batches.seconds_left({cell.key: 999}) is None
-    batches.learn(Batch(cell.key, (Run(0, 0, "certified", True, 0.1, 9, 0.1),), seconds=0.01))
-    assert len(next(batches).repetitions) == 50
-    assert batches.seconds_left({cell.key: 999}) == pytest.approx(9.99)
-    rest = [repetition for task in batches for repetition in task.repetitions]
-    assert rest == list(range(51, 1000))
+    batches = Batches([cell], {cell.key: range(1000)}, workers=1)
+    tasks = iter(batches)
+    assert next(tasks) == Task(cell, (0,))
+    assert batches.seconds_left is None
+    batches.learn(Batch(cell.key, (Run(0, 0, 0.01, None),), seconds=0.01))
+    assert len(next(tasks).numbers) == 50
+    assert (batches.runs_left, batches.seconds_left) == (999, pytest.approx(9.99))
+    assert [number for task in tasks for number in task.numbers] == list(range(51, 1000))

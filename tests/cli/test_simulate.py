@@ -12,8 +12,6 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from inspect import signature
-from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +20,7 @@ from click.testing import CliRunner, Result
 
 import duelmatch as dm
 from duelmatch.cli import main
-from duelmatch.cli.runs import Run, seed_of
-from duelmatch.cli.settings import ALGORITHMS, DEFAULT_ALGORITHM, PARAMETERS, settle
-from duelmatch.cli.simulate import summary, truth_of
-from duelmatch.explorers import registry
-from duelmatch.truth import clopper_pearson
+from duelmatch.experiments.runs import single_cell
 
 PROGRAM = str(Path(sys.executable).with_name("duelmatch"))
 POSIX = pytest.mark.skipif(os.name == "nt", reason="signals and terminals are different there")
@@ -213,75 +207,6 @@ class TestReport:
         assert re.search(r"^Error rate +not known", page, re.MULTILINE)
 
 
-class TestTruth:
-    PREFS = dm.Preferences(dm.Problem.complete(["a", "b"], ["s"]), {("s", "a", "b"): 0.6})
-
-    def result(self, status: Any, chosen: str | None, epsilon: float | None = None) -> dm.Result:
-        matching = None if chosen is None else dm.Matching({"s": chosen})
-        return dm.Result("any", status, matching, 10, 0.05, epsilon)
-
-    def test_of_condorcet_is_the_winner(self) -> None:
-        truth = truth_of(self.PREFS, settle({"algorithm": "car-cond"}))
-        assert truth.right(self.result("certified", "a")) is True
-        assert truth.right(self.result("certified", "b")) is False
-        assert truth.right(self.result("no_winner", None)) is False
-        assert truth.right(self.result("budget_spent", None)) is None
-
-    def test_of_borda_is_the_best_score(self) -> None:
-        truth = truth_of(self.PREFS, settle({"algorithm": "clucb-borda-exact"}))
-        assert truth.right(self.result("certified", "a")) is True
-        assert truth.right(self.result("certified", "b")) is False
-
-    @pytest.mark.parametrize(("epsilon", "right"), [(0.09, False), (0.11, True)])
-    def test_within_epsilon_allows_that_much(self, epsilon: float, right: bool) -> None:
-        """The scores are 0.55 and 0.45."""
-        truth = truth_of(self.PREFS, settle({"algorithm": "clucb-borda-pac", "epsilon": epsilon}))
-        assert truth.right(self.result("within_epsilon", "b", epsilon)) is right
-
-    @pytest.mark.parametrize(("epsilon", "right"), [(0.09, False), (0.11, True)])
-    def test_within_epsilon_of_the_condorcet_winner_too(self, epsilon: float, right: bool) -> None:
-        """Against a, b scores 0.4."""
-        truth = truth_of(self.PREFS, settle({"algorithm": "condorcet", "epsilon": epsilon}))
-        assert truth.right(self.result("within_epsilon", "b", epsilon)) is right
-        assert truth.right(self.result("certified", "b", epsilon)) is False
-        assert truth.information_limit(0.05) is None
-
-    def test_within_epsilon_of_every_matching_where_no_winner_is_assumed(self) -> None:
-        """In cycle.yaml every matching loses to some other by 0.4."""
-        prefs = dm.load_preferences("cycle.yaml")
-        for epsilon, right in ((0.39, False), (0.41, True)):
-            settings = settle({"algorithm": "condorcet", "epsilon": epsilon, "assume_winner": False})
-            assert truth_of(prefs, settings).right(self.result("within_epsilon", "a", epsilon)) is right
-
-    def test_of_the_frugal_algorithms_is_exact_unless_told_otherwise(self) -> None:
-        for name in ("condorcet", "borda"):
-            settings = settle({"algorithm": name})
-            assert settings.parameters["epsilon"] is None
-            assert truth_of(self.PREFS, settings).right(self.result("certified", "b")) is False
-        assert settle({"algorithm": "clucb-borda-pac"}).parameters["epsilon"] == 0.05
-
-    def test_wrong_claims_are_counted_and_wrong_guesses_are_not(self) -> None:
-        truth = truth_of(self.PREFS, settle({"algorithm": "car-cond"}))
-        results = [
-            self.result("certified", "a"),
-            self.result("certified", "b"),
-            self.result("no_winner", None),
-            self.result("budget_spent", "b"),
-        ]
-        told = summary([Run(n, n, result, 0.1) for n, result in enumerate(results)], truth)
-        assert (told["wrong"], told["error_rate"]) == (2, 0.5)
-        assert told["error_interval"] == pytest.approx([0.0676, 0.9324], abs=1e-4)
-
-    @pytest.mark.parametrize(("hits", "trials"), [(0, 10), (3, 10), (10, 10), (1, 200)])
-    def test_intervals_solve_the_equations_that_define_them(self, hits: int, trials: int) -> None:
-        def at_most(k: int, p: float) -> float:
-            return sum(comb(trials, i) * p**i * (1 - p) ** (trials - i) for i in range(k + 1))
-
-        low, high = clopper_pearson(hits, trials, 0.95)
-        assert low == 0 if hits == 0 else 1 - at_most(hits - 1, low) == pytest.approx(0.025)
-        assert high == 1 if hits == trials else at_most(hits, high) == pytest.approx(0.025)
-
-
 class TestUsage:
     @pytest.mark.parametrize(
         "options",
@@ -321,28 +246,6 @@ class TestUsage:
             },
         )
         assert done.stdout.strip() == "plain,car-parallel"
-
-
-class TestAlgorithms:
-    def test_the_catalogue_has_all_there_are(self) -> None:
-        assert tuple(ALGORITHMS) == dm.algorithms()
-        assert DEFAULT_ALGORITHM in ALGORITHMS
-
-    @pytest.mark.parametrize("name", ALGORITHMS)
-    def test_the_catalogue_knows_the_parameters(self, name: str) -> None:
-        build = signature(registry._ALGORITHMS[name]).parameters
-        known = {key: value.default for key, value in build.items() if key not in ("graph", "delta", "seed")}
-        assert ALGORITHMS[name].parameters == known
-        assert known.keys() <= set(PARAMETERS)
-
-    def test_are_listed(self) -> None:
-        told = json.loads(CliRunner().invoke(main, ["algorithms", "--json"]).stdout)["algorithms"]
-        assert [row["name"] for row in told] == list(dm.algorithms())
-        assert [row["name"] for row in told if row["default"]] == [DEFAULT_ALGORITHM]
-        page = CliRunner().invoke(main, ["algorithms"], env={"COLUMNS": "400"}).stdout
-        for name, about in ALGORITHMS.items():
-            assert name in page
-            assert about.guarantee in page
 
 
 @POSIX
