@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import duelmatch as dm
-import duelmatch.cli.algorithms  # before a test changes the default that it copies
 from duelmatch.studies import Settings, Store, Study
 from postgres import server
+
+
+@pytest.fixture(autouse=True)
+def drawn_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw the seed 0 wherever none is given, so that every test is repeatable."""
+    monkeypatch.setattr("duelmatch.explorers.catalogue.secrets", SimpleNamespace(randbits=lambda bits: 0))
+
+
+@pytest.fixture
+def really_drawn_seeds(drawn_seeds: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw seeds as outside of the tests."""
+    monkeypatch.setattr("duelmatch.explorers.catalogue.secrets", secrets)
 
 
 @pytest.fixture(scope="session")

@@ -436,3 +436,55 @@ def test_check_checks_the_preferences_too(tmp_path: Path) -> None:
     result = run("check", str(path))
     assert result.exit_code == 3
     assert "between 0 and 1" in result.stderr
+
+
+ORDER_CSV = "position,first,second,probability\ns,a,b,0.6\ns,b,c,0.6\ns,a,c,0.6\n"
+HALF_JSON = json.dumps({"edges": {"s": ["a", "b", "c"]}, "preferences": {"s": [["a", "b", 0.6]]}})
+
+
+@pytest.mark.parametrize("text", [CYCLE.replace("c, a, 0.6", "c, a, 0.4"), ORDER_CSV])
+@pytest.mark.parametrize("command", ["check", "winners", "plan", "simulate"])
+def test_a_dash_reads_standard_input(command: str, text: str) -> None:
+    result = run(command, "-", "--json", *(["--runs", "1"] * (command == "simulate")), input=text)
+    assert result.stderr == ""
+    assert json.loads(result.stdout)["file"] == "standard input"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text", "sentence"),
+    [
+        (["check", "-"], "", "standard input: The file is empty."),
+        (
+            ["winners", "-"],
+            HALF_JSON,
+            "standard input: The probability of 'a against c at s'",
+        ),
+        (["estimate", "-", "--out", "o.yaml"], "a,b\n", "standard input: line 1: the header must be"),
+        (
+            ["estimate", "-", "--out", "o.yaml"],
+            "position,winner,loser\n",
+            "standard input: There are no answers",
+        ),
+        (["ask", "-"], CYCLE, "The answers come from standard input, so the problem must be in a file."),
+    ],
+)
+def test_what_is_wrong_with_standard_input_is_said_in_a_sentence(
+    arguments: list[str], text: str, sentence: str
+) -> None:
+    result = run(*arguments, input=text)
+    assert result.exit_code in (2, 3)
+    assert sentence in result.stderr
+
+
+def test_a_closed_standard_input_is_said() -> None:
+    command = ["sh", "-c", f"'{PROGRAM}' check - <&-"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 3
+    assert done.stderr == "Error: standard input: It is closed.\n"
+
+
+def test_estimate_reads_answers_from_standard_input(tmp_path: Path) -> None:
+    out = tmp_path / "team.yaml"
+    result = run("estimate", "-", "--out", str(out), input="position,winner,loser,weight\ns,a,b,3\n")
+    assert result.exit_code == 0
+    assert dm.load_preferences(out).probability("s", "a", "b") == pytest.approx(3.5 / 4)

@@ -19,8 +19,8 @@ from click.testing import CliRunner, Result
 
 import duelmatch as dm
 from duelmatch.cli import main
-from duelmatch.cli.journal import Journal, fingerprint, sound_length
-from duelmatch.files import Vote, load_votes, votes_table
+from duelmatch.files.answers import load_answers
+from duelmatch.files.journal import fingerprint
 
 PROGRAM = str(Path(sys.executable).with_name("duelmatch"))
 PROMPT = "? help:"
@@ -237,7 +237,7 @@ class TestTheEnd:
         ask("duo.yaml", "--delta", "0.5", answers="ann " * 100)
         problem = dm.load_problem("duo.yaml")
         result = dm.explore(problem, lambda duel: "ann", "car-cond", delta=0.5)
-        assert len(load_votes("duo.votes.csv", problem)) == result.duels
+        assert len(load_answers("duo.votes.csv", problem)) == result.duels
 
     def test_a_finished_run_shows_its_result_again(self) -> None:
         ask("duo.yaml", "--delta", "0.5", answers="ann " * 100)
@@ -424,23 +424,13 @@ class TestGoingOn:
             assert ask("team.yaml", "--votes", "other.csv", answers="1").exit_code == 3
             assert Path("other.csv").read_text(encoding="utf-8") == text
 
-    def test_a_change_by_another_program_during_the_run_is_noticed(self) -> None:
-        with Journal(Path("team.votes.csv")) as journal:
-            journal.begin({}, dm.load_problem("team.yaml"))
-            journal.append(Vote("chair", "ann", "bob"))
-            Path("team.votes.csv").write_text("position,winner,loser\n", encoding="utf-8")
-            with pytest.raises(dm.FileError, match="Another program changed"):
-                journal.append(Vote("chair", "ann", "bob"))
-            with pytest.raises(dm.FileError, match="Another program changed"):
-                journal.undo()
-
     def test_any_name_survives(self) -> None:
         names = ['say "hi", you', "line\nbreak", "漢字", "a,b"]
         dm.save_problem(dm.Problem.complete(names, ["s\nt"]), "odd.json")
         ask("odd.json", answers="1 2 1 2 1 2 1")
-        assert len(load_votes("odd.votes.csv", dm.load_problem("odd.json"))) == 7
+        assert len(load_answers("odd.votes.csv", dm.load_problem("odd.json"))) == 7
         assert "Going on with 7 answers" in ask("odd.json", answers="u").output
-        assert len(load_votes("odd.votes.csv", dm.load_problem("odd.json"))) == 6
+        assert len(load_answers("odd.votes.csv", dm.load_problem("odd.json"))) == 6
 
     def test_a_name_that_a_csv_cannot_hold_is_refused_before_any_question(self) -> None:
         dm.save_problem(dm.Problem.complete([" ann", "bob"], ["s"]), "space.json")
@@ -456,31 +446,6 @@ class TestGoingOn:
 
 
 class TestTornLines:
-    HEADER = b"position,winner,loser\n"
-
-    @pytest.mark.parametrize(
-        "vote",
-        [Vote("chair", "ann", "annabel"), Vote("the\nchair", 'say "hi"', "漢,\n\n字"), Vote("a", '"', "b")],
-    )
-    def test_every_way_to_cut_the_last_line_is_noticed(self, vote: Vote) -> None:
-        before = self.HEADER + b"chair,annabel,ann\n"
-        row = votes_table([vote]).encode().removeprefix(self.HEADER)
-        for kept in range(len(row)):
-            assert sound_length(before + row[:kept]) == len(before), row[:kept]
-        assert sound_length(before + row) == len(before + row)
-
-    def test_every_way_to_cut_the_header_is_noticed(self) -> None:
-        for kept in range(len(self.HEADER)):
-            assert sound_length(self.HEADER[:kept]) == 0
-        assert sound_length(self.HEADER) == len(self.HEADER)
-
-    def test_zeros_that_a_crashed_disk_left_are_torn(self) -> None:
-        assert sound_length(self.HEADER + b"chair,ann,bob\n" + bytes(512)) == len(self.HEADER) + 14
-
-    def test_a_stray_quote_far_back_does_not_throw_answers_away(self) -> None:
-        data = self.HEADER + b'chair,"ann,bob\n' + b"chair,ann,bob\n" * 2000
-        assert sound_length(data) == len(data)
-
     def test_one_is_dropped_with_a_notice_and_asked_again(self) -> None:
         ask("team.yaml", answers="1 1 1")
         whole = Path("team.votes.csv").read_bytes()
@@ -500,7 +465,7 @@ class TestTornLines:
         assert Path("team.votes.csv").read_bytes() == data
 
     def test_the_only_answer_can_be_torn(self) -> None:
-        Path("team.votes.csv").write_bytes(self.HEADER + b"chair,an")
+        Path("team.votes.csv").write_bytes(b"position,winner,loser\nchair,an")
         result = ask("team.yaml", answers="1")
         assert result.exit_code == 0
         assert len(rows()) == 1

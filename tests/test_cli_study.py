@@ -23,8 +23,10 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.delenv("DUELMATCH_STORE", raising=False)
 
 
-def run(*arguments: str, code: int = 0) -> Result:
-    result = CliRunner().invoke(duelmatch.cli.main, arguments, prog_name="duelmatch", env={"COLUMNS": "80"})
+def run(*arguments: str, code: int = 0, stdin: str | None = None) -> Result:
+    result = CliRunner().invoke(
+        duelmatch.cli.main, arguments, stdin, prog_name="duelmatch", env={"COLUMNS": "80"}
+    )
     assert result.exit_code == code, result.output
     return result
 
@@ -211,6 +213,15 @@ def test_a_study_moves_to_another_database(lineup: str) -> None:
     printed = run("study", "export", "--store", "sqlite:///other.db").stdout
     assert json.loads(printed) == json.loads(Path("lineup.json").read_text(encoding="utf-8"))
     assert '"ann"' not in printed
+
+
+def test_a_study_is_begun_and_imported_from_standard_input() -> None:
+    run("study", "create", "-", stdin="edges:\n  chair: [ann, bob]\n")
+    exported = run("study", "export").stdout
+    run("study", "import", "-", "--store", "sqlite:///other.db", stdin=exported)
+    assert read("study", "status", "--store", "sqlite:///other.db")["name"] == "standard input"
+    refused = run("study", "import", "-", stdin="{}", code=BAD_INPUT)
+    assert refused.stderr.startswith("Error: standard input: This is not an exported study.")
 
 
 def test_answers_are_exported_as_csv(lineup: str) -> None:

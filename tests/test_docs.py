@@ -24,7 +24,7 @@ from click.testing import CliRunner
 import duelmatch as dm
 import duelmatch.cli
 from duelmatch.cli import COMMANDS, status
-from duelmatch.cli.settings import ALGORITHMS
+from duelmatch.explorers.catalogue import described
 
 PROJECT = Path(__file__).parents[1]
 DOCS = PROJECT / "docs"
@@ -151,7 +151,7 @@ def test_every_algorithm_has_its_page(name: str) -> None:
     page = (DOCS / "algorithms" / f"{FAMILY.get(name, name)}.md").read_text(encoding="utf-8")
     for heading in ("What it promises", "When to use it", "The listing", "Differences", "Parameters", "Cost"):
         assert f"## {heading}" in page, heading
-    for parameter in ALGORITHMS[name].parameters:
+    for parameter in described(name).defaults:
         assert f"`{parameter}`" in page
     assert f'"{name}"' in page, "an example that is run"
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import each
 from duelmatch.drawing import COLOURS, draw
 from duelmatch.errors import FileError, MissingExtraError, ProblemError
 from duelmatch.instances import paper_example, random_problem
@@ -20,16 +21,14 @@ WINNERS: dict[str, Mapping[str, str]] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("suffix", "start"), [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF"), (".SVG", b"<?xml")]
-)
+@each(("suffix", "start"), [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF"), (".SVG", b"<?xml")])
 def test_the_suffix_picks_the_format(tmp_path: Path, suffix: str, start: bytes) -> None:
     path = tmp_path / f"picture{suffix}"
     assert draw(PAPER.problem, WINNERS, path=path) == path
     assert path.read_bytes().startswith(start)
 
 
-@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
+@each("suffix", [".png", ".svg", ".pdf"])
 def test_the_same_problem_gives_the_same_bytes(tmp_path: Path, suffix: str) -> None:
     first = draw(PAPER.problem, WINNERS, path=tmp_path / f"a{suffix}", title="Twice").read_bytes()
     assert draw(PAPER.problem, WINNERS, path=tmp_path / f"b{suffix}", title="Twice").read_bytes() == first
@@ -42,20 +41,20 @@ def test_each_matching_has_its_colour(tmp_path: Path) -> None:
     assert COLOURS[2].lower() not in svg
 
 
-@pytest.mark.parametrize(
-    "name", ["x" * 200, "a $b$ c", "$", r"\frac", "<&>", "two\nlines", "漢字", "\x1b[31mred", " ", "\t"]
-)
+@each("name", ["x" * 200, "a $b$ c", "$", r"\frac", "<&>", "two\nlines", "漢字", "\x1b[31mred", " ", "\t"])
 def test_any_name_can_be_drawn(tmp_path: Path, name: str) -> None:
     if not name.strip():
         name = f".{name}."
     problem = Problem.complete([name, "other"], [name])
-    assert draw(problem, path=tmp_path / "a.svg", title=name).stat().st_size > 1000
+    path = draw(problem, path=tmp_path / "a.svg", title=name)
+    assert path.stat().st_size > 1000
+    path.unlink()
 
 
-@pytest.mark.parametrize(("candidates", "positions"), [(1, 1), (20, 20), (60, 3)])
+@each(("candidates", "positions"), [(1, 1), (20, 20), (60, 3)])
 def test_small_and_large_problems_can_be_drawn(tmp_path: Path, candidates: int, positions: int) -> None:
     problem = random_problem(candidates, positions, density=0.3)
-    assert draw(problem, path=tmp_path / "a.png").stat().st_size > 1000
+    assert draw(problem, path=tmp_path / f"{candidates}.png").stat().st_size > 1000
 
 
 def test_a_candidate_for_nothing_is_drawn_too(tmp_path: Path) -> None:

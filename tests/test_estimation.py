@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import duelmatch as dm
-from duelmatch.files import Vote
+from duelmatch.files.answers import Comparison
 
 
-def votes_of(*counted: tuple[str, str, int]) -> list[Vote]:
-    return [Vote("chair", winner, loser) for winner, loser, times in counted for _ in range(times)]
+def votes_of(*counted: tuple[str, str, int]) -> list[Comparison]:
+    return [Comparison("chair", winner, loser) for winner, loser, times in counted for _ in range(times)]
 
 
 def test_frequencies_are_shares_of_wins_with_imagined_results_added() -> None:
@@ -50,7 +50,7 @@ def test_bradley_terry_finds_the_strengths_that_answers_were_drawn_from() -> Non
     true = dm.instances.bradley_terry(5, 2, spread=1.0, seed=3)
     rng = np.random.default_rng(11)
     votes = [
-        Vote(position, *((first, second) if wins else (second, first)))
+        Comparison(position, *((first, second) if wins else (second, first)))
         for (position, first, second), probability in true.items()
         for wins in rng.random(10_000) < probability
     ]
@@ -62,7 +62,7 @@ def test_bradley_terry_finds_the_strengths_that_answers_were_drawn_from() -> Non
 def test_the_likeliest_strengths_explain_every_candidates_wins(pairs: list[list[str]]) -> None:
     """At the maximum, each candidate's expected wins equal the wins, smoothing included."""
     problem = dm.Problem.complete(["a", "b", "c", "d"], ["chair"])
-    votes = [Vote("chair", winner, loser) for winner, loser in pairs]
+    votes = [Comparison("chair", winner, loser) for winner, loser in pairs]
     matrix = dm.estimate_preferences(votes, problem).matrix
     wins = np.full((4, 4), 0.5)
     for winner, loser in pairs:
@@ -84,7 +84,7 @@ def test_what_ask_keeps_can_be_estimated_from(tmp_path: Path) -> None:
     first, second = [candidate for candidate, position in problem.edges if position == problem.positions[0]][
         :2
     ]
-    votes = [Vote(problem.positions[0], first, second)]
+    votes = [Comparison(problem.positions[0], first, second)]
     prefs = dm.estimate_preferences(votes, problem)
     assert prefs.probability(problem.positions[0], first, second) > 0.5
     assert prefs.problem == problem
@@ -93,11 +93,9 @@ def test_what_ask_keeps_can_be_estimated_from(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("position,winner,loser\n", "There are no results"),
+        ("position,winner,loser\n", "There are no answers"),
         ("winner,loser\nann,bob\n", "the header must be position,winner,loser"),
-        ("position,winner,loser\nchair,ann,ann\n", "result 1: 'ann' cannot win against itself"),
-        ("position,winner,loser,weight\nchair,ann,bob,0\n", "line 2: the weight must be above 0"),
-        ("position,winner,loser,weight\nchair,ann,bob,much\n", "line 2: the weight must be a number"),
+        ("position,winner,loser\nchair,ann,ann\n", "answer 1: 'ann' cannot win against itself"),
         ("position,winner,loser\nchair,ann,bob\neditor,ann,bob\nweb,ann,bob\n", "3 positions"),
     ],
 )
@@ -118,5 +116,5 @@ def test_parameters_are_checked(given: dict[str, object], sentence: str) -> None
 
 def test_a_vote_outside_the_problem_is_refused() -> None:
     problem = dm.Problem.complete(["ann", "bob"], ["chair"])
-    with pytest.raises(dm.ProblemError, match=r"result 2: .*'zoe'"):
+    with pytest.raises(dm.ProblemError, match=r"answer 2: .*'zoe'"):
         dm.estimate_preferences(votes_of(("ann", "bob", 1), ("zoe", "bob", 1)), problem)

@@ -9,6 +9,7 @@ import pytest
 
 import brute
 import duelmatch as dm
+from cases import each
 from duelmatch.errors import ProblemError
 
 
@@ -20,7 +21,7 @@ def comparable(prefs: dm.Preferences) -> np.ndarray:
 # Problems
 
 
-@pytest.mark.parametrize("seed", range(30))
+@each("seed", range(30))
 def test_a_random_problem_has_the_shape_asked_for_and_a_matching(seed: int) -> None:
     rng = np.random.default_rng(seed)
     positions = int(rng.integers(1, 8))
@@ -44,7 +45,7 @@ def test_density_1_is_complete_and_density_0_a_single_matching() -> None:
     assert len(dm.instances.random_problem(6, 4, density=0.0).edges) == 4
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "message"),
     [
         ({"candidates": 3, "positions": 4}, "not 3 candidates for 4 positions"),
@@ -63,7 +64,7 @@ def test_impossible_problems_are_refused(arguments: dict, message: str) -> None:
 # Preferences
 
 
-@pytest.mark.parametrize("generate", [dm.instances.uniform, dm.instances.bradley_terry, dm.instances.planted])
+@each("generate", [dm.instances.uniform, dm.instances.bradley_terry, dm.instances.planted])
 def test_the_same_seed_gives_the_same_instance_and_another_seed_another(
     generate: Callable[..., dm.Preferences],
 ) -> None:
@@ -73,7 +74,7 @@ def test_the_same_seed_gives_the_same_instance_and_another_seed_another(
     assert first.problem == dm.instances.random_problem(6, 4, density=0.7, seed=3)
 
 
-@pytest.mark.parametrize(
+@each(
     ("generate", "expected"),
     [
         (dm.instances.uniform, [0.5228552200824905, 0.6203632347567889, 0.3945602781198323]),
@@ -98,13 +99,13 @@ def test_uniform_probabilities_stay_in_their_range_and_spread_over_it() -> None:
     assert probabilities.max() > 0.893
 
 
-@pytest.mark.parametrize(("low", "high"), [(0.6, 0.4), (-0.1, 0.5), (0.5, 1.1), (float("nan"), 0.5)])
+@each(("low", "high"), [(0.6, 0.4), (-0.1, 0.5), (0.5, 1.1), (float("nan"), 0.5)])
 def test_a_range_that_is_none_is_refused(low: float, high: float) -> None:
     with pytest.raises(ProblemError, match="must satisfy 0 <= low <= high <= 1"):
         dm.instances.uniform(3, 2, low=low, high=high)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@each("seed", range(10))
 def test_bradley_terry_odds_multiply_along_a_chain(seed: int) -> None:
     prefs = dm.instances.bradley_terry(5, 3, seed=seed)
     for position in prefs.problem.positions:
@@ -123,13 +124,13 @@ def test_bradley_terry_without_spread_is_even_and_with_a_huge_spread_sure() -> N
     assert set(sure) <= {0.0, 1.0}
 
 
-@pytest.mark.parametrize("spread", [-1.0, float("nan"), float("inf")])
+@each("spread", [-1.0, float("nan"), float("inf")])
 def test_a_spread_that_is_none_is_refused(spread: float) -> None:
     with pytest.raises(ProblemError, match="spread must be"):
         dm.instances.bradley_terry(3, 2, spread=spread)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@each("seed", range(30))
 def test_a_planted_winner_wins_by_the_gap_for_every_position_that_differs(seed: int) -> None:
     rng = np.random.default_rng(seed)
     positions = int(rng.integers(1, 6))
@@ -152,7 +153,7 @@ def test_the_noise_around_a_planted_winner_stays_within_its_bound() -> None:
     assert (distances < 0.05).any()
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "message"),
     [
         ({"gap": 0.0}, "The gap must lie above 0"),
@@ -166,7 +167,7 @@ def test_impossible_plantings_are_refused(arguments: dict, message: str) -> None
         dm.instances.planted(3, 2, **arguments)
 
 
-@pytest.mark.parametrize(("candidates", "positions"), [(3, 1), (3, 3), (4, 2), (5, 3), (6, 4), (7, 2)])
+@each(("candidates", "positions"), [(3, 1), (3, 3), (4, 2), (5, 3), (6, 4), (7, 2)])
 def test_cyclic_instances_have_no_condorcet_winner_and_all_matchings_tie_for_borda(
     candidates: int, positions: int
 ) -> None:
@@ -184,7 +185,7 @@ def test_cyclic_instances_have_no_condorcet_winner_and_all_matchings_tie_for_bor
         assert prefs.score(moved, prefs.problem.matching(matching)) == pytest.approx(0.7)
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "message"),
     [
         ({"candidates": 2, "positions": 1}, "A cycle needs at least 3 candidates, not 2"),
@@ -198,7 +199,7 @@ def test_impossible_cycles_are_refused(arguments: dict, message: str) -> None:
         dm.instances.cyclic(**arguments)
 
 
-@pytest.mark.parametrize("positions", [2, 3, 4, 6])
+@each("positions", [2, 3, 4, 6])
 def test_equal_gaps_are_those_promised(positions: int) -> None:
     prefs = dm.instances.equal_gaps(positions, gap=0.2)
     graph = prefs.problem.graph
@@ -209,7 +210,7 @@ def test_equal_gaps_are_those_promised(positions: int) -> None:
     np.testing.assert_allclose(brute.borda_gaps(graph, prefs.matrix), 0.4)
 
 
-@pytest.mark.parametrize(("positions", "gap"), [(1, 0.1), (3, 0.0), (3, 0.51)])
+@each(("positions", "gap"), [(1, 0.1), (3, 0.0), (3, 0.51)])
 def test_impossible_equal_gaps_are_refused(positions: int, gap: float) -> None:
     with pytest.raises(ProblemError, match=r"Equal gaps need at least 2 positions|The gap must lie above 0"):
         dm.instances.equal_gaps(positions, gap)

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 import brute
 import duelmatch as dm
+from cases import each
 from duelmatch.errors import ProblemError
 from duelmatch.matchings.assignment import best_matching
 
-every_seed = pytest.mark.parametrize("seed", brute.SEEDS)
+every_seed = each("seed", brute.SEEDS)
 
 TEAM = dm.Problem.from_edges([("ann", "chair"), ("bob", "chair"), ("bob", "editor"), ("cyd", "editor")])
 WIN = {("chair", "ann", "bob"): 0.55, ("editor", "bob", "cyd"): 0.2}
@@ -92,8 +93,8 @@ def test_the_condorcet_margin_is_the_narrowest_win(seed: int) -> None:
     assert (margin == 0) == (abs(expected) < brute.TIE)
 
 
-@pytest.mark.parametrize("margin", [1e-6, 1e-9, 1e-10, 1e-11, 4e-12])
-@pytest.mark.parametrize("seed", range(12))
+@each("margin", [1e-6, 1e-9, 1e-10, 1e-11, 4e-12])
+@each("seed", range(12))
 def test_a_winner_by_a_hair_is_a_winner(seed: int, margin: float) -> None:
     problem = dm.instances.random_problem(4, 3, seed=seed)
     graph = problem.graph
@@ -134,7 +135,7 @@ def test_the_only_matching_wins_by_an_infinite_margin() -> None:
     assert prefs.borda_score(prefs.borda_winner()) == 0.5
 
 
-@pytest.mark.parametrize("seed", range(4))
+@each("seed", range(4))
 def test_a_planted_winner_is_found_among_more_matchings_than_can_be_listed(seed: int) -> None:
     prefs = dm.instances.planted(14, 12, gap=0.01, density=0.7, noise=0.4, seed=seed)
     winner = prefs.condorcet_winner()
@@ -228,12 +229,6 @@ def test_rewards_are_named_by_edge() -> None:
     ("win", "message"),
     [
         ({}, "The probability of 'ann against bob at chair' and 'bob against cyd at editor' is missing"),
-        (WIN | {("chair", "ann", "bob"): 1.5}, "must lie between 0 and 1, not 1.5"),
-        (WIN | {("chair", "ann", "bob"): -0.1}, "must lie between 0 and 1, not -0.1"),
-        (WIN | {("chair", "ann", "bob"): float("nan")}, "must lie between 0 and 1, not nan"),
-        (WIN | {("chair", "ann", "bob"): "0.5"}, "must be a number, not '0.5'"),
-        (WIN | {("chair", "ann", "bob"): True}, "must be a number, not True"),
-        (WIN | {("chair", "ann", "bob"): None}, "must be a number, not None"),
         (WIN | {("chair", "bob", "ann"): 0.55}, "contradict each other: they imply both 0.45 and 0.55"),
         (WIN | {("chair", "ann", "ann"): 0.6}, "'ann' against itself at 'chair' is 0.5 by definition"),
         (WIN | {("chair", "ann", "dan"): 0.6}, "There is no candidate 'dan'"),
@@ -244,6 +239,23 @@ def test_rewards_are_named_by_edge() -> None:
     ],
 )
 def test_bad_preferences_are_refused_by_name(win: dict, message: str) -> None:
+    with pytest.raises(ProblemError, match=message):
+        dm.Preferences(TEAM, win)
+
+
+@each(
+    ("probability", "message"),
+    [
+        (1.5, "must lie between 0 and 1, not 1.5"),
+        (-0.1, "must lie between 0 and 1, not -0.1"),
+        (float("nan"), "must lie between 0 and 1, not nan"),
+        ("0.5", "must be a number, not '0.5'"),
+        (True, "must be a number, not True"),
+        (None, "must be a number, not None"),
+    ],
+)
+def test_what_is_no_probability_is_refused(probability: object, message: str) -> None:
+    win: dict = WIN | {("chair", "ann", "bob"): probability}
     with pytest.raises(ProblemError, match=message):
         dm.Preferences(TEAM, win)
 
@@ -259,7 +271,7 @@ def changed(row: int, column: int, value: float) -> np.ndarray:
     return matrix
 
 
-@pytest.mark.parametrize(
+@each(
     ("matrix", "message"),
     [
         (np.zeros((3, 3)), "The matrix must be 4 x 4, one row and column per edge, not 3 x 3"),
@@ -277,7 +289,7 @@ def test_bad_matrices_are_refused(matrix: object, message: str) -> None:
         dm.Preferences.from_matrix(TEAM, matrix)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@each(
     ("matching", "message"),
     [
         ({"chair": "ann"}, "leaves 'editor' empty"),

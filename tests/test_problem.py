@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import each
 from duelmatch.errors import NoMatchingError, ProblemError
 from duelmatch.graph import Graph
 from duelmatch.problem import Details, Duel, Matching, Problem
@@ -75,7 +76,7 @@ def test_a_single_text_in_place_of_names_is_refused_by_the_constructor_too():
         Problem("ab", ("chair",), (("a", "chair"), ("b", "chair")))
 
 
-@pytest.mark.parametrize("kind", ["candidate", "position"])
+@each("kind", ["candidate", "position"])
 def test_details_of_a_stranger_are_refused(kind):
     with pytest.raises(ProblemError, match=f"for 'zoe', but no {kind} is called so"):
         Problem(("ann",), ("chair",), (("ann", "chair"),), **{f"{kind}_details": {"zoe": Details()}})
@@ -263,7 +264,7 @@ def test_a_candidate_in_two_positions_is_refused():
         Matching({"chair": "ann", "editor": "ann"})
 
 
-@pytest.mark.parametrize(
+@each(
     ("wrong", "sentence"),
     [
         ({"chair": None}, "made of names, not None"),

@@ -11,6 +11,7 @@ A name is imported when it is first used, so that ``import duelmatch`` costs nex
 from typing import TYPE_CHECKING
 
 from duelmatch.lazy import lazily
+from duelmatch.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from duelmatch import experiments, instances, matchings, theory
@@ -34,13 +35,11 @@ if TYPE_CHECKING:
     )
     from duelmatch.explorers.explorer import Explorer, explore, explorer
     from duelmatch.explorers.result import Progress, Result
-    from duelmatch.files import load_preferences, load_problem, save_problem
+    from duelmatch.files.preflib import load_preflib
+    from duelmatch.files.problems import load_preferences, load_problem, save_problem
     from duelmatch.instances.registry import register_generator
     from duelmatch.preferences import Preferences
-    from duelmatch.preflib import load_preflib
     from duelmatch.problem import Details, Duel, Matching, Problem
-
-__version__ = "0.1.0"
 
 __all__ = [
     "Algorithm",
@@ -103,12 +102,12 @@ if not TYPE_CHECKING:  # a type checker would take any name for one of ours
             ),
             "explorers.explorer": ("Explorer", "explore", "explorer"),
             "explorers.result": ("Progress", "Result"),
-            "files": ("load_preferences", "load_problem", "save_problem"),
+            "files.preflib": ("load_preflib",),
+            "files.problems": ("load_preferences", "load_problem", "save_problem"),
             "instances": (),
             "instances.registry": ("register_generator",),
             "matchings": (),
             "preferences": ("Preferences",),
-            "preflib": ("load_preflib",),
             "problem": ("Details", "Duel", "Matching", "Problem"),
             "theory": (),
         },

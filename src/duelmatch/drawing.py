@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from duelmatch.errors import FileError, MissingExtraError, ProblemError
+from duelmatch.files.text import naming, printable, replacing
 from duelmatch.matchings import edges_in_every, edges_in_some
 from duelmatch.problem import Problem
-from duelmatch.textfiles import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -92,12 +92,15 @@ def draw(
     with matplotlib.rc_context(SETTINGS), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure = _figure(Figure, problem, chosen, title)
-        try:
-            figure.savefig(target, dpi=150, bbox_inches="tight", pad_inches=0.2, metadata=METADATA[suffix])
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise FileError(f"{printable(str(target))}: The picture cannot be written: {reason}.") from None
+        save_figure(figure, target, bbox_inches="tight", pad_inches=0.2)
     return target
+
+
+def save_figure(figure: Figure, path: Path, **options: Any) -> None:
+    """Write a figure, in the format that the suffix picks."""
+    suffix = path.suffix.lower()
+    with naming(path), replacing(path) as file:
+        figure.savefig(file, format=suffix[1:], dpi=150, metadata=METADATA[suffix], **options)
 
 
 def _figure(

@@ -1,10 +1,10 @@
-"""Preferences estimated from pairwise results that somebody has collected.
+"""Preferences estimated from pairwise answers that somebody has collected.
 
 Two estimates. ``bradley-terry`` gives each candidate of a position a strength s and takes P(a beats b) =
 1 / (1 + exp(s_b - s_a)); the strengths are the most likely ones. It speaks about pairs that never met, and is
 wrong where tastes go in circles. ``frequencies`` takes each pair by itself: its share of wins.
 
-Either adds ``smoothing`` imagined results to every pair, half for each side. So pairs that never met are even
+Either adds ``smoothing`` imagined answers to every pair, half for each side. So pairs that never met are even
 (frequencies), a candidate who never lost is not invincible, and the likeliest strengths exist and are unique.
 """
 
@@ -20,35 +20,31 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from duelmatch.documents import Bare, number
-from duelmatch.errors import FileError, ProblemError
-from duelmatch.files import VOTES_BYTES, VOTES_HEADER, Vote, load_problem
+from duelmatch.errors import ProblemError
+from duelmatch.files.answers import ANSWERS_BYTES, Comparison, read_answers
+from duelmatch.files.problems import load_problem
+from duelmatch.files.text import AnyPath, naming, read_text
 from duelmatch.preferences import Preferences
 from duelmatch.problem import Problem
-from duelmatch.textfiles import naming, read_text, table
 
 Method = Literal["bradley-terry", "frequencies"]
 
-WEIGHTED_HEADER = (*VOTES_HEADER, "weight")
 TOLERANCE = 1e-9
-"""On the gradient of the likelihood per result: the probabilities are right to about that."""
-
-AnyPath = str | os.PathLike[str]
-Weighted = tuple[Vote, float]
+"""On the gradient of the likelihood per answer: the probabilities are right to about that."""
 
 
 def estimate_preferences(
-    votes: AnyPath | Iterable[Vote],
+    answers: AnyPath | Iterable[Comparison],
     problem: Problem | AnyPath | None = None,
     method: Method = "bradley-terry",
     smoothing: float = 1.0,
 ) -> Preferences:
-    """Estimate preferences from results: a CSV ``position,winner,loser[,weight]``, or votes.
+    """Estimate preferences from answers: a CSV ``position,winner,loser[,weight]``, or comparisons.
 
-    Without a problem, its candidates and positions are those that the results name.
+    Without a problem, its candidates and positions are those that the answers name.
 
     :raises FileError: if the file cannot be read or understood.
-    :raises ProblemError: if the results do not fit the problem, or a parameter is out of range.
+    :raises ProblemError: if the answers do not fit the problem, or a parameter is out of range.
     """
     if method not in get_args(Method):
         raise ProblemError(
@@ -57,36 +53,22 @@ def estimate_preferences(
     if isinstance(smoothing, bool) or not isinstance(smoothing, (int, float)) or not 0 < smoothing < math.inf:
         raise ProblemError(f"The smoothing must be above 0 and finite, not {smoothing!r:.80}.")
     known = problem if problem is None or isinstance(problem, Problem) else load_problem(problem)
-    if isinstance(votes, (str, os.PathLike)):
-        with naming(votes) as file:
-            return _estimated(_read(read_text(file, VOTES_BYTES)), known, method, float(smoothing))
-    return _estimated([(vote, 1.0) for vote in votes], known, method, float(smoothing))
-
-
-def _read(text: str) -> list[Weighted]:
-    weighted = "weight" in text.lstrip().partition("\n")[0].casefold()
-    results = []
-    for line, cells in table(text, WEIGHTED_HEADER if weighted else VOTES_HEADER):
-        weight = 1.0
-        if weighted:
-            weight = number(Bare(cells.pop(), where=f"line {line}: "), "the weight")
-            if not 0 < weight < math.inf:
-                raise FileError(f"line {line}: the weight must be above 0, not {weight:g}.")
-        results.append((Vote(*cells), weight))
-    return results
+    if isinstance(answers, (str, os.PathLike)):
+        with naming(answers) as file:
+            given = read_answers(read_text(file, ANSWERS_BYTES), known)
+            return _estimated(given, known, method, float(smoothing))
+    return _estimated(list(answers), known, method, float(smoothing))
 
 
 def _estimated(
-    results: list[Weighted], problem: Problem | None, method: Method, smoothing: float
+    answers: list[Comparison], problem: Problem | None, method: Method, smoothing: float
 ) -> Preferences:
-    if not results:
-        raise ProblemError("There are no results to estimate from.")
+    if not answers:
+        raise ProblemError("There are no answers to estimate from.")
     if problem is None:
-        edges = dict.fromkeys(
-            (name, vote.position) for vote, _ in results for name in (vote.winner, vote.loser)
-        )
-        problem = Problem.from_edges(edges)
-    wins = _wins(results, problem)
+        edges = ((name, answer.position) for answer in answers for name in (answer.winner, answer.loser))
+        problem = Problem.from_edges(dict.fromkeys(edges))
+    wins = _wins(answers, problem)
     graph = problem.graph
     matrix = np.zeros_like(wins)
     for position in range(graph.positions):
@@ -97,17 +79,14 @@ def _estimated(
     return Preferences.from_matrix(problem, matrix)
 
 
-def _wins(results: list[Weighted], problem: Problem) -> NDArray[np.float64]:
+def _wins(answers: list[Comparison], problem: Problem) -> NDArray[np.float64]:
     """Return how much of the weight each edge won against each other."""
     wins = np.zeros((problem.graph.edges,) * 2)
-    for place, (vote, weight) in enumerate(results, start=1):
+    for place, answer in enumerate(answers, start=1):
         try:
-            if vote.winner == vote.loser:
-                raise ProblemError(f"'{vote.winner}' cannot win against itself.")
-            winner = problem.edge_number(vote.winner, vote.position)
-            wins[winner, problem.edge_number(vote.loser, vote.position)] += weight
+            wins[answer.edges(problem)] += answer.weight
         except ProblemError as error:
-            raise ProblemError(f"result {place}: {error}") from None
+            raise ProblemError(f"answer {place}: {error}") from None
     return wins
 
 
@@ -120,7 +99,7 @@ def _frequencies(wins: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _bradley_terry(wins: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the probabilities under the strengths that make the results most likely."""
+    """Return the probabilities under the strengths that make the answers most likely."""
     total = wins.sum() or 1.0
 
     def loss(strength: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:

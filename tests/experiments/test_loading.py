@@ -103,7 +103,7 @@ def test_the_experiments_of_the_gallery_can_be_run_again(file: Path) -> None:
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
-        ({"repetition": 3}, "has no 'repetition'.*Did you mean 'repetitions'"),
+        ({"repetition": 3}, "unknown key 'repetition'.*Did you mean 'repetitions'"),
         ({"repetitions": 0}, "repetitions must be a whole number from 1, not 0"),
         ({"seed": 1.5}, "seed must be a whole number from 0"),
         ({"deltas": [0.1, 2]}, "A delta must lie between 0 and 1, not 2"),
@@ -117,7 +117,7 @@ def test_the_experiments_of_the_gallery_can_be_run_again(file: Path) -> None:
         ({"problems": [{"file": 3}]}, "file must be a path in quotes"),
         ({"problems": [{"file": "no.yaml"}]}, "Problem 1: .*no.yaml: There is no such file"),
         ({"problems": [{"generator": "plant"}]}, "there is no generator 'plant'"),
-        ({"problems": [{"generator": "planted", "gaps": 1}]}, "has no 'gaps'.*Did you mean 'gap'"),
+        ({"problems": [{"generator": "planted", "gaps": 1}]}, "unknown key 'gaps'.*Did you mean 'gap'"),
         ({"problems": [{"generator": "planted", "candidates": 3}]}, "'planted' needs 'positions'"),
         ({"problems": [{"generator": "equal_gaps", "positions": 2.5}]}, "positions must be a whole number"),
         ({"problems": [{"generator": "equal_gaps", "positions": []}]}, "The list of 'positions' is empty"),

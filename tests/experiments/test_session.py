@@ -241,7 +241,7 @@ def test_two_cannot_run_in_one_folder(tmp_path: Path) -> None:
     process = start(file, out)
     try:
         wait_for(lambda: kept_parts(out) >= 1, process)
-        with pytest.raises(dm.FileError, match=f"process {process.pid} is running this experiment"):
+        with pytest.raises(dm.FileError, match=f"in use by process {process.pid}"):
             experiments.run(file, out, jobs=1)
     finally:
         process.kill()
@@ -300,7 +300,7 @@ def test_being_killed_while_merging_counts_nothing_twice(
         kept.append(batch(3))
     monkeypatch.undo()
     assert len(list(tmp_path.glob("part-*"))) == 5
-    (tmp_path / "left.draft").write_bytes(b"half a part")
+    (tmp_path / ".left.tmp").write_bytes(b"half a part")
     again = parts.Parts(tmp_path)
     assert sum(piece.num_rows for piece in again.batches(["repetition"])) == 4
     again.tidy()

@@ -3,11 +3,13 @@
 ``recorded_runs.json`` beside this file holds the digests; a change that is not meant to change any run leaves
 them as they are. After a change that is meant to, record anew and say so in the commit:
 
-    python tests/explorers/recording.py
+    python tests/explorers/recording.py --check     play all of them, and list those that have changed
+    python tests/explorers/recording.py             record anew
 """
 
 import hashlib
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -138,6 +140,11 @@ def cases():
 
 def main():
     found = {label: play(*arguments) for label, play, arguments in cases()}
+    if "--check" in sys.argv:
+        recorded = json.loads(FILE.read_text(encoding="utf-8"))
+        changed = [label for label in recorded if found.get(label) != recorded[label]]
+        print(*changed, f"{len(found)} runs, {len(changed)} have changed", sep="\n")
+        return
     FILE.write_text(json.dumps(found, indent=0) + "\n", encoding="utf-8")
     print(f"{len(found)} runs")
 

@@ -8,8 +8,8 @@ import sys
 import pytest
 
 import duelmatch as dm
-from duelmatch.cli.settings import ALGORITHMS
 from duelmatch.explorers import clucb
+from duelmatch.explorers.catalogue import described
 from duelmatch.testing import ExplorerConformance
 
 SCHEDULES = ("sparse", "every")
@@ -74,7 +74,7 @@ def test_every_algorithm_and_schedule_is_among_them() -> None:
     assert covered == {
         (algorithm, schedule)
         for algorithm in dm.algorithms()
-        for schedule in (SCHEDULES if "schedule" in ALGORITHMS[algorithm].parameters else (None,))
+        for schedule in (SCHEDULES if "schedule" in described(algorithm).defaults else (None,))
     }
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import duelmatch as dm
 from duelmatch.explorers import car_parallel
-from duelmatch.explorers.engine import Outcome, Round, Rounds, Standing
+from duelmatch.explorers.engine import Outcome, Round, Rounds, Snapshot
 
 PROBLEM = dm.Problem.complete([f"c{i}" for i in range(12)], ["chair"])
 DELTA = 0.08
@@ -24,7 +24,7 @@ class Scripted:
     ends: dict[int, tuple[int, Outcome]]
     """By number: after how many duels it ends, and how."""
 
-    def __init__(self, graph: object, delta: float, schedule: str, oracle: str) -> None:
+    def __init__(self, graph: object, delta: float, *, schedule: str, oracle: str) -> None:
         self.number = len(self.started)
         self.delta = delta
         self.duels = 0
@@ -42,9 +42,9 @@ class Scripted:
             self.wins += int(won[0])
         raise AssertionError("unreachable")
 
-    def standing(self) -> Standing:
+    def snapshot(self) -> Snapshot:
         nothing = np.zeros(12, dtype=bool)
-        return Standing(None, nothing, nothing, None, None)
+        return Snapshot(None, nothing, nothing, None, None)
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,9 @@ import pytest
 
 import duelmatch as dm
 from duelmatch.errors import TooLargeError
+from duelmatch.experiments.simulation import answer_round
 from duelmatch.explorers import car_cond, clucb
+from duelmatch.explorers.explorer import drive
 
 RARELY = 1e-7
 EXACT = ("clucb-borda-exact", "car-cond", "car-verify", "car-parallel")
@@ -69,7 +71,7 @@ class TestNoCondorcetWinner:
         """Bob is rejected early, and cyd, who loses to him, is left: the paper's algorithm cannot know."""
         assert LOPSIDED_CYCLE.condorcet_winner() is None
         result = dm.simulate(LOPSIDED_CYCLE, "car-cond", delta=0.05)
-        assert (result.status, result.assuming) == ("certified", "a Condorcet winner exists")
+        assert (result.status, result.assuming) == ("certified", (dm.Assumption.CONDORCET_WINNER,))
         assert "wrong with probability 0.05 at most if a Condorcet winner exists" in str(result)
 
     @pytest.mark.parametrize("schedule", ["sparse", "every"])
@@ -79,7 +81,7 @@ class TestNoCondorcetWinner:
     def test_car_verify_takes_nothing_for_granted(self, preferences: dm.Preferences, schedule: str) -> None:
         result = dm.simulate(preferences, "car-verify", RARELY, max_duels=20_000, schedule=schedule)
         assert result.status == "no_winner"
-        assert (result.matching, result.assuming) == (None, None)
+        assert (result.matching, result.assuming) == (None, ())
         assert 0.01 <= result.delta <= 0.01 + RARELY
 
     @pytest.mark.parametrize("algorithm", ["car-cond", "car-verify"])
@@ -87,7 +89,7 @@ class TestNoCondorcetWinner:
         cycle, rng = dm.instances.cyclic(3, 1, 0.5), np.random.default_rng(0)
         run = dm.explorer(algorithm, cycle.problem, delta=RARELY)
         while not run.done:
-            dm.explorers.answer_round(run, cycle, rng)
+            answer_round(run, cycle, rng)
         progress = run.progress
         assert run.result.status == "no_winner"
         assert (progress.leader, progress.gap, progress.duels_left) == (None, 0, 0)
@@ -175,10 +177,12 @@ class TestInterruptions:
                 raise KeyboardInterrupt
             return max(duel.first, duel.second)
 
-        result = dm.explore(TRIO, judge, "car-cond")
-        assert (result.status, result.duels) == ("budget_spent", 40)
-        assert result.matching == {"chair": "cyd"}
-        assert str(result) == "chair: cyd (NOT CERTIFIED: stopped after 40 duels)"
+        run = dm.explorer("car-cond", TRIO, seed=3)
+        with pytest.raises(KeyboardInterrupt):
+            drive(run, judge)
+        assert (run.result.status, run.result.duels) == ("budget_spent", 40)
+        assert run.result.matching == {"chair": "cyd"}
+        assert str(run.result) == "chair: cyd (NOT CERTIFIED: stopped after 40 duels, seed 3)"
 
     @pytest.mark.parametrize("schedule", ["sparse", "every"])
     @pytest.mark.parametrize(("algorithm", "module", "thought"), [
@@ -201,11 +205,29 @@ class TestInterruptions:
             return think(*arguments)
 
         monkeypatch.setattr(module, thought, interrupted)
-        result = dm.simulate(EASY, algorithm, delta=RARELY, schedule=schedule)
+        run = dm.explorer(algorithm, EASY.problem, RARELY, 0, schedule=schedule)
+        answers = np.random.default_rng(0)
+
+        def to_the_end() -> None:
+            while not run.done:
+                answer_round(run, EASY, answers)
+
+        with pytest.raises(KeyboardInterrupt):
+            to_the_end()
         assert left <= 0
-        assert result.status == "budget_spent"
-        assert 0 < result.duels < 5_000
-        assert result.matching is not None
+        assert run.result.status == "budget_spent"
+        assert 0 < run.result.duels < 5_000
+        assert run.result.matching is not None
+
+    def test_the_library_does_not_swallow_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def interrupted(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(dm.Explorer, "tell_wins", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            dm.simulate(EASY, "car-cond", seed=0)
+        with pytest.raises(KeyboardInterrupt):
+            dm.explore(DUO, interrupted, "car-cond", seed=0)  # type: ignore[arg-type]
 
 
 class TestMistakenCalls:
@@ -278,8 +300,8 @@ class TestMistakenCalls:
         ("parameters", "sentence"),
         [
             ({"delta": 10**400}, "delta must lie between 0 and 1"),
-            ({"epsilon": 10**400}, "epsilon must lie between 0 and 1"),
-            ({"epsilon": 1e-200}, "epsilon must be 1e-09 at least, not 1e-200"),
+            ({"epsilon": 10**400}, "epsilon must be a number between 1e-09 and 1"),
+            ({"epsilon": 1e-200}, "epsilon must be a number between 1e-09 and 1, not 1e-200"),
             ({"batch": 1_000_001}, "batch must be a whole number from 1 to 1,000,000, not 1000001"),
             ({"batch": 10**400}, "batch must be a whole number"),
             ({"seed": -(10**400)}, "The seed must be a whole number"),
@@ -295,12 +317,12 @@ class TestMistakenCalls:
 
     @pytest.mark.parametrize("value", NO_FRACTIONS, ids=repr)
     def test_epsilon_is_a_fraction(self, value: Any) -> None:
-        with pytest.raises(dm.ProblemError, match="epsilon must lie between 0 and 1"):
+        with pytest.raises(dm.ProblemError, match="epsilon must be a number between 1e-09 and 1"):
             dm.explorer("clucb-borda-pac", DUO, epsilon=value)
 
     NO_COUNTS = (-1, 1.0, 1.5, float("nan"), True, False, np.True_, "1", [1], np.array([1, 2]))
 
-    @pytest.mark.parametrize("value", [*NO_COUNTS, None], ids=repr)
+    @pytest.mark.parametrize("value", NO_COUNTS, ids=repr)
     def test_the_seed_is_a_whole_number(self, value: Any) -> None:
         with pytest.raises(dm.ProblemError, match="seed must be a whole number from 0"):
             dm.explorer("car-cond", DUO, seed=value)
@@ -423,8 +445,8 @@ class TestApproximateMethods:
         run = dm.explorer("clucb-borda-pac", DUO, delta=RARELY, epsilon=0.1, schedule=schedule)
         rng = np.random.default_rng(0)
         while not run.done:
-            dm.explorers.answer_round(run, sure, rng)
-        drawn = run._algorithm._look[3]  # type: ignore[attr-defined]
+            answer_round(run, sure, rng)
+        drawn = run._engine._search._look[3]  # type: ignore[attr-defined]
         assert run.result.matching == {"chair": "ann"}
         assert abs(run.duels - drawn / 2) < 20 * np.sqrt(drawn) / 2
 
@@ -450,3 +472,11 @@ def test_the_answers_of_a_simulation_are_not_those_that_made_the_instance(
     second_answers = answers[1::2]
     assert len(second_answers) == 100
     assert 10 < sum(second_answers) < 90
+
+
+def test_a_seed_is_drawn_unless_given_and_the_result_shows_it(really_drawn_seeds: None) -> None:
+    """Two drawn seeds are the same once in 2^53 times."""
+    first, second = (dm.simulate(EASY, "condorcet", RARELY) for _ in range(2))
+    assert first.seed != second.seed
+    assert f"seed {first.seed}" in str(first)
+    assert dm.simulate(EASY, "condorcet", RARELY, seed=first.seed) == first

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import duelmatch as dm
-from duelmatch.explorers.engine import Outcome, Round, Rounds, Standing
+from duelmatch.experiments.simulation import answer_round
+from duelmatch.explorers.engine import Outcome, Round, Rounds, Snapshot
 from duelmatch.explorers.explorer import Queue
 
 BUDGET = 150
@@ -45,9 +46,9 @@ class Puzzle:
             self.heard += wins.tolist()
         return Outcome("certified", np.array([sum(self.heard) % 3]))
 
-    def standing(self) -> Standing:
+    def snapshot(self) -> Snapshot:
         nothing = np.zeros(3, dtype=bool)
-        return Standing(np.array([sum(self.heard) % 3]), nothing, nothing, float(len(self.heard)), None)
+        return Snapshot(np.array([sum(self.heard) % 3]), nothing, nothing, float(len(self.heard)), None)
 
 
 @dataclass
@@ -225,5 +226,5 @@ def test_some_algorithms_do_ask_the_same_question_for_different_purposes(algorit
             if count
         ]
         rounds_with_twins += len(set(questions)) < len(questions)
-        dm.explorers.answer_round(run, even, rng)
+        answer_round(run, even, rng)
     assert rounds_with_twins > 5

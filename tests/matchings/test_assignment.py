@@ -7,6 +7,7 @@ import pytest
 
 import brute
 import duelmatch as dm
+from cases import each
 from duelmatch.errors import ProblemError
 from duelmatch.matchings.assignment import (
     allowed_edges,
@@ -17,7 +18,7 @@ from duelmatch.matchings.assignment import (
     usable_edges,
 )
 
-every_seed = pytest.mark.parametrize("seed", brute.SEEDS)
+every_seed = each("seed", brute.SEEDS)
 
 TEAM = dm.Problem.from_edges([("ann", "chair"), ("bob", "chair"), ("bob", "editor"), ("cyd", "editor")])
 EVEN = dict.fromkeys(TEAM.edges, 1.0)
@@ -54,21 +55,14 @@ def test_the_random_problems_cover_the_shapes_that_matter() -> None:
     assert counts.count(1) > 10
 
 
+@each("restricted", [False, True])
 @every_seed
-def test_the_best_matching_is_as_heavy_as_the_heaviest_of_all(seed: int) -> None:
+def test_the_best_matching_is_the_heaviest_with_the_required_and_without_the_forbidden_edges(
+    seed: int, restricted: bool
+) -> None:
     problem, weights = brute.problem(seed), weights_of(seed)
-    best = dm.matchings.best(problem, dict(zip(problem.edges, weights.tolist(), strict=True)))
-    assert best is not None
-    assert is_matching(problem, best)
-    everyone = np.ones(len(brute.matchings(problem.graph)), dtype=bool)
-    expected = brute.largest(problem.graph, weights, everyone)
-    assert weights[problem.edge_numbers(best)].sum() == pytest.approx(expected, abs=1e-12)
-
-
-@every_seed
-def test_the_best_matching_honours_required_and_forbidden_edges(seed: int) -> None:
-    problem, weights = brute.problem(seed), weights_of(seed)
-    required, forbidden = some_edges(seed, 2, 2), some_edges(seed, 3, 4)
+    required = some_edges(seed, 2, 2) if restricted else ()
+    forbidden = some_edges(seed, 3, 4) if restricted else ()
     best = dm.matchings.best(
         problem,
         dict(zip(problem.edges, weights.tolist(), strict=True)),
@@ -80,6 +74,7 @@ def test_the_best_matching_honours_required_and_forbidden_edges(seed: int) -> No
         assert best is None
         return
     assert best is not None
+    assert is_matching(problem, best)
     edges = problem.edge_numbers(best)
     assert set(required) <= set(edges)
     assert not set(forbidden) & set(edges)
@@ -114,6 +109,9 @@ def test_the_best_other_matching_stays_within_the_allowed_edges(seed: int) -> No
     chosen = brute.those_with(graph, forbidden=forbidden) & (everyone != given).any(axis=1)
     expected = brute.largest(graph, weights, chosen)
     assert (-np.inf if other is None else weights[other].sum()) == pytest.approx(expected, abs=1e-12)
+    if other is not None:
+        assert (other != given).any()
+        assert not set(forbidden) & set(other)
 
 
 @every_seed
@@ -140,7 +138,7 @@ def test_usable_and_certain_edges_are_those_in_some_and_in_every_matching(seed: 
     assert dm.matchings.edges_in_every(problem) == named
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each("seed", range(20))
 def test_alternatives_agree_with_an_assignment_problem_per_edge_on_a_larger_graph(seed: int) -> None:
     graph = dm.instances.random_problem(25, 20, density=0.3, seed=seed).graph
     weights = np.random.default_rng(seed).normal(size=graph.edges)
@@ -184,21 +182,24 @@ def test_requirements_may_come_from_a_generator_and_repeat() -> None:
         ({}, r"The weight of 'ann at chair', 'bob at chair', 'bob at editor', … and 1 more is missing\."),
         (EVEN | {("dan", "chair"): 1.0}, r"There is no candidate 'dan'\."),
         (EVEN | {("ann", "editor"): 1.0}, r"'ann' is not a candidate for position 'editor'\."),
-        (EVEN | {("ann", "chair"): float("nan")}, "Every weight must be a finite number"),
-        (EVEN | {("ann", "chair"): float("inf")}, "Every weight must be a finite number"),
-        (EVEN | {("ann", "chair"): None}, "Every weight must be a finite number"),
-        (EVEN | {("ann", "chair"): "heavy"}, "Every weight must be a finite number"),
-        (EVEN | {("ann", "chair"): [1.0, 2.0]}, "Every weight must be a finite number"),
     ],
 )
-def test_bad_weights_are_refused_by_name(weights: dict, message: str) -> None:
+def test_weights_of_other_edges_than_those_of_the_problem_are_refused(weights: dict, message: str) -> None:
     with pytest.raises(ProblemError, match=message):
         dm.matchings.best(TEAM, weights)
     with pytest.raises(ProblemError, match=message):
         dm.matchings.best_other(TEAM, weights, {"chair": "ann", "editor": "bob"})
 
 
-@pytest.mark.parametrize("kind", ["required", "forbidden"])
+@each("weight", [float("nan"), float("inf"), None, "heavy", [1.0, 2.0]])
+def test_a_weight_that_is_not_a_finite_number_is_refused(weight: object) -> None:
+    weights: dict = EVEN | {("ann", "chair"): weight}
+    with pytest.raises(ProblemError, match="Every weight must be a finite number"):
+        dm.matchings.best(TEAM, weights)
+    with pytest.raises(ProblemError, match="Every weight must be a finite number"):
+        dm.matchings.best_other(TEAM, weights, {"chair": "ann", "editor": "bob"})
+
+
 @pytest.mark.parametrize(
     ("edges", "message"),
     [
@@ -209,11 +210,11 @@ def test_bad_weights_are_refused_by_name(weights: dict, message: str) -> None:
         ([("ann", "chair", 1)], r"An edge is a pair \(candidate, position\), not \('ann', 'chair', 1\)"),
     ],
 )
-def test_unknown_required_and_forbidden_edges_are_refused_by_name(
-    kind: str, edges: object, message: str
-) -> None:
+def test_unknown_required_and_forbidden_edges_are_refused_by_name(edges: object, message: str) -> None:
     with pytest.raises(ProblemError, match=message):
-        dm.matchings.best(TEAM, EVEN, **{kind: edges})
+        dm.matchings.best(TEAM, EVEN, required=edges)
+    with pytest.raises(ProblemError, match=message):
+        dm.matchings.best(TEAM, EVEN, forbidden=edges)
 
 
 def test_the_best_other_matching_of_something_else_is_refused() -> None:

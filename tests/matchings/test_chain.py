@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
+from cases import each
 from duelmatch.errors import NoMatchingError, ProblemError
 from duelmatch.graph import Graph
 from duelmatch.matchings import chain as module
@@ -31,7 +32,7 @@ BLOCKS = graph_of(["1100", "1100", "0011", "0011"])
 FORCED = graph_of(["11000", "11000", "00100", "00110", "10001"])
 STAIRS = graph_of(["11111", "11111", "01111", "00111", "00011"])
 GRAPHS = {"square": SQUARE, "wide": WIDE, "blocks": BLOCKS, "forced": FORCED, "stairs": STAIRS}
-every_graph = pytest.mark.parametrize("graph", GRAPHS.values(), ids=GRAPHS.keys())
+every_graph = each("name", GRAPHS)
 
 
 def padded(graph):
@@ -107,7 +108,7 @@ def some_weights(n):
     return np.append(np.random.default_rng(5).uniform(0.2, 4, n * n), 1.0)
 
 
-@pytest.mark.parametrize("activity", [1.0, 0.3, 0.0])
+@each("activity", [1.0, 0.3, 0.0])
 def test_the_described_chain_is_reversible_with_respect_to_lambda(activity):
     _, size, matrix = transition_matrix(padded(SQUARE), some_weights(3), activity)
     flow = size[:, None] * matrix
@@ -116,8 +117,8 @@ def test_the_described_chain_is_reversible_with_respect_to_lambda(activity):
 
 
 @every_graph
-def test_the_described_chain_is_connected_and_uniform_at_perfect_times_without_non_edges(graph):
-    is_edge = padded(graph)
+def test_the_described_chain_is_connected_and_uniform_at_perfect_times_without_non_edges(name):
+    is_edge = padded(GRAPHS[name])
     states, _, matrix = transition_matrix(is_edge, some_weights(len(is_edge)), 0.0)
     reached = np.linalg.matrix_power(matrix + np.eye(len(matrix)), len(matrix)) > 0
     assert reached.all()
@@ -126,8 +127,9 @@ def test_the_described_chain_is_connected_and_uniform_at_perfect_times_without_n
     assert (np.diag(watched) > 0).all()
 
 
-@pytest.mark.parametrize(("graph", "activity"), [(SQUARE, 0.3), (WIDE, 0.5), (STAIRS, 0.0)])
-def test_the_compiled_walk_takes_the_steps_of_the_described_chain(graph, activity):
+@each(("name", "activity"), [("square", 0.3), ("wide", 0.5), ("stairs", 0.0)])
+def test_the_compiled_walk_takes_the_steps_of_the_described_chain(name, activity):
+    graph = GRAPHS[name]
     is_edge, n = padded(graph), graph.candidates
     weight = some_weights(n)
     mate, hole = module._perfect_matching(graph), (-1, -1, 0)
@@ -154,7 +156,8 @@ def test_the_compiled_walk_takes_the_steps_of_the_described_chain(graph, activit
 
 
 @every_graph
-def test_possible_holes_are_those_of_some_matching(graph):
+def test_possible_holes_are_those_of_some_matching(name):
+    graph = GRAPHS[name]
     holes = {hole_of(state) for state in all_states(padded(graph), 0.0)}
     candidate_of = module._perfect_matching(graph)[graph.candidates :]
     possible = module._possible_holes(padded(graph), candidate_of)
@@ -178,7 +181,8 @@ def test_weights_follow_the_counts_at_the_next_activity():
 
 
 @every_graph
-def test_learned_weights_are_within_a_factor_two_of_the_ideal_ones(graph):
+def test_learned_weights_are_within_a_factor_two_of_the_ideal_ones(name):
+    graph = GRAPHS[name]
     chain = Chain(graph, 0.5, seed=1)
     holes = np.array([hole_of(state) for state in all_states(padded(graph), 0.0)])
     number = np.bincount(holes, minlength=len(chain._weight))
@@ -188,9 +192,10 @@ def test_learned_weights_are_within_a_factor_two_of_the_ideal_ones(graph):
     assert ratio.min() > 0.5
 
 
-@pytest.mark.parametrize("eta", [0.1, 0.02])
+@each("eta", [0.1, 0.02])
 @every_graph
-def test_a_draw_is_within_half_of_eta_of_uniform_whatever_the_previous_draw(graph, eta):
+def test_a_draw_is_within_half_of_eta_of_uniform_whatever_the_previous_draw(name, eta):
+    graph = GRAPHS[name]
     chain = Chain(graph, eta, seed=2)
     states, _, matrix = transition_matrix(padded(graph), chain._weight, 0.0)
     draw = np.linalg.matrix_power(perfect_times(states, matrix), chain.visits_per_sample)
@@ -219,8 +224,8 @@ def assert_uniform(draws, cells):
 
 
 @every_graph
-def test_draws_are_uniform_over_all_matchings(graph):
-    assert_uniform(*numbered_draws(graph, 1e-4, 20_000, seed=3))
+def test_draws_are_uniform_over_all_matchings(name):
+    assert_uniform(*numbered_draws(GRAPHS[name], 1e-4, 20_000, seed=3))
 
 
 def test_a_draw_does_not_depend_on_the_one_before():
@@ -249,11 +254,7 @@ def test_a_smaller_eta_spaces_draws_further_apart():
     assert near.steps_per_sample < far.steps_per_sample
 
 
-@pytest.mark.parametrize(
-    "rows",
-    [["1"], ["01"], ["100", "110", "111"], ["001", "011", "111"], ["0100", "1110", "1100"]],
-    ids=["one by one", "one position", "stairs", "stairs reversed", "idle candidate"],
-)
+@each("rows", [["1"], ["01"], ["100", "110", "111"], ["001", "011", "111"], ["0100", "1110", "1100"]])
 def test_a_graph_with_one_matching_gives_it_always(rows):
     graph = graph_of(rows)
     draws = Chain(graph, 0.1, seed=0).draw(20)
@@ -270,7 +271,7 @@ def test_no_draws_are_an_empty_table():
     assert Chain(WIDE, 0.1, seed=0).draw(0).shape == (0, 3)
 
 
-@pytest.mark.parametrize("eta", [0.0, 1.0, -0.1, float("nan")])
+@each("eta", [0.0, 1.0, -0.1, float("nan")])
 def test_eta_outside_zero_to_one_is_refused(eta):
     with pytest.raises(ProblemError, match="eta must lie between 0 and 1"):
         Chain(SQUARE, eta, seed=0)

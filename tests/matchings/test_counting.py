@@ -10,6 +10,7 @@ import pytest
 
 import brute
 import duelmatch as dm
+from cases import each
 from duelmatch.errors import TooLargeError
 from duelmatch.graph import Graph
 from duelmatch.matchings import elimination
@@ -17,7 +18,7 @@ from duelmatch.matchings.blocks import blocks
 from duelmatch.matchings.counting import count_matchings, edge_marginals, plan_within
 from duelmatch.matchings.elimination import plan
 
-every_seed = pytest.mark.parametrize("seed", brute.SEEDS)
+every_seed = each("seed", brute.SEEDS)
 
 
 def graph_of(present: np.ndarray) -> Graph:
@@ -57,11 +58,9 @@ def fibonacci(number: int) -> int:
     return before
 
 
-def derangements(size: int) -> int:
-    count = 1
-    for number in range(1, size + 1):
-        count = number * count + (-1) ** number
-    return count
+def avoiding(positions: int, candidates: int, missing: int) -> int:
+    """Inclusion and exclusion: the first ``missing`` positions each refuse a candidate of their own."""
+    return sum((-1) ** k * comb(missing, k) * perm(candidates - k, positions - k) for k in range(missing + 1))
 
 
 def permanent(table: np.ndarray) -> int:
@@ -105,8 +104,8 @@ def test_every_block_has_one_matching_per_choice_and_they_multiply(seed: int) ->
     assert sorted(seen) == np.flatnonzero(brute.marginals(graph)).tolist()
 
 
-@pytest.mark.parametrize("stride", [1, 2, 3, 5, 100])
-@pytest.mark.parametrize("seed", range(0, 220, 5))
+@each("stride", [1, 2, 3, 5, 100])
+@each("seed", range(0, 220, 5))
 def test_keeping_fewer_layers_gives_the_same_marginals(seed: int, stride: int) -> None:
     for block in blocks(brute.problem(seed).graph):
         found = marginals_with_stride(block.graph, stride)
@@ -159,36 +158,30 @@ def test_independent_complete_blocks_need_no_memory() -> None:
     assert count_matchings(graph_of(present), memory=0) == 24**10
 
 
-@pytest.mark.parametrize("size", [2, 5, 9, 14, 17])
-def test_complete_graphs_without_a_perfect_matching_count_derangements(size: int) -> None:
-    assert count_matchings(graph_of(~np.eye(size, dtype=bool))) == derangements(size)
-
-
-@pytest.mark.parametrize(("size", "kept"), [(6, 2), (9, 4), (16, 5)])
-def test_complete_graphs_without_part_of_a_matching_count_by_inclusion_and_exclusion(
-    size: int, kept: int
+@each(
+    ("positions", "candidates", "missing"),
+    [
+        *((size, size, size) for size in (2, 5, 9, 14, 17)),
+        (6, 6, 4),
+        (9, 9, 5),
+        (16, 16, 11),
+        (12, 60, 12),
+    ],
+)
+def test_complete_graphs_without_a_matching_or_part_of_it_count_by_inclusion_and_exclusion(
+    positions: int, candidates: int, missing: int
 ) -> None:
-    missing = size - kept
-    present = np.ones((size, size), dtype=bool)
+    present = np.ones((positions, candidates), dtype=bool)
     present[np.arange(missing), np.arange(missing)] = False
-    expected = sum((-1) ** k * comb(missing, k) * factorial(size - k) for k in range(missing + 1))
-    assert count_matchings(graph_of(present)) == expected
+    assert count_matchings(graph_of(present)) == avoiding(positions, candidates, missing)
 
 
-def test_more_candidates_than_positions_count_by_inclusion_and_exclusion() -> None:
-    present = np.ones((12, 60), dtype=bool)
-    present[np.arange(12), np.arange(12)] = False
-    expected = sum((-1) ** k * comb(12, k) * perm(60 - k, 12 - k) for k in range(13))
-    assert expected > 2**64
-    assert count_matchings(graph_of(present)) == expected
-
-
-@pytest.mark.parametrize("size", [1, 2, 10, 300])
+@each("size", [1, 2, 10, 300])
 def test_tridiagonal_graphs_count_fibonacci_numbers(size: int) -> None:
     assert count_matchings(graph_of(band(size, 1))) == fibonacci(size + 1)
 
 
-@pytest.mark.parametrize("size", [3, 4, 11, 200])
+@each("size", [3, 4, 11, 200])
 def test_rings_of_three_shifts_count_lucas_numbers_and_two(size: int) -> None:
     lucas = fibonacci(size - 1) + fibonacci(size + 1)
     assert count_matchings(graph_of(circulant(size, 0, 1, size - 1))) == lucas + 2
@@ -199,16 +192,20 @@ def test_a_simple_cycle_has_two_matchings() -> None:
     np.testing.assert_array_equal(edge_marginals(graph_of(circulant(150, 0, 1))), 0.5)
 
 
-@pytest.mark.parametrize("reach", [2, 3])
-def test_banded_graphs_count_their_permanent(reach: int) -> None:
-    assert count_matchings(graph_of(band(12, reach))) == permanent(band(12, reach).astype(int))
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_random_graphs_of_12_positions_count_their_permanent(seed: int) -> None:
+def random_square(seed: int) -> np.ndarray:
     present = np.random.default_rng(seed).random((12, 12)) < 0.45
     np.fill_diagonal(present, True)
-    assert count_matchings(graph_of(present)) == permanent(present.astype(int))
+    return present
+
+
+TWELVE = {f"band of reach {reach}": band(12, reach) for reach in (2, 3)} | {
+    f"random, seed {seed}": random_square(seed) for seed in range(8)
+}
+
+
+@each("name", TWELVE)
+def test_graphs_of_12_positions_count_their_permanent(name: str) -> None:
+    assert count_matchings(graph_of(TWELVE[name])) == permanent(TWELVE[name].astype(int))
 
 
 def test_marginals_stay_exact_when_the_count_is_beyond_the_range_of_doubles() -> None:
@@ -248,7 +245,7 @@ def test_counts_too_far_apart_for_doubles_are_refused_rather_than_guessed(
         edge_marginals(graph_of(lopsided_ring(1160)))
 
 
-@pytest.mark.parametrize("seed", range(5))
+@each("seed", range(5))
 def test_marginals_of_a_larger_graph_agree_with_counts_of_its_parts(seed: int) -> None:
     present = np.random.default_rng(seed).random((11, 13)) < 0.5
     present[np.arange(11), np.arange(11)] = True
@@ -286,4 +283,5 @@ def test_ryser_and_enumeration_agree_so_the_references_can_be_trusted() -> None:
     present = np.random.default_rng(5).random((6, 6)) < 0.6
     listed = sum(all(present[range(6), order]) for order in permutations(range(6)))
     assert permanent(present.astype(int)) == listed
-    assert [derangements(size) for size in range(2, 7)] == [1, 2, 9, 44, 265]
+    assert [avoiding(size, size, size) for size in range(2, 7)] == [1, 2, 9, 44, 265]
+    assert avoiding(12, 60, 12) > 2**64

@@ -7,6 +7,7 @@ import pytest
 
 import brute
 import duelmatch as dm
+from cases import each
 from duelmatch.errors import DuelmatchError, ProblemError
 from duelmatch.graph import Graph
 from duelmatch.matchings import subgradient
@@ -14,9 +15,12 @@ from duelmatch.matchings.assignment import allowed_edges
 from duelmatch.matchings.game import NO_GAME, Game, Solution
 from duelmatch.matchings.subgradient import solve_by_subgradients
 
-every_seed = pytest.mark.parametrize("seed", brute.SEEDS)
+every_seed = each("seed", brute.SEEDS)
 
 TEAM = dm.Problem.from_edges([("ann", "chair"), ("bob", "chair"), ("bob", "editor"), ("cyd", "editor")])
+
+FREE: tuple[tuple[int, ...], ...] = ((), (), (), ())
+"""No required and no forbidden edges on either side."""
 
 
 def payoffs(seed: int) -> np.ndarray:
@@ -33,7 +37,7 @@ def sides(seed: int) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(rng.permutation(edges)[: rng.integers(0, most + 1)].tolist()) for most in (1, 3, 1, 3))
 
 
-def reference(graph: Graph, Q: np.ndarray, sets: tuple[tuple[int, ...], ...] = ((), (), (), ())) -> float:
+def reference(graph: Graph, Q: np.ndarray, sets: tuple[tuple[int, ...], ...] = FREE) -> float:
     chi = brute.indicators(graph)
     x_side, y_side = chi[brute.those_with(graph, *sets[:2])], chi[brute.those_with(graph, *sets[2:])]
     return brute.game_value(x_side, y_side, Q, graph.positions)
@@ -51,15 +55,12 @@ def in_polytope(graph: Graph, point: np.ndarray, allowed: np.ndarray) -> bool:
     )
 
 
+@each("restricted", [False, True])
 @every_seed
-def test_the_value_is_that_of_the_matrix_game_over_all_matchings(seed: int) -> None:
-    problem, Q = brute.problem(seed), payoffs(seed)
-    assert dm.matchings.game_value(problem, Q) == pytest.approx(reference(problem.graph, Q), abs=1e-9)
-
-
-@every_seed
-def test_the_value_honours_required_and_forbidden_edges_on_both_sides(seed: int) -> None:
-    problem, Q, sets = brute.problem(seed), payoffs(seed), sides(seed)
+def test_the_value_is_that_of_the_matrix_game_over_all_matchings_each_side_may_choose(
+    seed: int, restricted: bool
+) -> None:
+    problem, Q, sets = brute.problem(seed), payoffs(seed), sides(seed) if restricted else FREE
     named = [[problem.edges[e] for e in edges] for edges in sets]
     expected = reference(problem.graph, Q, sets)
     found = dm.matchings.game_value(problem, Q, *named)
@@ -94,7 +95,7 @@ def test_both_strategies_lie_in_their_polytopes_and_prove_the_value(seed: int) -
     assert 0 <= solution.gap < 1e-9
 
 
-@pytest.mark.parametrize("seed", range(0, 220, 9))
+@each("seed", range(0, 220, 9))
 def test_a_warm_start_gives_the_value_of_a_fresh_one(seed: int) -> None:
     graph, Q = brute.problem(seed).graph, payoffs(seed)
     rng = np.random.default_rng([seed, 13])
@@ -132,28 +133,28 @@ def test_the_matrix_can_be_replaced_before_any_solution_and_by_one_of_another_pa
     assert game.solve().value == pytest.approx(reference(graph, 1 - payoffs(0)), abs=1e-9)
 
 
-@pytest.mark.parametrize("scale", [1e-6, 1e-3, 1e3, 1e6])
-@pytest.mark.parametrize("seed", [3, 8, 38])
+@each("scale", [1e-6, 1e-3, 1e3, 1e6])
+@each("seed", [3, 8, 38])
 def test_the_value_scales_with_the_payoffs(seed: int, scale: float) -> None:
     graph, Q = brute.problem(seed).graph, payoffs(seed)
     found = Game(graph, scale * Q).solve().value
     assert found == pytest.approx(scale * reference(graph, Q), abs=1e-9 * max(1.0, scale))
 
 
-@pytest.mark.parametrize("seed", range(0, 220, 10))
+@each("seed", range(0, 220, 10))
 def test_negative_and_shifted_payoffs_shift_the_value(seed: int) -> None:
     graph, Q = brute.problem(seed).graph, payoffs(seed)
     expected = reference(graph, Q) - 3.0 * graph.positions
     assert Game(graph, Q - 3.0).solve().value == pytest.approx(expected, abs=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(0, 220, 4))
+@each("seed", range(0, 220, 4))
 def test_preferences_make_an_even_game(seed: int) -> None:
     value = dm.matchings.game_value(brute.problem(seed), brute.preference_matrix(seed))
     assert value == pytest.approx(0.5, abs=1e-9)
 
 
-@pytest.mark.parametrize(
+@each(
     "sets",
     [
         {"required_x": [("ann", "chair"), ("bob", "chair")]},
@@ -162,7 +163,7 @@ def test_preferences_make_an_even_game(seed: int) -> None:
         {"required_y": [("bob", "chair")], "forbidden_y": [("cyd", "editor")]},
     ],
 )
-@pytest.mark.parametrize("method", ["lp", "subgradient"])
+@each("method", ["lp", "subgradient"])
 def test_a_game_without_matchings_on_one_side_is_worth_minus_infinity(method: str, sets: dict) -> None:
     Q = np.full((4, 4), 0.5)
     assert dm.matchings.game_value(TEAM, Q, method=method, epsilon=0.1, **sets) == float("-inf")
@@ -170,7 +171,7 @@ def test_a_game_without_matchings_on_one_side_is_worth_minus_infinity(method: st
     assert solution == Solution(float("-inf"), 0.0, None, None)
 
 
-@pytest.mark.parametrize("seed", range(1, 220, 10))
+@each("seed", range(1, 220, 10))
 def test_the_subgradient_method_is_as_close_to_the_lp_as_it_proves(seed: int) -> None:
     graph, Q, sets = brute.problem(seed).graph, payoffs(seed), sides(seed)
     exact = Game(graph, Q).solve(*sets)
@@ -209,28 +210,33 @@ def test_a_game_of_zeros_is_worth_nothing_by_either_method() -> None:
 
 
 @pytest.mark.parametrize(
-    ("Q", "options", "message"),
+    ("options", "message"),
     [
-        (np.zeros((3, 3)), {}, "Q must be 4 x 4, a row and a column per edge, not 3 x 3"),
-        (np.zeros(4), {}, "Q must be 4 x 4, a row and a column per edge, not 4"),
-        (0.5, {}, "Q must be 4 x 4, a row and a column per edge, not a number"),
-        (np.full((4, 4), np.nan), {}, "Every entry of Q must be a finite number"),
-        (np.full((4, 4), np.inf), {}, "Every entry of Q must be a finite number"),
-        ([[1, 2], [3]], {}, "Every entry of Q must be a finite number"),
-        ("Q", {}, "Every entry of Q must be a finite number"),
-        (np.zeros((4, 4)), {"epsilon": 0}, "epsilon must be above 0, not 0"),
-        (np.zeros((4, 4)), {"epsilon": float("nan")}, "epsilon must be above 0, not nan"),
-        (np.zeros((4, 4)), {"method": "guess"}, "must be 'lp' or 'subgradient', not 'guess'"),
-        (np.zeros((4, 4)), {"required_x": [("dan", "chair")]}, "There is no candidate 'dan'"),
-        (np.zeros((4, 4)), {"forbidden_y": [("ann", "editor")]}, "'ann' is not a candidate for position"),
+        ({"epsilon": 0}, "epsilon must be above 0, not 0"),
+        ({"epsilon": float("nan")}, "epsilon must be above 0, not nan"),
+        ({"method": "guess"}, "must be 'lp' or 'subgradient', not 'guess'"),
+        ({"required_x": [("dan", "chair")]}, "There is no candidate 'dan'"),
+        ({"forbidden_y": [("ann", "editor")]}, "'ann' is not a candidate for position"),
     ],
 )
-def test_bad_games_are_refused(Q: object, options: dict, message: str) -> None:
+def test_options_that_make_no_sense_are_refused(options: dict, message: str) -> None:
     with pytest.raises(ProblemError, match=message):
-        dm.matchings.game_value(TEAM, Q, **options)
+        dm.matchings.game_value(TEAM, np.zeros((4, 4)), **options)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@each(("Q", "shape"), [(np.zeros((3, 3)), "3 x 3"), (np.zeros(4), "4"), (0.5, "a number")])
+def test_payoffs_of_another_shape_are_refused(Q: object, shape: str) -> None:
+    with pytest.raises(ProblemError, match=f"Q must be 4 x 4, a row and a column per edge, not {shape}"):
+        dm.matchings.game_value(TEAM, Q)
+
+
+@each("Q", [np.full((4, 4), np.nan), np.full((4, 4), np.inf), [[1, 2], [3]], "Q"])
+def test_payoffs_that_are_not_finite_numbers_are_refused(Q: object) -> None:
+    with pytest.raises(ProblemError, match="Every entry of Q must be a finite number"):
+        dm.matchings.game_value(TEAM, Q)
+
+
+@each("seed", range(3))
 def test_larger_games_prove_their_own_value(seed: int) -> None:
     graph = dm.instances.random_problem(15, 12, density=0.6, seed=seed).graph
     Q = np.random.default_rng(seed).random((graph.edges, graph.edges))

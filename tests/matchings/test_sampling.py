@@ -10,6 +10,7 @@ from scipy.stats import chi2
 
 import brute
 import duelmatch as dm
+from cases import each
 from duelmatch.errors import ProblemError, TooLargeError
 from duelmatch.graph import Graph
 from duelmatch.matchings.blocks import blocks
@@ -22,7 +23,7 @@ TEAM = dm.Problem.from_edges([("ann", "chair"), ("bob", "chair"), ("bob", "edito
 
 LEAST_P_VALUE = 1e-10
 """With at least 20 draws expected per matching, the chi-square tail is right within a small factor, so 300
-tests fail under a new seed with probability of about 3e-8."""
+draws fail under a new seed with probability of about 3e-8."""
 
 
 def p_value(graph: Graph, drawn: np.ndarray) -> float:
@@ -38,7 +39,7 @@ def p_value(graph: Graph, drawn: np.ndarray) -> float:
     return float(chi2.sf(statistic, len(everyone) - 1)) if len(everyone) > 1 else 1.0
 
 
-@pytest.mark.parametrize("seed", brute.SEEDS)
+@each("seed", brute.SEEDS)
 def test_exact_samples_are_uniform_over_all_matchings(seed: int) -> None:
     graph = brute.problem(seed).graph
     size = 20 * max(20, len(brute.matchings(graph)))
@@ -54,8 +55,8 @@ def test_the_chi_square_test_notices_a_slight_preference() -> None:
     assert p_value(graph, biased) < LEAST_P_VALUE
 
 
-@pytest.mark.parametrize("stride", [2, 3, 50])
-@pytest.mark.parametrize("seed", range(3, 220, 15))
+@each("stride", [2, 3, 50])
+@each("seed", range(3, 220, 15))
 def test_samples_from_fewer_kept_layers_are_uniform_too(seed: int, stride: int) -> None:
     for block in blocks(brute.problem(seed).graph):
         size = 20 * max(20, len(brute.matchings(block.graph)))
@@ -75,7 +76,7 @@ def test_a_tight_memory_limit_changes_the_layers_kept_and_not_one_sample() -> No
     np.testing.assert_array_equal(ExactSampler(graph, seed=5, memory=tight).draw(50), generous)
 
 
-@pytest.mark.parametrize("seed", range(0, 220, 11))
+@each("seed", range(0, 220, 11))
 def test_every_sample_is_a_maximum_matching_of_the_problem(seed: int) -> None:
     problem = brute.problem(seed)
     listed = {problem.matching(row) for row in brute.matchings(problem.graph)}
@@ -152,13 +153,13 @@ def test_an_unknown_method_is_refused() -> None:
         dm.matchings.sample(TEAM, 1, method="guess")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("size", [-1, 2.5, "two", None])
+@each("size", [-1, 2.5, "two", None])
 def test_a_size_that_is_not_a_number_of_samples_is_refused(size: object) -> None:
     with pytest.raises(ProblemError, match=r"The number of samples must be a whole number, 0 or more, not"):
         dm.matchings.sample(TEAM, size)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("seed", [-1, 0.5, "lucky"])
+@each("seed", [-1, 0.5, "lucky"])
 def test_a_seed_that_is_not_a_whole_number_is_refused(seed: object) -> None:
     with pytest.raises(ProblemError, match=r"The seed must be a whole number, 0 or more, not"):
         dm.matchings.sample(TEAM, 1, seed=seed)  # type: ignore[arg-type]
@@ -169,7 +170,7 @@ def test_an_exact_sampler_cannot_draw_a_negative_number() -> None:
         ExactSampler(TEAM.graph).draw(-1)
 
 
-@pytest.mark.parametrize("eta", [0.0, 1.0, -0.5, float("nan")])
+@each("eta", [0.0, 1.0, -0.5, float("nan")])
 def test_the_chain_needs_an_eta_between_0_and_1(eta: float) -> None:
     with pytest.raises(ProblemError, match="eta"):
         dm.matchings.sample(TEAM, 1, method="chain", eta=eta)

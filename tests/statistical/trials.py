@@ -19,8 +19,8 @@ import numpy as np
 from scipy import stats
 
 import duelmatch as dm
-from duelmatch.theory.confidence import paper_scale
 from duelmatch.explorers import car_cond
+from duelmatch.theory.confidence import paper_scale
 from statistical.families import FAMILIES, Criterion, instance
 
 INSTANCES = 10

@@ -113,7 +113,7 @@ class TestAsking:
         with pytest.raises(NotAllowedError):
             study.undo(study.add_voter(), second.number)
 
-    def test_the_seed_is_drawn(self, store: Store) -> None:
+    def test_the_seed_is_drawn(self, store: Store, really_drawn_seeds: None) -> None:
         problem = dm.Problem.complete(["ann", "bob"], ["chair"])
         seeds = {store.create(problem, Settings("condorcet"), "x").settings.seed for _ in range(3)}
         assert len(seeds) == 3  # the same ones come up once in a billion times

@@ -10,6 +10,7 @@ import pytest
 
 import brute
 import duelmatch as dm
+from cases import each
 from duelmatch.errors import ProblemError, TooLargeError
 from duelmatch.matchings.assignment import all_matchings
 from duelmatch.theory import bounds
@@ -47,7 +48,7 @@ def hardness_of(prefs: dm.Preferences, epsilon: float) -> float:
 # Upper bounds
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_the_pac_bound_is_that_of_appendix_b_4(seed: int) -> None:
     prefs, delta, epsilon = preferences(seed), 0.05, (0.02, 0.5)[seed // 10 % 2]
     hardness = hardness_of(prefs, epsilon)
@@ -56,7 +57,7 @@ def test_the_pac_bound_is_that_of_appendix_b_4(seed: int) -> None:
     assert found == pytest.approx(expected, rel=1e-6)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_the_exact_bound_adds_up_the_epochs_until_the_smallest_gap_is_seen(seed: int) -> None:
     prefs, delta = preferences(seed), 0.1
     smallest = float(brute.borda_gaps(prefs.problem.graph, prefs.matrix).min())
@@ -76,7 +77,7 @@ def test_the_exact_bound_adds_up_the_epochs_until_the_smallest_gap_is_seen(seed:
     assert found == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_the_car_cond_bound_adds_up_the_pairs_that_need_duels(seed: int) -> None:
     prefs, winner, delta = preferences(seed), brute.winner_of(seed), 0.02
     if winner is None:
@@ -95,7 +96,7 @@ def test_the_car_cond_bound_adds_up_the_pairs_that_need_duels(seed: int) -> None
     assert dm.theory.car_cond_bound(prefs, delta) == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.parametrize("seed", [seed for seed in SEEDS if seed % 5 == 4])
+@each("seed", [seed for seed in SEEDS if seed % 5 == 4])
 def test_the_car_verify_bound_is_the_largest_number_of_duels_that_its_inequality_allows(seed: int) -> None:
     prefs, winner, delta = preferences(seed), brute.winner_of(seed), 0.003
     assert winner is not None
@@ -130,8 +131,8 @@ def test_with_nothing_to_decide_no_bound_asks_for_a_duel() -> None:
 # Lower bounds
 
 
-@pytest.mark.parametrize("shrink", [1.0, 0.1, 0.02])
-@pytest.mark.parametrize("seed", SEEDS)
+@each("shrink", [1.0, 0.1, 0.02])
+@each("seed", SEEDS)
 def test_theorem_3_holds_where_some_gamma_meets_its_conditions(seed: int, shrink: float) -> None:
     prefs, delta = preferences(seed, shrink), 0.05
     graph, positions = prefs.problem.graph, len(prefs.problem.positions)
@@ -208,8 +209,8 @@ def check_theorem_7(prefs: dm.Preferences, winner: np.ndarray) -> bool:
     return True
 
 
-@pytest.mark.parametrize("shrink", [1.0, 0.1])
-@pytest.mark.parametrize("seed", brute.SMALL_SEEDS)
+@each("shrink", [1.0, 0.1])
+@each("seed", brute.SMALL_SEEDS)
 def test_theorem_7_holds_where_its_conditions_are_met(seed: int, shrink: float) -> None:
     prefs = preferences(seed, shrink)
     winner = brute.condorcet_winner(prefs.problem.graph, prefs.matrix)
@@ -220,7 +221,7 @@ def test_theorem_7_holds_where_its_conditions_are_met(seed: int, shrink: float) 
         check_theorem_7(prefs, winner)
 
 
-@pytest.mark.parametrize("positions", [1, 2, 3, 5])
+@each("positions", [1, 2, 3, 5])
 def test_theorem_7_is_met_by_stars_whose_probabilities_are_close_to_one_half(positions: int) -> None:
     limit = 1 / (2 * (2 + positions))
     for gap, expected in ((0.5 * limit, True), (0.99 * limit, True), (1.01 * limit, False)):
@@ -253,7 +254,7 @@ def test_theorem_7_is_refused_where_its_conditions_cannot_be_checked() -> None:
         dm.theory.paper_lower_bound(prefs, "condorcet", 0.05)
 
 
-@pytest.mark.parametrize("criterion", ["borda", "condorcet"])
+@each("criterion", ["borda", "condorcet"])
 def test_both_theorems_want_a_delta_below_a_tenth(criterion: str) -> None:
     prefs = star(2, 0.01)
     unmet = dm.theory.PaperLowerBound(None, "delta must be below 0.1")
@@ -266,32 +267,30 @@ def test_an_unknown_criterion_is_refused() -> None:
         dm.theory.paper_lower_bound(star(2, 0.01), "copeland", 0.05)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("delta", [0.0, 1.0, -1.0, 1.5, float("nan")])
-@pytest.mark.parametrize(
-    "compute",
-    [
-        lambda prefs, delta: dm.theory.clucb_borda_pac_bound(prefs, delta, 0.1),
-        dm.theory.clucb_borda_exact_bound,
-        dm.theory.car_cond_bound,
-        dm.theory.car_verify_bound,
-        lambda prefs, delta: dm.theory.paper_lower_bound(prefs, "borda", delta),
-        lambda prefs, delta: dm.theory.paper_lower_bound(prefs, "condorcet", delta),
-    ],
-)
-def test_a_delta_out_of_range_is_refused(
-    compute: Callable[[dm.Preferences, float], object], delta: float
-) -> None:
+BOUNDS: dict[str, Callable[[dm.Preferences, float], object]] = {
+    "PAC": lambda prefs, delta: dm.theory.clucb_borda_pac_bound(prefs, delta, 0.1),
+    "exact": dm.theory.clucb_borda_exact_bound,
+    "CAR-Cond": dm.theory.car_cond_bound,
+    "CAR-Verify": dm.theory.car_verify_bound,
+    "Theorem 3": lambda prefs, delta: dm.theory.paper_lower_bound(prefs, "borda", delta),
+    "Theorem 7": lambda prefs, delta: dm.theory.paper_lower_bound(prefs, "condorcet", delta),
+}
+
+
+@each("delta", [0.0, 1.0, -1.0, 1.5, float("nan")])
+@each("name", BOUNDS)
+def test_a_delta_out_of_range_is_refused(name: str, delta: float) -> None:
     with pytest.raises(ProblemError, match="delta must lie between 0 and 1"):
-        compute(dm.instances.paper_example(), delta)
+        BOUNDS[name](dm.instances.paper_example(), delta)
 
 
-@pytest.mark.parametrize("epsilon", [0.0, -0.1, float("nan")])
+@each("epsilon", [0.0, -0.1, float("nan")])
 def test_the_pac_bound_needs_an_epsilon_above_0(epsilon: float) -> None:
     with pytest.raises(ProblemError, match="epsilon must be above 0"):
         dm.theory.clucb_borda_pac_bound(dm.instances.paper_example(), 0.05, epsilon)
 
 
-@pytest.mark.parametrize("seed", range(0, 220, 10))
+@each("seed", range(0, 220, 10))
 def test_the_list_of_all_matchings_is_complete(seed: int) -> None:
     graph = brute.problem(seed).graph
     found = all_matchings(graph)

@@ -9,9 +9,10 @@ import pytest
 
 import brute
 import duelmatch as dm
+from cases import each
 from duelmatch.errors import ProblemError
 
-every_seed = pytest.mark.parametrize("seed", brute.SEEDS)
+every_seed = each("seed", brute.SEEDS)
 
 
 def preferences(seed: int) -> dm.Preferences:
@@ -35,7 +36,7 @@ HIDDEN_TIES = (3335, 3539, 3916, 4120, 4388)
 """Seeds where the two sides of a tie are rounded differently."""
 
 
-@pytest.mark.parametrize("seed", [*brute.SEEDS, *HIDDEN_TIES])
+@each("seed", [*brute.SEEDS, *HIDDEN_TIES])
 def test_a_tied_borda_winner_has_gaps_of_exactly_zero_and_infinite_hardness(seed: int) -> None:
     prefs = preferences(seed)
     expected = brute.borda_gaps(prefs.problem.graph, prefs.matrix)
@@ -80,7 +81,7 @@ def test_condorcet_gaps_are_what_deciding_an_edge_the_other_way_costs(seed: int)
     np.testing.assert_allclose(list(gaps.values()), expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(4, 220, 5))
+@each("seed", range(4, 220, 5))
 def test_the_gap_of_a_pair_is_the_larger_of_its_two(seed: int) -> None:
     prefs, winner = preferences(seed), brute.winner_of(seed)
     assert winner is not None
@@ -103,14 +104,14 @@ def test_verification_gaps_are_the_smallest_mean_margins(seed: int) -> None:
     assert dm.theory.verification_hardness(prefs) == pytest.approx(hardness, rel=1e-6)
 
 
-@pytest.mark.parametrize("seed", range(4, 220, 5))
+@each("seed", range(4, 220, 5))
 def test_verification_gaps_are_never_below_condorcet_gaps(seed: int) -> None:
     condorcet = dm.theory.condorcet_gaps(preferences(seed))
     for edge, gap in dm.theory.verification_gaps(preferences(seed)).items():
         assert gap >= condorcet[edge] - 1e-12
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each("seed", range(20))
 def test_winners_by_lopsided_margins_have_the_right_verification_gaps(seed: int) -> None:
     """Margins that differ by position make the best mean lie on a matching that is not the closest."""
     problem = dm.instances.random_problem(5, 4, seed=seed)
@@ -155,13 +156,13 @@ def test_nothing_to_decide_is_no_hardness_at_all() -> None:
     assert dm.theory.verification_gaps(prefs) == {}
 
 
-@pytest.mark.parametrize("epsilon", [-0.1, float("nan")])
+@each("epsilon", [-0.1, float("nan")])
 def test_a_negative_epsilon_is_refused(epsilon: float) -> None:
     with pytest.raises(ProblemError, match="epsilon must be at least 0"):
         dm.theory.borda_hardness(dm.instances.paper_example(), epsilon)
 
 
-@pytest.mark.parametrize("positions", [2, 3, 5])
+@each("positions", [2, 3, 5])
 def test_equal_gaps_are_equal(positions: int) -> None:
     prefs = dm.instances.equal_gaps(positions, gap=0.1)
     computed: list[tuple[Callable[..., dict], float]] = [

@@ -8,12 +8,12 @@ from scipy.sparse import csr_array
 
 import brute
 import duelmatch as dm
+from cases import each
 from duelmatch.errors import DuelmatchError, ProblemError
 from duelmatch.graph import Graph
 from duelmatch.matchings.counting import edge_marginals
 from duelmatch.theory import limit, rival
 from duelmatch.theory.limit import (
-    PairTable,
     balanced_allocation,
     binary_divergence,
     borda_coefficients,
@@ -61,7 +61,7 @@ def check_limit(prefs: dm.Preferences, criterion: str, winner: np.ndarray) -> No
 # The limit
 
 
-@pytest.mark.parametrize("seed", brute.SMALL_SEEDS)
+@each("seed", brute.SMALL_SEEDS)
 def test_the_condorcet_limit_is_the_minimum_over_allocations_of_the_hardest_rival(seed: int) -> None:
     prefs, winner = preferences(seed), brute.winner_of(seed)
     if winner is None:
@@ -73,7 +73,7 @@ def test_the_condorcet_limit_is_the_minimum_over_allocations_of_the_hardest_riva
         check_limit(prefs, "condorcet", winner)
 
 
-@pytest.mark.parametrize("seed", brute.SMALL_SEEDS)
+@each("seed", brute.SMALL_SEEDS)
 def test_the_borda_limit_is_the_minimum_over_allocations_of_the_hardest_rival(seed: int) -> None:
     prefs, winner = preferences(seed), borda_winner(preferences(seed))
     if len(brute.matchings(prefs.problem.graph)) == 1:
@@ -119,8 +119,8 @@ def test_one_position_needs_the_sum_over_the_rivals() -> None:
         assert found.allocation["chair", "ann", name] == pytest.approx(share / total, rel=1e-3)
 
 
-@pytest.mark.parametrize("criterion", ["borda", "condorcet"])
-@pytest.mark.parametrize("seed", range(3))
+@each("criterion", ["borda", "condorcet"])
+@each("seed", range(3))
 def test_the_limit_of_a_larger_instance_closes_its_own_gap(criterion: str, seed: int) -> None:
     prefs = dm.instances.planted(6, 5, gap=0.1, density=0.8, noise=0.05, seed=seed)
     found = dm.theory.information_limit(prefs, criterion)  # type: ignore[arg-type]
@@ -155,7 +155,7 @@ def test_an_unknown_criterion_is_refused() -> None:
 # In duels
 
 
-@pytest.mark.parametrize("delta", [1e-9, 0.01, 0.05, 0.3, 0.49])
+@each("delta", [1e-9, 0.01, 0.05, 0.3, 0.49])
 def test_the_price_of_certainty_is_a_divergence(delta: float) -> None:
     expected = delta * np.log(delta / (1 - delta)) + (1 - delta) * np.log((1 - delta) / delta)
     assert binary_divergence(delta) == pytest.approx(expected)
@@ -165,13 +165,13 @@ def test_the_price_of_certainty_is_a_divergence(delta: float) -> None:
     assert bound == pytest.approx(found.lower * expected)
 
 
-@pytest.mark.parametrize("delta", [0.5, 0.7, 0.99])
+@each("delta", [0.5, 0.7, 0.99])
 def test_a_coin_flip_needs_no_duels(delta: float) -> None:
     assert binary_divergence(delta) == 0.0
     assert dm.theory.lower_bound(dm.instances.paper_example(), "borda", delta) == 0.0
 
 
-@pytest.mark.parametrize("delta", [0.0, 1.0, -0.1, 2.0, float("nan")])
+@each("delta", [0.0, 1.0, -0.1, 2.0, float("nan")])
 def test_a_delta_out_of_range_is_refused(delta: float) -> None:
     with pytest.raises(ProblemError, match="delta must lie between 0 and 1"):
         dm.theory.lower_bound(dm.instances.paper_example(), "borda", delta)
@@ -180,16 +180,16 @@ def test_a_delta_out_of_range_is_refused(delta: float) -> None:
 # Its parts
 
 
-@pytest.mark.parametrize("seed", brute.SMALL_SEEDS)
+@each("seed", brute.SMALL_SEEDS)
 def test_coefficients_are_the_derivatives_of_the_advantage_up_to_sign(seed: int) -> None:
     graph, matrix = brute.problem(seed).graph, np.array(brute.preference_matrix(seed))
     everyone = brute.matchings(graph)
     champion = everyone[np.random.default_rng([seed, 31]).integers(len(everyone))]
-    table = PairTable(graph)
+    table = graph.pair_table
     assert list(zip(table.first.tolist(), table.second.tolist(), strict=True)) == brute.pairs(graph)
     for criterion, found in (
-        ("condorcet", condorcet_coefficients(graph, champion, table)),
-        ("borda", borda_coefficients(graph, champion, table, edge_marginals(graph))),
+        ("condorcet", condorcet_coefficients(graph, champion)),
+        ("borda", borda_coefficients(graph, champion, edge_marginals(graph))),
     ):
         base = brute.advantage(graph, matrix, criterion, champion)
         by_matching = (csr_array(brute.indicators(graph)) @ found).toarray()
@@ -201,7 +201,7 @@ def test_coefficients_are_the_derivatives_of_the_advantage_up_to_sign(seed: int)
             np.testing.assert_allclose(np.abs(by_matching[:, column]), np.abs(change), atol=1e-10)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@each("seed", range(30))
 def test_the_allocation_balances_a_given_set_of_rivals(seed: int) -> None:
     rng = np.random.default_rng(seed)
     costs = rng.random((rng.integers(1, 6), rng.integers(1, 7))) * (rng.random() < 0.5 or 10)
@@ -234,7 +234,7 @@ def rival_case(seed: int) -> tuple[Graph, np.ndarray, np.ndarray, np.ndarray]:
     return graph, champion, spread, deficits
 
 
-@pytest.mark.parametrize("seed", brute.SEEDS)
+@each("seed", brute.SEEDS)
 def test_the_hardest_rival_is_the_hardest_of_all(seed: int) -> None:
     graph, champion, spread, deficits = rival_case(seed)
     expected = ratios(graph, champion, spread, deficits).max(initial=0.0)
@@ -248,7 +248,7 @@ def test_the_hardest_rival_is_the_hardest_of_all(seed: int) -> None:
     assert spread[matching].sum() / (2 * deficits[matching].sum() ** 2) == pytest.approx(found, rel=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(0, 220, 4))
+@each("seed", range(0, 220, 4))
 def test_a_record_that_stands_is_confirmed_and_one_that_falls_is_beaten(seed: int) -> None:
     graph, champion, spread, deficits = rival_case(seed)
     expected = ratios(graph, champion, spread, deficits).max(initial=0.0)
@@ -262,7 +262,7 @@ def test_a_record_that_stands_is_confirmed_and_one_that_falls_is_beaten(seed: in
         assert matching is not None
 
 
-@pytest.mark.parametrize("seed", range(0, 220, 4))
+@each("seed", range(0, 220, 4))
 def test_deficits_that_are_negative_on_single_edges_are_no_obstacle(seed: int) -> None:
     graph, champion, spread, deficits = rival_case(seed)
     shift = np.random.default_rng([seed, 33]).normal(scale=0.3, size=graph.candidates)

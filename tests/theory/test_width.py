@@ -9,6 +9,7 @@ import pytest
 
 import brute
 import duelmatch as dm
+from cases import each
 from duelmatch.errors import TooLargeError
 from duelmatch.theory.width import best_width_bound
 
@@ -35,7 +36,7 @@ STAR = problem_of(
 )
 
 
-@pytest.mark.parametrize("seed", brute.SEEDS)
+@each("seed", brute.SEEDS)
 def test_the_width_is_the_largest_component_of_any_two_matchings(seed: int) -> None:
     problem = brute.problem(seed)
     expected = brute.width(problem.graph)
@@ -56,7 +57,7 @@ def tree(seed: int) -> dm.Problem:
     return problem_of(table.tolist())
 
 
-@pytest.mark.parametrize("seed", range(60))
+@each("seed", range(60))
 def test_graphs_with_short_exchanges_only_are_searched_to_the_end(seed: int) -> None:
     assert dm.theory.width(tree(seed)) == brute.width(tree(seed).graph)
 
@@ -81,7 +82,7 @@ def ears(seed: int) -> dm.Problem:
     return problem_of(table.tolist())
 
 
-@pytest.mark.parametrize("seed", range(60))
+@each("seed", range(60))
 def test_exchanges_that_leave_a_position_empty_do_not_count(seed: int) -> None:
     assert dm.theory.width(ears(seed)) == brute.width(ears(seed).graph)
 
@@ -98,7 +99,7 @@ def test_a_star_of_two_step_paths_has_a_width_far_below_its_bound() -> None:
     assert dm.theory.width(STAR) == brute.width(STAR.graph) == 8
 
 
-@pytest.mark.parametrize(("positions", "candidates"), [(1, 1), (1, 2), (2, 2), (4, 4), (4, 9), (60, 70)])
+@each(("positions", "candidates"), [(1, 1), (1, 2), (2, 2), (4, 4), (4, 9), (60, 70)])
 def test_complete_graphs_exchange_everything(positions: int, candidates: int) -> None:
     problem = dm.instances.random_problem(candidates, positions)
     expected = 0 if candidates == 1 else 2 * positions

@@ -426,12 +426,12 @@ def test_a_few_names_cannot_mean_a_million_edges(
     client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are counted before there is a problem."""
-    from duelmatch import files, layout
+    from duelmatch.files import layout, problems
 
     def unexpected(*_: object) -> None:
         raise AssertionError("it was built")
 
-    for module in (files, layout):
+    for module in (problems, layout):
         monkeypatch.setattr(module, "Problem", unexpected)
     wide = {kind: [f"{kind}{n}" for n in range(1000)] for kind in ("candidates", "positions")}
     one = {"candidates": wide["candidates"], "edges": {"p": wide["candidates"]}}

@@ -20,11 +20,10 @@ from duelmatch.errors import DuelError, FileError
 from duelmatch.explorers.catalogue import described
 
 if TYPE_CHECKING:
-    from duelmatch.cli.journal import Journal
-    from duelmatch.files import Vote
+    from duelmatch.files.journal import Journal
 
 MANY = 200
-"""Votes that take a moment to replay."""
+"""Answers that take a moment to replay."""
 
 ROUND = {"batch": 5}
 """With rounds of one duel there would be nothing to skip to; five cost hardly a duel more."""
@@ -61,15 +60,17 @@ def command(
       duelmatch ask team.yaml --algorithm borda --epsilon 0.1 --votes friday.csv
     """  # noqa: D301
     from duelmatch.cli.dialogue import Dialogue
-    from duelmatch.cli.journal import Journal, fingerprint
+    from duelmatch.files.journal import Journal, fingerprint
 
-    problem = source.problem()
-    path = votes or Path(f"{source.path.stem}.votes.csv")
+    if source.is_stdin:
+        raise click.UsageError("The answers come from standard input, so the problem must be in a file.")
+    problem = source.document.problem()
+    path = votes or Path(f"{source.stem}.votes.csv")
     page = Page(stderr=as_json)
     with Journal(path) as journal:
         identity = {"problem": fingerprint(problem), "file": source.name}
         settings = _settings(journal, given, identity)
-        resumed = len(journal.votes)
+        resumed = len(journal.answers)
         run = _start(problem, settings, max_duels, journal)
         journal.begin(identity | settings.as_dict(), problem)
         _welcome(page, source, journal)
@@ -136,7 +137,7 @@ def _settings(journal: Journal, given: Mapping[str, Any], identity: Mapping[str,
         remedy = "Put the old problem back to go on with it"
     if differences:
         raise FileError(
-            f"{journal.path}: {counted(len(journal.votes), 'answer')} in this file belong to another run: "
+            f"{journal.path}: {counted(len(journal.answers), 'answer')} in this file belong to another run: "
             f"{'; '.join(differences)}. {remedy}, or begin a new run in another file with --votes."
         )
     return before
@@ -145,14 +146,13 @@ def _settings(journal: Journal, given: Mapping[str, Any], identity: Mapping[str,
 def _start(
     problem: dm.Problem, settings: RunSettings, max_duels: int | None, journal: Journal
 ) -> dm.Explorer:
-    """Start the run and bring it to where the votes left it."""
-    votes: list[Vote] = journal.votes
-    most = None if max_duels is None else max(max_duels, len(votes))
+    """Start the run and bring it to where the answers left it."""
+    answers = journal.answers
+    most = None if max_duels is None else max(max_duels, len(answers))
     run = dm.explorer(settings.algorithm, problem, settings.delta, settings.seed, most, **settings.parameters)
-    answers = ((vote.position, vote.winner, vote.loser) for vote in votes)
     try:
-        with working("Going through the answers") if len(votes) > MANY else nullcontext():
-            run.replay(answers)
+        with working("Going through the answers") if len(answers) > MANY else nullcontext():
+            run.replay((answer.position, answer.winner, answer.loser) for answer in answers)
     except DuelError as error:
         raise FileError(
             f"{journal.path}: {error} The file was edited, or another version of duelmatch began it "
@@ -168,8 +168,8 @@ def _welcome(page: Page, source: Source, journal: Journal) -> None:
             f"The last line of {journal.path} was not completely written and does not count: "
             f"'{journal.torn[:80]}'. That question will be asked again."
         )
-    if journal.votes:
-        page.paragraph(f"Going on with {counted(len(journal.votes), 'answer')} from {journal.path}.")
+    if journal.answers:
+        page.paragraph(f"Going on with {counted(len(journal.answers), 'answer')} from {journal.path}.")
     else:
         page.paragraph(
             "Say who of two is the better choice for a position: 1 or 2, then Enter. ? explains the rest. "

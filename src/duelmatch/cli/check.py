@@ -36,7 +36,8 @@ def command(source: Source, plot: Path | None, as_json: bool) -> None:
       duelmatch check example:lineup
       duelmatch check team.yaml --plot team.svg
     """  # noqa: D301
-    problem = source.preferences().problem if source.has_preferences() else source.problem()
+    document = source.document
+    problem = document.preferences().problem if document.has_preferences else document.problem()
     answer = describe(problem)
     if plot is not None:
         from duelmatch.drawing import draw

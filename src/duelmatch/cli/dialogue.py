@@ -10,10 +10,10 @@ from time import perf_counter
 from typing import Literal
 
 import duelmatch as dm
-from duelmatch.cli.journal import Journal
 from duelmatch.cli.output import Page, counted, working
 from duelmatch.cli.standing import few_possible, standing
-from duelmatch.files import Vote
+from duelmatch.files.answers import Comparison
+from duelmatch.files.journal import Journal
 
 Ended = Literal["done", "stopped", "end of input", "interrupted"]
 Shown = tuple[str, str]
@@ -79,7 +79,7 @@ class Dialogue:
             match text.casefold():
                 case "s":
                     return self._skip(duel)
-                case "u" if not self._journal.votes:
+                case "u" if not self._journal.answers:
                     self._page.line("There is no answer to take back.")
                 case "u":
                     return self._undo()
@@ -116,7 +116,7 @@ class Dialogue:
 
     def _keep(self, duel: dm.Duel, winner: str) -> dm.Duel | None:
         loser = duel.second if winner == duel.first else duel.first
-        self._journal.append(Vote(duel.position, winner, loser))
+        self._journal.append(Comparison(duel.position, winner, loser))
         start = perf_counter()
         with working("Thinking") if self._slow else nullcontext():
             self.run.tell(duel, winner)
@@ -126,26 +126,26 @@ class Dialogue:
     def _skip(self, duel: dm.Duel) -> dm.Duel | None:
         self.run.release(duel)
         other = self._ask()
-        if other is not None and _same(other, Vote(duel.position, duel.first, duel.second)):
+        if other is not None and _same(other, Comparison(duel.position, duel.first, duel.second)):
             self._page.line("Nothing else can be asked before this one is answered.")
         return other
 
     def _undo(self) -> dm.Duel | None:
-        vote = self._journal.undo()
+        answer = self._journal.undo()
         self.run = self._start()
         self._standing = _Standing()
-        self._page.line(f"Taken back: {vote.winner} over {vote.loser} at {vote.position}.")
-        return self._ask_again(vote)
+        self._page.line(f"Taken back: {answer.winner} over {answer.loser} at {answer.position}.")
+        return self._ask_again(answer)
 
-    def _ask_again(self, vote: Vote) -> dm.Duel | None:
-        """Ask the question of a vote that was taken back, if it comes up within one turn of all pairs."""
+    def _ask_again(self, answer: Comparison) -> dm.Duel | None:
+        """Ask the question of an answer that was taken back, if it comes up within one turn of all pairs."""
         passed: list[dm.Duel] = []
         found = None
         while found is None and len(passed) <= self.run.problem.graph.pairs:
             duel = self._ask()
             if duel is None:
                 break
-            if _same(duel, vote):
+            if _same(duel, answer):
                 found = duel
             else:
                 passed.append(duel)
@@ -203,5 +203,5 @@ def _called(name: str, details: dm.Details) -> str:
     return name if details.title in (None, name) else f"{details.title} ({name})"
 
 
-def _same(duel: dm.Duel, vote: Vote) -> bool:
-    return duel.position == vote.position and {duel.first, duel.second} == {vote.winner, vote.loser}
+def _same(duel: dm.Duel, answer: Comparison) -> bool:
+    return duel.position == answer.position and {duel.first, duel.second} == {answer.winner, answer.loser}

@@ -1,4 +1,4 @@
-"""``duelmatch estimate``: pairwise results, or a PrefLib file, into a problem with preferences."""
+"""``duelmatch estimate``: pairwise answers, or a PrefLib file, into a problem with preferences."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
-from duelmatch.cli.options import Between, json_option
+from duelmatch.cli.options import STDIN, STDIN_NAME, Between, json_option, stdin_text
 from duelmatch.cli.output import Page, counted, print_json
 
 
 @click.command("estimate")
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("file", type=click.Path(dir_okay=False, allow_dash=True, path_type=Path))
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -23,7 +23,7 @@ from duelmatch.cli.output import Page, counted, print_json
     "--problem",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Who can fill what; by default, whoever has a result at a position can fill it.",
+    help="Who can fill what; by default, whoever was compared at a position can fill it.",
 )
 @click.option(
     "--method",
@@ -37,17 +37,17 @@ from duelmatch.cli.output import Page, counted, print_json
     type=Between(0),
     default=1.0,
     show_default=True,
-    help="How many imagined results to add to every pair, half for each side.",
+    help="How many imagined answers to add to every pair, half for each side.",
 )
 @json_option
 def command(
     file: Path, out: Path, problem: Path | None, method: str, smoothing: float, as_json: bool
 ) -> None:
-    """Estimate preferences from the results in FILE, for all other commands to work with.
+    """Estimate preferences from the answers in FILE, for all other commands to work with.
 
     FILE is a CSV of position,winner,loser and perhaps weight; what `duelmatch ask` keeps is one. Or it is a
     PrefLib file of complete orders (.soc, .toc), which become the preferences of one position: the share of
-    voters who put one before the other.
+    voters who put one before the other. `-` is standard input, for a CSV.
 
     \b
     Example:
@@ -55,12 +55,20 @@ def command(
       duelmatch simulate team.yaml
     """  # noqa: D301
     import duelmatch as dm
-    from duelmatch.preflib import SUFFIXES
+    from duelmatch.files.answers import ANSWERS_BYTES, read_answers
+    from duelmatch.files.preflib import SUFFIXES
+    from duelmatch.files.text import naming
 
     if file.suffix.lower() in (*SUFFIXES, ".soi", ".toi"):
         if problem is not None:
             raise click.UsageError("A PrefLib file is one position and all its candidates: no --problem.")
         preferences = dm.load_preflib(file)
+    elif str(file) == STDIN:
+        known = None if problem is None else dm.load_problem(problem)
+        text = stdin_text(ANSWERS_BYTES)
+        with naming(STDIN_NAME):
+            answers = read_answers(text, known)
+            preferences = dm.estimate_preferences(answers, known, method, smoothing)  # type: ignore[arg-type]
     else:
         preferences = dm.estimate_preferences(file, problem, method, smoothing)  # type: ignore[arg-type]
     found = preferences.problem
@@ -68,7 +76,7 @@ def command(
     if as_json:
         print_json(
             {
-                "file": str(file),
+                "file": STDIN_NAME if str(file) == STDIN else str(file),
                 "out": str(out),
                 "candidates": len(found.candidates),
                 "positions": len(found.positions),

@@ -3,70 +3,60 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import sys
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
 
+from duelmatch.errors import FileError
+
 if TYPE_CHECKING:
-    from duelmatch.preferences import Preferences
-    from duelmatch.problem import Problem
+    from duelmatch.files.problems import Document
 
 EXAMPLE = "example:"
+STDIN, STDIN_NAME = "-", "standard input"
 
 
-@dataclass(frozen=True, slots=True)
 class Source:
-    """The FILE of a command: what the user called it, and where it is."""
+    """The FILE of a command: what the user called it, and what is in it, which is read once."""
 
-    name: str
-    path: Path
+    def __init__(self, given: str) -> None:
+        self.is_stdin = given == STDIN
+        self.name = STDIN_NAME if self.is_stdin else given
 
-    def problem(self) -> Problem:
-        """Load the problem; a CSV of preferences is one, too."""
-        from duelmatch.files import load_preferences, load_problem
+    @cached_property
+    def document(self) -> Document:
+        """What is in the file."""
+        from duelmatch.files.problems import PROBLEM_BYTES, open_document, read_document
+        from duelmatch.instances import example_path
 
-        if self._is_preference_table():
-            return load_preferences(self.path).problem
-        return load_problem(self.path)
+        if self.is_stdin:
+            return read_document(stdin_text(PROBLEM_BYTES), self.name)
+        if self.name.startswith(EXAMPLE):
+            return open_document(example_path(self.name.removeprefix(EXAMPLE)))
+        return open_document(self.name)
 
-    def preferences(self) -> Preferences:
-        """Load the preferences."""
-        from duelmatch.files import load_preferences
+    @property
+    def stem(self) -> str:
+        """The name without folders and suffix."""
+        return Path(self.name.removeprefix(EXAMPLE)).stem
 
-        return load_preferences(self.path)
 
-    def has_preferences(self) -> bool:
-        """Whether the file holds preferences, right or wrong, besides the problem."""
-        from duelmatch.documents import parse
-        from duelmatch.files import PROBLEM_BYTES
-        from duelmatch.layout import sections_of
-        from duelmatch.textfiles import naming, read_text
+def stdin_text(limit: int) -> str:
+    """Return what comes from standard input, which is text of at most ``limit`` bytes."""
+    from duelmatch.files.text import naming, read_text
 
-        if self.path.suffix.lower() == ".csv":
-            return self._is_preference_table()
-        with naming(self.path) as file:
-            return "preferences" in sections_of(parse(read_text(file, PROBLEM_BYTES), file.suffix.lower()))
-
-    def _is_preference_table(self) -> bool:
-        from duelmatch.files import PROBLEM_BYTES
-        from duelmatch.textfiles import naming, read_text
-
-        if self.path.suffix.lower() != ".csv":
-            return False
-        with naming(self.path) as file:
-            first_line = read_text(file, PROBLEM_BYTES).lstrip().partition("\n")[0]
-        return "probability" in first_line.casefold()
+    with naming(STDIN_NAME):
+        if sys.stdin is None:
+            raise FileError("It is closed.")
+        return read_text(sys.stdin.buffer, limit)
 
 
 def _source(ctx: click.Context, param: click.Parameter, value: str) -> Source:
-    from duelmatch.instances import example_path
-
-    if value.startswith(EXAMPLE):
-        return Source(value, example_path(value.removeprefix(EXAMPLE)))
-    return Source(value, Path(value))
+    return Source(value)
 
 
 def _complete_source(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from duelmatch.cli.status import PIPE_CLOSED
-from duelmatch.textfiles import printable
+from duelmatch.files.text import printable
 
 
 class _Console(Console):

@@ -59,12 +59,12 @@ def command(
       duelmatch plan example:lineup
       duelmatch plan team.csv --gap 0.1 --delta 0.01
     """  # noqa: D301
-    problem = source.problem()
+    problem = source.document.problem()
     preferences = None
     if gap is not None:
         preferences = assumed(problem, gap)
-    elif source.has_preferences():
-        preferences = source.preferences()
+    elif source.document.has_preferences:
+        preferences = source.document.preferences()
     answer: dict[str, Any] = {"file": source.name, "delta": delta, "epsilon": epsilon, "assumed_gap": gap}
     answer |= _sizes(problem) | {"borda": None, "condorcet": None}
     with working("Computing the bounds (on large problems --quick is quicker)"):
@@ -86,7 +86,7 @@ def assumed(problem: dm.Problem, gap: float) -> dm.Preferences:
     """Return preferences in which one matching wins all its duels with 1/2 + ``gap``; all others are even."""
     import numpy as np
 
-    from duelmatch.files import MOST_EDGES_WITH_PREFERENCES
+    from duelmatch.files.problems import MOST_EDGES_WITH_PREFERENCES
 
     graph = problem.graph
     if graph.edges > MOST_EDGES_WITH_PREFERENCES:

@@ -62,7 +62,7 @@ def command(
 
     settings = settle(given)
     cell = single_cell(
-        source.preferences(),
+        source.document.preferences(),
         settings.algorithm,
         settings.delta,
         settings.seed,

@@ -7,7 +7,7 @@ from typing import NoReturn
 import click
 
 from duelmatch.errors import DuelmatchError, MissingExtraError, TooLargeError
-from duelmatch.textfiles import printable
+from duelmatch.files.text import printable
 
 FINE = 0
 ANSWER_IS_NO = 1

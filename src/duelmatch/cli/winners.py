@@ -32,7 +32,7 @@ def command(ctx: click.Context, source: Source, criterion: str, plot: Path | Non
       duelmatch winners example:prizes
       duelmatch winners team.yaml --criterion condorcet --plot winner.svg
     """  # noqa: D301
-    preferences = source.preferences()
+    preferences = source.document.preferences()
     answer: dict[str, Any] = {"file": source.name, "borda": None, "condorcet": None}
     if criterion in ("borda", "both"):
         answer["borda"] = borda(preferences)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import platform
-import secrets
 import sys
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -20,14 +19,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duelmatch import __version__
 from duelmatch.errors import FileError
 from duelmatch.experiments.experiment import Experiment, Instance, Variant
 from duelmatch.experiments.parts import Parts
 from duelmatch.experiments.runs import Batch
+from duelmatch.files.text import explaining, naming, read_text, replacing, write_text
 from duelmatch.preferences import Preferences
 from duelmatch.problem import Problem
-from duelmatch.textfiles import naming, read_text, sync_folder, write_text
+from duelmatch.version import __version__
 
 FORMAT = 1
 FILE_BYTES = 100_000_000
@@ -62,10 +61,8 @@ class Folder:
     @classmethod
     def create(cls, path: Path, experiment: Experiment) -> Folder:
         """Begin an experiment in a folder that has none."""
-        try:
+        with naming(path), explaining("made", "folder"):
             (path / "runs").mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise FileError(f"{path}: The folder cannot be made: {error.strerror}.") from None
         _save(path, experiment, [])
         return cls(path)
 
@@ -78,7 +75,8 @@ class Folder:
         """Write down when, how, with what and where runs are made from now on; return its number."""
         sessions = self.about["sessions"]
         sessions.append({"session": len(sessions) + 1, **how, **_surroundings()})
-        write_text(self.path / "experiment.json", _json(self.about), FILE_BYTES)
+        with naming(self.path / "experiment.json") as file:
+            write_text(file, _json(self.about), FILE_BYTES)
         return len(sessions)
 
     @property
@@ -214,18 +212,8 @@ def _save_instances(path: Path, experiment: Experiment) -> None:
             ),
         }
     )
-    draft = path.with_name(f"{secrets.token_hex(8)}.draft")
-    try:
-        with draft.open("xb") as file:
-            pq.write_table(table, file)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-        sync_folder(path.parent)
-    except OSError as error:
-        raise FileError(f"{path}: The problems cannot be written: {error.strerror}.") from None
-    finally:
-        draft.unlink(missing_ok=True)
+    with naming(path), replacing(path) as file:
+        pq.write_table(table, file)
 
 
 def _load_instances(path: Path) -> list[Instance]:

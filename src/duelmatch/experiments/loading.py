@@ -19,14 +19,14 @@ from typing import Any
 from duelmatch.errors import FileError, ProblemError, listed
 from duelmatch.estimation import estimate_preferences
 from duelmatch.experiments.experiment import Experiment, Instance, Variant, derived_seed, shown
-from duelmatch.experiments.values import check_keys, whole
 from duelmatch.explorers.catalogue import check, drawn_seed
-from duelmatch.files import load_preferences
+from duelmatch.files.preflib import load_preflib
+from duelmatch.files.problems import load_preferences
+from duelmatch.files.text import naming, read_text
+from duelmatch.files.values import check_keys, whole
 from duelmatch.instances import example
 from duelmatch.instances.registry import generator
 from duelmatch.preferences import Preferences
-from duelmatch.preflib import load_preflib
-from duelmatch.textfiles import naming, read_text
 
 KEYS = ("title", "seed", "repetitions", "max_duels", "deltas", "problems", "algorithms")
 FILE_BYTES = 1_000_000

@@ -1,7 +1,7 @@
 """Results on disk: Parquet parts, each written whole or not at all, merged as they become many.
 
-A Parquet file cannot be appended to, so a batch of results becomes a new part: written beside, forced to the
-disk, then renamed. What was killed on the way leaves at most a draft, which is removed later. A part is
+A Parquet file cannot be appended to, so a batch of results becomes a new part. Being killed while writing
+it leaves at most a draft, which is removed later. A part is
 called ``part-LEVEL-FIRST-LAST.parquet`` after the batches it holds; 64 parts of a level are merged into one
 of the next. If the merged part is there, those it covers are not read, so that being killed between writing
 it and removing them counts nothing twice. Merging streams: memory does not grow with the number of results.
@@ -9,16 +9,14 @@ it and removing them counts nothing twice. Merging streams: memory does not grow
 
 from __future__ import annotations
 
-import os
 import re
-import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from duelmatch.errors import FileError, MissingExtraError
-from duelmatch.textfiles import sync_folder
+from duelmatch.files.text import naming, replacing
 
 try:
     import pyarrow as pa
@@ -86,7 +84,7 @@ class Parts:
         """Remove what being killed has left: drafts, and parts that are merged already."""
         kept = {part.name for part in self.parts}
         for path in self.folder.iterdir():
-            if path.suffix == ".draft" or (_part(path.name) and path.name not in kept):
+            if path.suffix == ".tmp" or (_part(path.name) and path.name not in kept):
                 path.unlink()
 
     def append(self, columns: Mapping[str, Iterable[Any]]) -> None:
@@ -131,20 +129,13 @@ class Parts:
             raise FileError(f"{path}: The results cannot be read: {reason}") from None
 
     def _write(self, part: Part, tables: Iterable[pa.Table]) -> None:
-        draft = self.folder / f"{secrets.token_hex(8)}.draft"
-        try:
-            with draft.open("xb") as file:
-                with pq.ParquetWriter(file, SCHEMA) as writer:
-                    for table in tables:
-                        writer.write_table(table.cast(SCHEMA))
-                file.flush()
-                os.fsync(file.fileno())
-            draft.replace(self.folder / part.name)
-            sync_folder(self.folder)
-        except OSError as error:
-            raise FileError(f"{self.folder}: The results cannot be written: {error.strerror}.") from None
-        finally:
-            draft.unlink(missing_ok=True)
+        with (
+            naming(self.folder / part.name) as path,
+            replacing(path) as file,
+            pq.ParquetWriter(file, SCHEMA) as writer,
+        ):
+            for table in tables:
+                writer.write_table(table.cast(SCHEMA))
         self.parts = sorted([other for other in self.parts if not part.covers(other)] + [part])
 
 

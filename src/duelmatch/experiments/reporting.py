@@ -6,8 +6,6 @@ made; only ``time-per-duel`` shows measured time, and so differs from machine to
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,10 +20,11 @@ from duelmatch.experiments.experiment import Experiment, Instance
 from duelmatch.experiments.figures import problems, progress, scaling, spread
 from duelmatch.experiments.figures.style import MOST_PANELS, Styles, save, spread_out
 from duelmatch.experiments.folder import Folder
-from duelmatch.experiments.page import Illustration, Table, cell_table, error_table, page, slope_table
+from duelmatch.experiments.page import Illustration, cell_table, error_table, page, slope_table
 from duelmatch.experiments.slopes import AXES, Series, series_along
+from duelmatch.files.tables import dump_table
+from duelmatch.files.text import explaining, naming, write_text
 from duelmatch.problem import Matching
-from duelmatch.textfiles import write_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -50,10 +49,8 @@ def report(out: str | os.PathLike[str], to: str | os.PathLike[str] | None = None
     if not any(len(summary.duels) for summary in found):
         raise FileError(f"{folder.path}: There are no results yet.")
     target = folder.path / "report" if to is None else Path(to)
-    try:
+    with naming(target), explaining("made", "folder"):
         (target / "figures").mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"{target}: The folder cannot be made: {error.strerror}.") from None
     drawing = _Drawing(target / "figures", experiment, [summary for summary in found if len(summary.duels)])
     tables = [
         cell_table(found, drawing.bounds),
@@ -61,19 +58,12 @@ def report(out: str | os.PathLike[str], to: str | os.PathLike[str] | None = None
         slope_table(drawing.along),
     ]
     for table in tables:
-        write_text(target / f"{table.name}.csv", _csv(table), TEXT_BYTES)
+        with naming(target / f"{table.name}.csv") as path:
+            write_text(path, dump_table(table.columns, table.rows), TEXT_BYTES)
     html = page(status(folder.path), experiment, tables, drawing.all())
-    path = target / "report.html"
-    write_text(path, html, TEXT_BYTES)
+    with naming(target / "report.html") as path:
+        write_text(path, html, TEXT_BYTES)
     return path
-
-
-def _csv(table: Table) -> str:
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(table.columns)
-    writer.writerows(table.rows)
-    return text.getvalue()
 
 
 @dataclass

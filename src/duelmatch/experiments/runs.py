@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
-from duelmatch import __version__
 from duelmatch.errors import DuelmatchError
 from duelmatch.experiments.correctness import Correctness
 from duelmatch.experiments.experiment import Cell, Instance, Variant
@@ -20,6 +19,7 @@ from duelmatch.experiments.simulation import simulated_run
 from duelmatch.explorers.catalogue import check, drawn_seed
 from duelmatch.explorers.result import Result
 from duelmatch.preferences import Preferences
+from duelmatch.version import __version__
 
 FAILED = "failed"
 """The status of a run that ended with an error instead of a result."""

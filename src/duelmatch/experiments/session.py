@@ -10,15 +10,16 @@ from pathlib import Path
 
 import numpy as np
 
-from duelmatch import __version__
 from duelmatch.errors import DuelmatchError, FileError
 from duelmatch.experiments.evaluation import ExperimentStatus, status
 from duelmatch.experiments.experiment import Experiment
 from duelmatch.experiments.folder import Folder
 from duelmatch.experiments.loading import load
-from duelmatch.experiments.lock import locked
 from duelmatch.experiments.runs import FAILED, Batch, Batches, run_batch
 from duelmatch.experiments.workers import Cluster, Processes, Workers, processors
+from duelmatch.files.locking import Lock
+from duelmatch.files.text import explaining, naming
+from duelmatch.version import __version__
 
 AnyPath = str | os.PathLike[str]
 
@@ -55,7 +56,7 @@ def run(
     wanted = experiment if isinstance(experiment, Experiment) else load(experiment)
     path = Path(out)
     _make(path)
-    with locked(path):
+    with Lock(path / "lock", path, "Wait for it, or end it."):
         folder = Folder(path) if Folder.exists(path) else Folder.create(path, wanted)
         folder.parts.tidy()
         if wanted.with_seed is not None:
@@ -69,15 +70,13 @@ def _make(path: Path) -> None:
     """Make the folder, unless it is there and holds an experiment, or nothing."""
     if path.is_dir() and not Folder.exists(path) and not all(map(_is_ours, path.iterdir())):
         raise FileError(f"{path}: There are other files in this folder; choose a new one.")
-    try:
+    with naming(path), explaining("made", "folder"):
         path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"{path}: The folder cannot be made: {error.strerror}.") from None
 
 
 def _is_ours(entry: Path) -> bool:
     """Whether an entry is what being killed at the very beginning may have left."""
-    return entry.name in ("lock", "runs", "problems.parquet") or entry.suffix in (".draft", ".tmp")
+    return entry.name in ("lock", "runs", "problems.parquet") or entry.suffix == ".tmp"
 
 
 def _check_same(folder: Folder, wanted: Experiment, accept_changes: bool) -> None:

@@ -21,11 +21,11 @@ from itertools import islice
 from multiprocessing.context import BaseContext
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from duelmatch import __version__
 from duelmatch.errors import DuelmatchError, MissingExtraError
 from duelmatch.explorers.catalogue import Algorithm, register_algorithm, registered_algorithms
 from duelmatch.instances.registry import Generator as InstanceGenerator
 from duelmatch.instances.registry import register_generator, registered_generators
+from duelmatch.version import __version__
 
 if TYPE_CHECKING:
     from distributed import Client

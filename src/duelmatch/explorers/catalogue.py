@@ -95,10 +95,9 @@ class Parameter:
             return value
         if self.kind is int and is_whole(value) and self.low <= int(value) <= self.high:  # type: ignore[call-overload]
             return int(value)  # type: ignore[call-overload]
-        if self.kind is float and isinstance(value, Real) and not isinstance(value, bool):
-            number = float(value)
-            if self.low <= number < self.high:
-                return number
+        is_number = isinstance(value, Real) and not isinstance(value, bool)
+        if self.kind is float and is_number and self.low <= value < self.high:  # type: ignore[operator]
+            return float(value)  # type: ignore[arg-type]
         raise ProblemError(f"{self.name} must be {self.range}, not {shortly(value)}.")
 
     @property
@@ -111,8 +110,9 @@ class Parameter:
         what = "a whole number" if self.kind is int else "a number"
         if self.high == float("inf"):
             return f"{what} from {self.low:g}"
-        upper = f"to {self.high:,.0f}" if self.kind is int else f"and below {self.high:g}"
-        return f"{what} from {self.low:g} {upper}"
+        if self.kind is int:
+            return f"{what} from {self.low:g} to {self.high:,.0f}"
+        return f"{what} between {self.low:g} and {self.high:g}"
 
 
 @dataclass(frozen=True, slots=True)

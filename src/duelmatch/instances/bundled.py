@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from duelmatch.errors import ProblemError, listed
-from duelmatch.files import load_preferences
+from duelmatch.files.problems import load_preferences
 from duelmatch.preferences import Preferences
 
 _FOLDER = Path(__file__).with_name("examples")

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
-import secrets
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,43 +16,34 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-import duelmatch
 from duelmatch.errors import FileError, StoreError
+from duelmatch.files.text import naming, replacing
 from duelmatch.studies.database import Database
 from duelmatch.studies.schema import metadata
-from duelmatch.textfiles import naming
+from duelmatch.version import __version__
 
 FORMAT = "duelmatch store"
 VERSION = 1
 ROWS_AT_ONCE = 5_000
+READABLE_BY_OWNER = 0o600
 
 
 def backup(database: Database, path: Path) -> dict[str, int]:
     """Write everything into a file, which is there whole or not at all; return the rows of each table."""
-    with naming(path) as target:
-        draft = target.with_name(f".{secrets.token_hex(8)}.tmp")
-        try:
-            with database.reading() as connection, open(draft, "xb", opener=_for_me_alone) as file:
-                with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as packed:
-                    counts = Counter[str]()
-                    for line in _lines(database, connection, counts):
-                        packed.write(json.dumps(line, separators=(",", ":")).encode() + b"\n")
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(draft, target)
-        except OSError as error:
-            raise FileError(f"The file cannot be written: {error.strerror}.") from None
-        finally:
-            draft.unlink(missing_ok=True)
-        return dict(counts)
-
-
-def _for_me_alone(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
+    counts = Counter[str]()
+    with (
+        naming(path) as target,
+        database.reading() as connection,
+        replacing(target, mode=READABLE_BY_OWNER) as file,
+        gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as packed,
+    ):
+        for line in _lines(database, connection, counts):
+            packed.write(json.dumps(line, separators=(",", ":")).encode() + b"\n")
+    return dict(counts)
 
 
 def _lines(database: Database, connection: Connection, counts: Counter[str]) -> Iterator[Any]:
-    about = {"format": FORMAT, "version": VERSION, "duelmatch": duelmatch.__version__}
+    about = {"format": FORMAT, "version": VERSION, "duelmatch": __version__}
     yield about | {"tables": database.revision(connection)}
     for table in metadata.sorted_tables:
         names = [column.name for column in table.columns]

@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from time import thread_time
 from typing import Literal
 
-from duelmatch.documents import dump, parse
 from duelmatch.errors import StoreError
 from duelmatch.explorers.result import Progress, Result
-from duelmatch.layout import problem_of, sections_of, tree_of
+from duelmatch.files.layout import tree_of
+from duelmatch.files.problems import read_problem
 from duelmatch.problem import Problem
 from duelmatch.studies.course import Course, Pair, pair_of
 from duelmatch.studies.entries import Line
@@ -315,14 +315,13 @@ class Board:
 
 def created_note(problem: Problem, settings: Settings) -> str:
     """Return the note of a study's first entry."""
-    tree = json.loads(dump(tree_of(problem, None), ".json"))
-    return json.dumps({"problem": tree, "settings": settings.as_dict()}, separators=(",", ":"))
+    return json.dumps({"problem": tree_of(problem), "settings": settings.as_dict()}, separators=(",", ":"))
 
 
 def read_created(note: str) -> tuple[Problem, Settings]:
     """Read the note of a study's first entry."""
     content = json.loads(note)
-    problem = problem_of(sections_of(parse(json.dumps(content["problem"]), ".json")))
+    problem = read_problem(json.dumps(content["problem"]), ".json")
     return problem, Settings.from_dict(content["settings"])
 
 

@@ -6,8 +6,6 @@ elsewhere.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,8 +14,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-import duelmatch
 from duelmatch.errors import DuelmatchError, FileError
+from duelmatch.files.tables import dump_table
 from duelmatch.problem import Problem
 from duelmatch.studies import schema
 from duelmatch.studies.board import Board, created_note, read_created
@@ -27,6 +25,7 @@ from duelmatch.studies.settings import Settings
 from duelmatch.studies.store import Store
 from duelmatch.studies.study import Study
 from duelmatch.studies.texts import plain
+from duelmatch.version import __version__
 
 FORMAT = "duelmatch study"
 VERSION = 1
@@ -46,7 +45,7 @@ def export_json(study: Study, people: bool = False) -> str:
     document: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
-        "duelmatch": duelmatch.__version__,
+        "duelmatch": __version__,
         "name": study.name,
     }
     if people:
@@ -64,9 +63,7 @@ def export_csv(study: Study, people: bool = False) -> str:
     board = study.board()
     names = {voter.number: voter.name for voter in study.voters()} if people else {}
     at = {entry.question: entry for entry in study.log() if entry.kind == "answered"}
-    text = io.StringIO(newline="")
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(ANSWER_COLUMNS)
+    rows = []
     with board.lock:
         for question, answer in board.answers.items():
             winner, position = study.problem.edges[answer.winner]
@@ -74,8 +71,8 @@ def export_csv(study: Study, people: bool = False) -> str:
             voter = names.get(answer.voter) or str(answer.voter)
             time = datetime.fromtimestamp(at[question].at, UTC).isoformat(timespec="milliseconds")
             row = (at[question].seq, time, voter, question, position, winner, loser)
-            table.writerow([*map(harmless, row), _yes(answer.tie), _yes(board.counts(question))])
-    return text.getvalue()
+            rows.append([*map(harmless, row), _yes(answer.tie), _yes(board.counts(question))])
+    return dump_table(ANSWER_COLUMNS, rows)
 
 
 def harmless(cell: object) -> object:

@@ -12,10 +12,9 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
 from pydantic import BaseModel
 
-from duelmatch.documents import parse
 from duelmatch.errors import FileError
-from duelmatch.files import read_problem
-from duelmatch.layout import Largest, problem_of, sections_of, tree_of
+from duelmatch.files.layout import Largest, tree_of
+from duelmatch.files.problems import read_problem
 from duelmatch.problem import Problem
 from duelmatch.studies import Question, Settings
 from duelmatch.studies.course import without
@@ -64,7 +63,7 @@ def _problem_of(new: models.NewStudy) -> Problem:
         text = json.dumps(new.problem)
     except RecursionError:
         raise FileError("The lists and mappings are nested too deeply.") from None
-    return problem_of(sections_of(parse(text, ".json")), LARGEST)
+    return read_problem(text, ".json", LARGEST)
 
 
 @router.post(
@@ -86,7 +85,7 @@ def create_a_study(store: TheStore, new: models.NewStudy) -> models.Created:
 )
 def read_a_problem(written: models.Written) -> models.Read:
     """Read a problem as people write it: the text of a file, or just names, one on a line."""
-    return models.Read(problem=tree_of(read_problem(written.text, f".{written.layout}", LARGEST), None))
+    return models.Read(problem=tree_of(read_problem(written.text, f".{written.layout}", LARGEST)))
 
 
 @router.post("/estimate", tags=["organiser"], responses=documented(401), dependencies=[Depends(a_creator)])
@@ -169,7 +168,7 @@ def me(study: TheStudy, me: TheVoter) -> models.Me:
 def about(study: TheStudy) -> models.About:
     """Say what the study is about, and how duels may be answered."""
     settings = study.settings
-    tree = tree_of(study.problem, None)
+    tree = tree_of(study.problem)
     return models.About(name=study.name, problem=tree, ties=settings.ties, skips=settings.skips)
 
 

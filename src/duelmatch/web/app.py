@@ -9,8 +9,8 @@ from fastapi import FastAPI, HTTPException, Request
 from fastapi.responses import PlainTextResponse
 from starlette.staticfiles import StaticFiles
 
-import duelmatch
 from duelmatch.studies import Store
+from duelmatch.version import __version__
 from duelmatch.web import api, events, pages, problems
 from duelmatch.web.access import TheStore
 from duelmatch.web.config import Config
@@ -31,7 +31,7 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     config = config or Config()
     app = FastAPI(
         title="duelmatch",
-        version=duelmatch.__version__,
+        version=__version__,
         description="Live studies: who should fill which position, from head-to-head duels.",
         openapi_url="/api/v1/openapi.json",
         docs_url=None,

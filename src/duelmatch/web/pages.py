@@ -11,10 +11,10 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.templating import Jinja2Templates
 
-import duelmatch
 from duelmatch.explorers.catalogue import preferred
 from duelmatch.studies.keys import Access
 from duelmatch.studies.texts import LARGEST_NUMBER
+from duelmatch.version import __version__
 from duelmatch.web import words
 from duelmatch.web.access import AllAccess, TheStore, TheStudy, an_organiser
 from duelmatch.web.ballots import Ballots
@@ -26,7 +26,7 @@ from duelmatch.web.views import Dashboard, about, counted, percent
 STATIC = Path(__file__).with_name("static")
 templates = Jinja2Templates(directory=Path(__file__).with_name("templates"))
 templates.env.trim_blocks = templates.env.lstrip_blocks = True
-templates.env.globals["version"] = duelmatch.__version__
+templates.env.globals["version"] = __version__
 templates.env.filters |= {"about": about, "counted": counted, "percent": percent}
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)

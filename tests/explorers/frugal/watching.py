@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import brute
+from duelmatch.explorers.engine import Outcome
 from duelmatch.explorers.frugal import listed, search, tables
 from duelmatch.explorers.frugal.search import FrugalSearch
-from duelmatch.explorers.engine import Outcome
 from duelmatch.graph import Graph
 from duelmatch.problem import Problem
 

@@ -62,7 +62,7 @@ def create(
     from duelmatch.studies import Settings
     from duelmatch.studies.settings import BATCH
 
-    problem = source.problem()
+    problem = source.document.problem()
     run = settle(given, {"batch": BATCH})
     settings = Settings(
         run.algorithm,
@@ -77,7 +77,7 @@ def create(
         max_duels,
     )
     with opened_store(url, new=True) as store:
-        study = store.create(problem, settings, name or source.path.stem)
+        study = store.create(problem, settings, name or source.stem)
         key = study.new_key("organiser")
     if as_json:
         print_json(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from duelmatch.cli.options import json_option
+from duelmatch.cli.options import STDIN, STDIN_NAME, json_option, stdin_text
 from duelmatch.cli.output import Page, counted, print_json
 from duelmatch.cli.stores import opened_store, opened_study, store_option, study_option
 from duelmatch.errors import FileError
@@ -32,8 +32,8 @@ def export(target: Path | None, url: str, study_id: str | None, as_csv: bool, vo
       duelmatch study export lineup.json
       duelmatch study export answers.csv
     """  # noqa: D301
+    from duelmatch.files.text import naming, write_text
     from duelmatch.studies.exchange import export_csv, export_json
-    from duelmatch.textfiles import naming, write_text
 
     with opened_study(url, study_id) as study:
         wants_csv = as_csv or (target is not None and target.suffix.lower() == ".csv")
@@ -57,13 +57,14 @@ def take_in(file: Path, url: str, as_json: bool) -> None:
     Example:
       duelmatch study import lineup.json --store postgresql://me@localhost/duels
     """  # noqa: D301
+    from duelmatch.files.text import naming, read_text
     from duelmatch.studies.exchange import import_json
-    from duelmatch.textfiles import naming, read_text
 
-    with naming(file) as path:
+    text = stdin_text(MOST_BYTES) if str(file) == STDIN else None
+    with naming(file if text is None else STDIN_NAME) as path:
         if path.suffix.lower() == ".csv":
             raise FileError("A CSV has the answers only; import what was exported as JSON.")
-        text = read_text(path, MOST_BYTES)
+        text = text or read_text(path, MOST_BYTES)
         with opened_store(url, new=True) as store:
             study = import_json(store, text)
             where = study.status()

@@ -120,7 +120,7 @@ def log(url: str, study_id: str | None, after: int, limit: int | None, as_json: 
 
 
 def _sentence(entry: Entry, study: Study) -> str:
-    from duelmatch.textfiles import printable
+    from duelmatch.files.text import printable
 
     parts = [entry.kind]
     if entry.question is not None:

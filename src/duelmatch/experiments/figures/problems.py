@@ -8,8 +8,8 @@ import numpy as np
 
 from duelmatch.drawing import INK
 from duelmatch.experiments.figures.style import look
+from duelmatch.files.text import printable
 from duelmatch.preferences import Preferences
-from duelmatch.textfiles import printable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from duelmatch.drawing import INK, METADATA, SETTINGS
-from duelmatch.errors import FileError, MissingExtraError
+from duelmatch.drawing import INK, SETTINGS, save_figure
+from duelmatch.errors import MissingExtraError
 from duelmatch.experiments.experiment import Variant
 from duelmatch.explorers.catalogue import algorithms
-from duelmatch.textfiles import printable
+from duelmatch.files.text import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -181,9 +181,5 @@ def save(figure: Figure, folder: Path, name: str) -> None:
             _label_plainly(axes.xaxis)
             _label_plainly(axes.yaxis)
         for suffix in (".svg", ".png"):
-            path = folder / f"{name}{suffix}"
-            try:
-                figure.savefig(path, dpi=150, metadata=METADATA[suffix])
-                figure.set_layout_engine("none")  # it stays as it is, which saves half of the time
-            except OSError as error:
-                raise FileError(f"{path}: The figure cannot be written: {error.strerror}.") from None
+            save_figure(figure, folder / f"{name}{suffix}")
+            figure.set_layout_engine("none")  # it stays as it is, which saves half of the time

@@ -7,17 +7,16 @@ share of voters who put a before b, with a tie as half a voter for each.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 
 import numpy as np
 
 from duelmatch.errors import FileError
-from duelmatch.files import MOST_EDGES_WITH_PREFERENCES
+from duelmatch.files.problems import MOST_EDGES_WITH_PREFERENCES
+from duelmatch.files.text import AnyPath, naming, read_text
 from duelmatch.preferences import Preferences
 from duelmatch.problem import Problem
-from duelmatch.textfiles import naming, read_text
 
 SUFFIXES = (".soc", ".toc")
 FILE_BYTES = 200_000_000
@@ -28,7 +27,7 @@ _ORDER = re.compile(r"(\d+) *: *(.+)$")
 _PLACE = re.compile(r" *(?:\{([\d ,]*)\}|(\d+)) *(?:,|$)")
 
 
-def load_preflib(path: str | os.PathLike[str], position: str = "winner") -> Preferences:
+def load_preflib(path: AnyPath, position: str = "winner") -> Preferences:
     """Read a PrefLib file (.soc or .toc) as the preferences of one position.
 
     :raises FileError: if the file cannot be read or understood.

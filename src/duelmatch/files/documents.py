@@ -1,28 +1,24 @@
 """YAML and JSON as plain documents: text into mappings, lists and words, and back.
 
-YAML is read event by event rather than with ``safe_load``, which keeps the last of two equal keys
-without a word, expands aliases into gigabytes, turns the name ``No`` into ``False``, and overflows
-the C stack on a deeply nested file.
+YAML is read event by event. ``safe_load`` keeps the last of two equal keys, expands aliases into gigabytes
+and turns the name ``No`` into ``False``. A loader of our own could refuse those, but only after the C library
+has composed the whole file, which overflows the stack on a deeply nested one.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn
 
 import yaml
 from yaml.resolver import Resolver
 
 from duelmatch.errors import FileError
+from duelmatch.files.values import NUMBER, Bare, Tree, name
 
 DEEPEST = 10
 LINE_WIDTH = 100
-
-NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
-WHOLE_NUMBER = re.compile(r"0|-?[1-9][0-9]*")
 
 _MEANINGS = {
     "int": "a number",
@@ -35,61 +31,6 @@ _TEXT_TAG = "tag:yaml.org,2002:str"
 _RESOLVER = Resolver()
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _BaseDumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-
-
-@dataclass(frozen=True, slots=True)
-class Bare:
-    """A word without quotes that is not text: a number, a date, YAML's yes, no and null."""
-
-    raw: str
-    meaning: str = "a number"
-    where: str = ""
-
-
-Tree: TypeAlias = "dict[str, Tree] | list[Tree] | str | Bare | bool | None"
-
-
-def shown(value: object) -> str:
-    """Describe a value for a message, however large it is."""
-    match value:
-        case dict():
-            return "a mapping"
-        case list():
-            return "a list"
-        case Bare(raw):
-            return f"{raw:.50}"
-        case None:
-            return "nothing"
-        case bool():
-            return str(value).lower()
-    return f"'{value:.50}'"
-
-
-def name(value: Tree, what: str) -> str:
-    """Return a name or another short text; whole numbers may stand without quotes."""
-    match value:
-        case str():
-            if any("\ud800" <= character <= "\udfff" for character in value):
-                raise FileError(f"{what} has half of a surrogate pair, which is not a character.")
-            return value
-        case Bare(raw) if WHOLE_NUMBER.fullmatch(raw):
-            return raw
-        case Bare(raw, meaning, where):
-            raise FileError(
-                f"{where}{what} must be text, but {raw:.50} means {meaning}; "
-                f'put quotes around it: "{raw:.50}".'
-            )
-    raise FileError(f"{what} must be text, not {shown(value)}.")
-
-
-def number(value: Tree, what: str) -> float:
-    """Return a number."""
-    match value:
-        case Bare(raw) if NUMBER.fullmatch(raw):
-            return float(raw)
-        case Bare(raw, _, where):
-            raise FileError(f"{where}{what} must be a number, not {raw:.50}.")
-    raise FileError(f"{what} must be a number, not {shown(value)}.")
 
 
 def parse(text: str, suffix: str) -> Tree:

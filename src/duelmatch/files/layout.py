@@ -1,4 +1,4 @@
-"""How a problem is laid out in YAML and JSON: a document into a problem, and back.
+"""How a problem is laid out: a document into a problem with its preferences, and back.
 
 The layout is described in :mod:`duelmatch.files`; here it is taken apart, and every sentence about
 what is wrong with it is written.
@@ -6,14 +6,13 @@ what is wrong with it is written.
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from itertools import product
 
-from duelmatch.documents import Bare, Tree, name, number, shown
-from duelmatch.errors import FileError
+from duelmatch.errors import FileError, listed
+from duelmatch.files.values import Bare, Tree, check_keys, name, number, shown
 from duelmatch.preferences import Pair, Preferences
 from duelmatch.problem import Details, Problem
 
@@ -21,8 +20,11 @@ MOST_CELLS = 1_000_000
 """Candidates times positions: what the table of edges takes."""
 
 KEYS = ("candidates", "positions", "edges", "preferences")
-DETAIL_KEYS = ("name", *(field.name for field in fields(Details)))
+DETAILS = tuple(field.name for field in fields(Details))
 PREFERENCE_COLUMNS = ("position", "first", "second", "probability")
+
+Sections = dict[str, Tree]
+"""The known keys of a document, and what they hold."""
 
 
 def check_size(candidates: Collection[str], positions: Collection[str]) -> None:
@@ -59,29 +61,15 @@ class Largest:
                 )
 
 
-def sections_of(tree: Tree) -> dict[str, Tree]:
-    """Return the known keys of a document and what they hold."""
+def sections_of(tree: Tree) -> Sections:
+    """Return a document, if it has no other keys than those."""
     if not isinstance(tree, dict):
-        raise FileError(f"The file must be a mapping with the keys {_listed(KEYS)}, not {shown(tree)}.")
-    _check_keys(tree, KEYS, "The file")
+        raise FileError(f"The file must be a mapping with the keys {listed(KEYS)}, not {shown(tree)}.")
+    check_keys(tree, KEYS, "The file")
     return tree
 
 
-def _check_keys(mapping: Mapping[str, Tree], known: tuple[str, ...], what: str) -> None:
-    for key in mapping:
-        if key not in known:
-            close = difflib.get_close_matches(key[:50], known, n=1)
-            hint = f" Did you mean '{close[0]}'?" if close else ""
-            raise FileError(
-                f"{what} has an unknown key '{key:.50}'; the known ones are {_listed(known)}.{hint}"
-            )
-
-
-def _listed(keys: tuple[str, ...]) -> str:
-    return f"{', '.join(keys[:-1])} and {keys[-1]}"
-
-
-def problem_of(sections: Mapping[str, Tree], largest: Largest | None = None) -> Problem:
+def problem_of(sections: Sections, largest: Largest | None = None) -> Problem:
     """Return the problem that a document describes, if it is not too large."""
     candidates, candidate_details = _named_things(sections, "candidates")
     positions, position_details = _named_things(sections, "positions")
@@ -106,56 +94,48 @@ def problem_of(sections: Mapping[str, Tree], largest: Largest | None = None) -> 
     return Problem(tuple(candidates), tuple(positions), tuple(edges), candidate_details, position_details)
 
 
-def _named_things(sections: Mapping[str, Tree], key: str) -> tuple[list[str] | None, dict[str, Details]]:
+def _named_things(sections: Sections, key: str) -> tuple[list[str] | None, dict[str, Details]]:
     """Return the names under a key (None if it is absent), and the details some of them have."""
     if key not in sections:
         return None, {}
-    kind = f"A {key.removesuffix('s')}"
     names: list[str] = []
     details: dict[str, Details] = {}
-    for entry in _entries_of(sections[key], key):
-        if not isinstance(entry, dict):
-            names.append(name(entry, kind))
-            continue
-        _check_keys(entry, DETAIL_KEYS, kind)
-        if "name" not in entry:
-            raise FileError(f"{kind} has no 'name'.")
-        names.append(name(entry["name"], kind))
-        details[names[-1]] = _details(entry, names[-1])
+    for entry, about in _entries_of(sections[key], key):
+        names.append(entry)
+        if about is not None:
+            given = {detail: value for detail, value in about.items() if not _is_nothing(value)}
+            details[entry] = Details(
+                **{detail: name(value, f"The {detail} of '{entry:.50}'") for detail, value in given.items()}
+            )
     return names, details
 
 
-def _entries_of(tree: Tree, key: str) -> list[Tree]:
+def _entries_of(tree: Tree, key: str) -> Iterator[tuple[str, Sections | None]]:
+    """Yield each name in a list or a mapping, with its details, if it has any."""
+    kind = f"A {key.removesuffix('s')}"
     match tree:
         case list():
-            return tree
+            for entry in tree:
+                if not isinstance(entry, dict):
+                    yield name(entry, kind), None
+                    continue
+                check_keys(entry, ("name", *DETAILS), kind)
+                if "name" not in entry:
+                    raise FileError(f"{kind} has no 'name'.")
+                about = dict(entry)
+                yield name(about.pop("name"), kind), about
         case dict():
-            return [_entry(entry, about) for entry, about in tree.items()]
-    raise FileError(f"The key '{key}' must hold a list of names, not {shown(tree)}.")
-
-
-def _entry(entry: str, about: Tree) -> Tree:
-    """Return an item of the mapping from names to details as an item of the list."""
-    if _is_nothing(about):
-        return entry
-    known = DETAIL_KEYS[1:]
-    if not isinstance(about, dict):
-        raise FileError(
-            f"The details of '{entry:.50}' must be a mapping with the keys {_listed(known)}, "
-            f"not {shown(about)}."
-        )
-    _check_keys(about, known, f"'{entry:.50}'")
-    return {"name": entry, **about}
-
-
-def _details(entry: Mapping[str, Tree], owner: str) -> Details:
-    return Details(
-        **{
-            key: name(value, f"The {key} of '{owner:.50}'")
-            for key, value in entry.items()
-            if key != "name" and not _is_nothing(value)
-        }
-    )
+            for entry, details in tree.items():
+                if isinstance(details, dict):
+                    check_keys(details, DETAILS, f"'{entry:.50}'")
+                elif not _is_nothing(details):
+                    raise FileError(
+                        f"The details of '{entry:.50}' must be a mapping with the keys {listed(DETAILS)}, "
+                        f"not {shown(details)}."
+                    )
+                yield entry, details if isinstance(details, dict) else None
+        case _:
+            raise FileError(f"The key '{key}' must hold a list of names, not {shown(tree)}.")
 
 
 def _is_nothing(value: Tree) -> bool:
@@ -179,14 +159,22 @@ def _edges(tree: Tree) -> list[tuple[str, str]]:
     )
 
 
-def win_of(sections: Mapping[str, Tree]) -> dict[Pair, float]:
+def win_of(sections: Sections) -> dict[Pair, float]:
     """Return the win probabilities that a document gives."""
     if "preferences" not in sections:
-        raise FileError("The file has no preferences; add them under the key 'preferences'.")
+        raise FileError(
+            "The file has no preferences; add them under the key 'preferences', or give a CSV with the "
+            f"columns {','.join(PREFERENCE_COLUMNS)}."
+        )
     win: dict[Pair, float] = {}
     for position, first, second, probability in _preference_rows(sections["preferences"]):
         pair = name(position, "A position"), name(first, "A candidate"), name(second, "A candidate")
-        add_pair(win, pair, number(probability, f"The probability of {_shown_pair(pair)}"))
+        what = f"The probability of '{pair[1]:.50}' against '{pair[2]:.50}' at '{pair[0]:.50}'"
+        value = number(probability, what)
+        if pair in win:
+            where = probability.where if isinstance(probability, Bare) else ""
+            raise FileError(f"{where}{what} is given twice.")
+        win[pair] = value
     return win
 
 
@@ -222,18 +210,7 @@ def _row(tree: Tree, what: str, columns: tuple[str, ...]) -> list[Tree]:
     return row
 
 
-def add_pair(win: dict[Pair, float], pair: Pair, probability: float) -> None:
-    """Add one win probability, which must not be there yet."""
-    if pair in win:
-        raise FileError(f"The probability of {_shown_pair(pair)} is given twice.")
-    win[pair] = probability
-
-
-def _shown_pair(pair: Pair) -> str:
-    return f"'{pair[1]:.50}' against '{pair[2]:.50}' at '{pair[0]:.50}'"
-
-
-def tree_of(problem: Problem, preferences: Preferences | None) -> dict[str, object]:
+def tree_of(problem: Problem, preferences: Preferences | None = None) -> dict[str, object]:
     """Return the document that describes a problem; ``edges`` is left out if all are there."""
     tree: dict[str, object] = {
         "candidates": _entries(problem.candidates, problem.candidate_details),

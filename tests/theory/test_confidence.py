@@ -7,12 +7,11 @@ from math import log, pi, sqrt
 import numpy as np
 import pytest
 
+from cases import each
 from duelmatch.theory.confidence import paper_radius
 
 
-@pytest.mark.parametrize(
-    ("count", "t", "delta", "events"), [(1, 1, 0.5, 1), (3, 7, 0.05, 10), (10**6, 10**7, 1e-100, 4950)]
-)
+@each(("count", "t", "delta", "events"), [(1, 1, 0.5, 1), (3, 7, 0.05, 10), (10**6, 10**7, 1e-100, 4950)])
 def test_the_radius_is_the_formula_of_the_paper(count: int, t: int, delta: float, events: int) -> None:
     expected = sqrt((log(4 * events) + 3 * log(t) - log(delta)) / (2 * count))
     assert paper_radius(np.array([count]), t, delta, events)[0] == pytest.approx(expected, rel=1e-12)
@@ -41,7 +40,7 @@ def test_the_radius_shrinks_with_answers_and_grows_with_time_events_and_confiden
     assert (paper_radius(counts, 50, 0.09, 3) > radius).all()
 
 
-@pytest.mark.parametrize("probability", [0.5, 0.3, 0.05, 0.0, 1.0])
+@each("probability", [0.5, 0.3, 0.05, 0.0, 1.0])
 def test_a_mean_leaves_its_radius_at_any_time_less_often_than_promised(probability: float) -> None:
     """Not by chance: the probability is added up exactly, path by path, where t = T, the tightest case."""
     delta, last = 0.9, 1_500
