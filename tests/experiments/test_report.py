@@ -14,8 +14,8 @@ import pytest
 
 import duelmatch as dm
 from duelmatch import experiments
-from duelmatch.experiments.folder import Folder
 from duelmatch.experiments.evaluation import cell_summaries, error_rates
+from duelmatch.experiments.folder import Folder
 from duelmatch.experiments.slopes import fit
 from experiments.small import small_file
 

@@ -259,7 +259,9 @@ def test_a_run_that_fails_is_kept_with_its_reason(tmp_path: Path, monkeypatch: p
     simulated_run = runs.simulated_run
     failing = {cell.seed(1) for cell in experiments.load(small_file(tmp_path)).cells}
 
-    def fail_sometimes(prefs: dm.Preferences, algorithm: str, delta: float, seed: int, *rest: Any, **more: Any) -> Any:
+    def fail_sometimes(
+        prefs: dm.Preferences, algorithm: str, delta: float, seed: int, *rest: Any, **more: Any
+    ) -> Any:
         if seed in failing:
             raise dm.TooLargeError("out of reach")
         return simulated_run(prefs, algorithm, delta, seed, *rest, **more)
@@ -329,3 +331,29 @@ def test_tasks_are_single_runs_first_and_then_as_long_as_they_should_be(tmp_path
     assert len(next(tasks).numbers) == 50
     assert (batches.runs_left, batches.seconds_left) == (999, pytest.approx(9.99))
     assert [number for task in tasks for number in task.numbers] == list(range(51, 1000))
+
+
+def test_an_experiment_without_a_seed_keeps_the_one_it_was_begun_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Problems that are drawn from the seed come back, too."""
+    numbers = iter(range(100, 200))
+    monkeypatch.setattr("duelmatch.experiments.loading.drawn_seed", lambda: next(numbers))
+    file, out = tmp_path / "unseeded.toml", tmp_path / "out"
+    file.write_text(
+        'repetitions = 2\n[[problems]]\ngenerator = "uniform"\ncandidates = 3\npositions = 2\n'
+        '[[algorithms]]\nname = "clucb-borda-pac"\nepsilon = 0.3\n'
+    )
+    experiments.run(file, out, jobs=1)
+    assert experiments.status(out).seed == 100
+    (out / "runs" / "part-0-00000001-00000001.parquet").unlink()
+    status = experiments.run(file, out, jobs=1)
+    assert (status.seed, status.done, status.unused, len(status.sessions)) == (100, 2, 0, 2)
+    seeded = tmp_path / "seeded.toml"
+    seeded.write_text("seed = 100\n" + file.read_text())
+    experiments.run(seeded, tmp_path / "other", jobs=1)
+    assert rows(out) == rows(tmp_path / "other")
+    file.write_text(file.read_text() + "[[algorithms]]\nname = 'borda'\nepsilon = 0.3\n")
+    with pytest.raises(dm.FileError, match="has changed since these results were made"):
+        experiments.run(file, out, jobs=1)
+    assert experiments.run(file, out, jobs=1, accept_changes=True).seed == 100
