@@ -105,10 +105,14 @@ def _pickled(function: Callable[..., Any]) -> bytes:
     try:
         return pickle.dumps((function, _registered()))
     except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise DuelmatchError(
-            "An algorithm or generator that was registered by a call cannot be sent to worker processes "
-            f"({error}). Use a single job, or make it known by an entry point."
-        ) from None
+        raise _not_sent(error) from None
+
+
+def _not_sent(error: Exception) -> DuelmatchError:
+    return DuelmatchError(
+        "An algorithm or generator that was registered by a call cannot be sent to worker processes "
+        f"({error}). Use a single job, or make it known by an entry point."
+    )
 
 
 def _registered() -> Registered:
@@ -123,17 +127,20 @@ def _register(registered: Registered) -> None:
         register_generator(name, make)
 
 
-_job: list[Callable[..., Any]] = []
-"""In a worker process: the function that it applies to tasks, sent once."""
+_job: list[Callable[..., Any] | DuelmatchError] = []
+"""In a worker process: the function that it applies to tasks, sent once, or why there is none."""
 
 
 def _begin(job: bytes) -> None:
     """Prepare a worker: Ctrl-C is left to the process that started it, whose end is its own end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    function, registered = pickle.loads(job)
-    _register(registered)
-    _job[:] = [function]
+    try:
+        function, registered = pickle.loads(job)
+        _register(registered)
+        _job[:] = [function]
+    except Exception as error:  # whatever another package does when it is imported
+        _job[:] = [_not_sent(error)]
 
 
 def _end_with_parent() -> None:
@@ -145,6 +152,8 @@ def _end_with_parent() -> None:
 
 
 def _work(task: Any) -> Any:
+    if isinstance(_job[0], DuelmatchError):
+        raise _job[0]
     return _job[0](task)
 
 
