@@ -21,7 +21,7 @@ from click.testing import CliRunner, Result
 import duelmatch as dm
 from duelmatch.cli import main
 from duelmatch.experiments import Run, simulations, single_cell, summarise
-from duelmatch.experiments.runs import correctness_of
+from duelmatch.experiments.correctness import correctness_of
 
 PROGRAM = str(Path(sys.executable).with_name("duelmatch"))
 POSIX = pytest.mark.skipif(os.name == "nt", reason="signals and terminals are different there")
@@ -109,7 +109,7 @@ class TestRuns:
         def fail(*given: object, **more: object) -> None:
             raise dm.TooLargeError("Out of reach.")
 
-        monkeypatch.setattr("duelmatch.experiments.runs.simulated_run", fail)
+        monkeypatch.setattr("duelmatch.experiments.simulation.simulated_run", fail)
         result = simulate("clear.yaml")
         assert (result.exit_code, result.stderr) == (4, "Error: Out of reach.\n")
 
@@ -228,7 +228,9 @@ class TestReport:
             raise dm.TooLargeError("Too large.")
 
         monkeypatch.setattr("duelmatch.preferences.edge_marginals", refuse)
-        monkeypatch.setattr("duelmatch.experiments.runs._known", {})  # it may know the winner from before
+        monkeypatch.setattr(
+            "duelmatch.experiments.correctness._known", {}
+        )  # which may know it
         told = answer("clear.yaml", "--runs", "1", "--algorithm", "clucb-borda-pac")
         assert told["error_rate"] is None
         assert told["answers"][0]["right"] is None

@@ -17,10 +17,10 @@ import pytest
 
 import duelmatch as dm
 from duelmatch import experiments
-from duelmatch.experiments import parts, runs
+from duelmatch.experiments import parts, simulation
 from duelmatch.experiments.folder import Folder
-from duelmatch.experiments.runs import Batch, Batches, Run, Task
 from duelmatch.experiments.session import Tick
+from duelmatch.experiments.simulation import Batch, Batches, Run, Task
 from experiments.small import small_file
 
 MEASURED = {"seconds", "session"}
@@ -256,7 +256,7 @@ def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
 
 def test_a_run_that_fails_is_kept_with_its_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What really fails (an exact count that is out of reach) takes a minute, so one run is made to fail."""
-    simulated_run = runs.simulated_run
+    simulated_run = simulation.simulated_run
     failing = {cell.seed(1) for cell in experiments.load(small_file(tmp_path)).cells}
 
     def fail_sometimes(
@@ -266,7 +266,7 @@ def test_a_run_that_fails_is_kept_with_its_reason(tmp_path: Path, monkeypatch: p
             raise dm.TooLargeError("out of reach")
         return simulated_run(prefs, algorithm, delta, seed, *rest, **more)
 
-    monkeypatch.setattr(runs, "simulated_run", fail_sometimes)
+    monkeypatch.setattr(simulation, "simulated_run", fail_sometimes)
     status = experiments.run(small_file(tmp_path, repetitions=3), tmp_path / "out", jobs=1)
     assert (status.done, status.failed) == (24, 8)
     assert status.failures == ("TooLargeError: out of reach",)

@@ -19,7 +19,7 @@ from duelmatch.explorers.catalogue import Assumption
 
 if TYPE_CHECKING:
     from duelmatch.experiments.experiment import Cell
-    from duelmatch.experiments.runs import Run
+    from duelmatch.experiments.simulation import Run
     from duelmatch.experiments.summary import Summary
 
 MOST_ROWS = 12
@@ -57,18 +57,13 @@ def command(
       duelmatch simulate example:prizes --algorithm borda --epsilon 0.02 --delta 0.01 --runs 1000
       duelmatch simulate example:lineup --max-duels 300
     """  # noqa: D301
-    from duelmatch.experiments.runs import correctness_of, single_cell
+    from duelmatch.experiments.correctness import correctness_of
+    from duelmatch.experiments.simulation import single_cell
     from duelmatch.experiments.summary import summarise
 
     settings = settle(given)
-    cell = single_cell(
-        source.document.preferences(),
-        settings.algorithm,
-        settings.delta,
-        settings.seed,
-        max_duels,
-        **settings.parameters,
-    )
+    chosen = {"delta": settings.delta, "seed": settings.seed, "max_duels": max_duels, **settings.parameters}
+    cell = single_cell(source.document.preferences(), settings.algorithm, **chosen)
     endless = correctness_of(cell).endless(cell.variant.epsilon)
     if endless and max_duels is None:
         click.echo(f"Note: {endless}; runs may never end. --max-duels stops them.", err=True)
@@ -88,28 +83,31 @@ def command(
         "each_run": list(map(_run_as_dict, done)),
         "seconds": perf_counter() - start,
     }
-    if as_json:
-        print_json(answer)
-    else:
-        _print(answer)
+    print_json(answer) if as_json else _print(answer)
     if interrupted:
         ctx.exit(INTERRUPTED)
 
 
 def _collect(cell: Cell, runs: int, jobs: int | None) -> tuple[list[Run], bool]:
     """Return the runs that finished, in order, and whether Ctrl-C kept others from it."""
-    from duelmatch.experiments.runs import simulations
+    from duelmatch.experiments.simulation import simulations
 
     done: list[Run] = []
     interrupted = False
     try:
-        with ticker(runs) as tick, closing(simulations(cell, runs, jobs)) as finished:
+        with ticker(runs) as tick, closing(simulations(cell, runs, jobs or _processors())) as finished:
             for run in finished:
                 done.append(run)
                 tick(run.duels)
     except KeyboardInterrupt:
         interrupted = True
     return sorted(done, key=lambda run: run.number), interrupted
+
+
+def _processors() -> int:
+    from duelmatch.experiments.workers import processors
+
+    return processors()
 
 
 def as_dict(summary: Summary) -> dict[str, Any]:

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from duelmatch.experiments.experiment import Cell, Experiment, Instance, Variant
     from duelmatch.experiments.loading import from_dict, load
     from duelmatch.experiments.reporting import report
-    from duelmatch.experiments.runs import Run, simulations, single_cell
     from duelmatch.experiments.session import Tick, run
+    from duelmatch.experiments.simulation import Run, simulations, single_cell
     from duelmatch.experiments.summary import Summary, summarise
 
 __all__ = [
@@ -41,7 +41,7 @@ if not TYPE_CHECKING:
             "loading": ("from_dict", "load"),
             "reporting": ("report",),
             "evaluation": ("ExperimentStatus", "results", "status"),
-            "runs": ("Run", "simulations", "single_cell"),
+            "simulation": ("Run", "simulations", "single_cell"),
             "session": ("Tick", "run"),
             "summary": ("Summary", "summarise"),
         },

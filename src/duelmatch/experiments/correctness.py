@@ -7,6 +7,7 @@ from typing import Literal
 from scipy.special import betaincinv
 
 from duelmatch.errors import TooLargeError
+from duelmatch.experiments.experiment import Cell
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.explorers.result import Result
 from duelmatch.matchings import best
@@ -14,6 +15,9 @@ from duelmatch.preferences import TIE, Criterion, Preferences
 from duelmatch.problem import Matching
 
 Verdict = Literal["right", "wrong", "refuted", "unfinished", "unknown"]
+
+MOST_CACHED = 64
+"""Instances whose winner a process remembers."""
 
 
 class Correctness:
@@ -90,6 +94,19 @@ class Correctness:
 
 def _assumes_winner(result: Result) -> bool:
     return Assumption.CONDORCET_WINNER in result.assuming
+
+
+_known: dict[tuple[str, str], Correctness] = {}
+
+
+def correctness_of(cell: Cell) -> Correctness:
+    """Return how to judge the results of a cell, worked out once in a process."""
+    key = cell.instance.fingerprint, cell.variant.criterion
+    if key not in _known:
+        if len(_known) >= MOST_CACHED:
+            _known.clear()
+        _known[key] = Correctness(cell.instance.preferences, cell.variant.criterion)
+    return _known[key]
 
 
 def clopper_pearson(hits: int, trials: int, confidence: float) -> tuple[float, float]:

@@ -15,7 +15,7 @@ from duelmatch.experiments.correctness import clopper_pearson
 from duelmatch.experiments.experiment import Cell, Experiment, Variant
 from duelmatch.experiments.folder import Folder
 from duelmatch.experiments.parts import SCHEMA
-from duelmatch.experiments.runs import FAILED
+from duelmatch.experiments.simulation import FAILED
 from duelmatch.experiments.summary import CONFIDENCE
 
 if TYPE_CHECKING:

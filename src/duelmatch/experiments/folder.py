@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from duelmatch.errors import FileError
 from duelmatch.experiments.experiment import Experiment, Instance, Variant
 from duelmatch.experiments.parts import Parts
-from duelmatch.experiments.runs import Batch
+from duelmatch.experiments.simulation import Batch
 from duelmatch.files.text import explaining, naming, read_text, replacing, write_text
 from duelmatch.preferences import Preferences
 from duelmatch.problem import Problem

@@ -15,7 +15,7 @@ from duelmatch.experiments.evaluation import ExperimentStatus, status
 from duelmatch.experiments.experiment import Experiment
 from duelmatch.experiments.folder import Folder
 from duelmatch.experiments.loading import load
-from duelmatch.experiments.runs import FAILED, Batch, Batches, run_batch
+from duelmatch.experiments.simulation import FAILED, Batch, Batches, run_batch
 from duelmatch.experiments.workers import Cluster, Processes, Workers, processors
 from duelmatch.files.locking import Lock
 from duelmatch.files.text import explaining, naming

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from duelmatch.experiments.bounds import Bounds
-from duelmatch.experiments.correctness import clopper_pearson
+from duelmatch.experiments.correctness import clopper_pearson, correctness_of
 from duelmatch.experiments.experiment import Cell
-from duelmatch.experiments.runs import Run, correctness_of
+from duelmatch.experiments.simulation import Run
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.problem import Matching
 
