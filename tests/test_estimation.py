@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import duelmatch as dm
+from cases import each
 from duelmatch.files.answers import Comparison
 
 
@@ -106,9 +107,7 @@ def test_what_is_wrong_with_a_file_is_said(tmp_path: Path, text: str, sentence: 
         dm.estimate_preferences(path)
 
 
-@pytest.mark.parametrize(
-    ("given", "sentence"), [({"method": "elo"}, "method"), ({"smoothing": 0}, "smoothing")]
-)
+@each(("given", "sentence"), [({"method": "elo"}, "method"), ({"smoothing": 0}, "smoothing")])
 def test_parameters_are_checked(given: dict[str, object], sentence: str) -> None:
     with pytest.raises(dm.ProblemError, match=f"The {sentence} must be"):
         dm.estimate_preferences(votes_of(("ann", "bob", 1)), **given)  # type: ignore[arg-type]

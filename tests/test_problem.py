@@ -38,7 +38,7 @@ def hall_condition_fails(positions: int, edges: set[tuple[int, int]]) -> bool:
 # What can be wrong with a problem
 
 
-@pytest.mark.parametrize(
+@each(
     ("candidates", "positions", "edges", "sentence"),
     [
         ([], ["chair"], [], "at least one candidate"),
@@ -106,6 +106,14 @@ def test_positions_that_share_too_few_candidates_are_named_and_others_are_not():
     sentence = str(refusal.value)
     assert "the 2 positions 'chair' and 'editor' have only 1 candidate between them ('ann')" in sentence
     assert "cook" not in sentence
+
+
+@each("larger_first", [False, True])
+def test_of_several_shortages_the_smallest_is_named(larger_first):
+    smaller = [("ann", "chair"), ("ann", "editor")]
+    larger = [(name, position) for name in ("bob", "cyd") for position in ("cook", "clerk", "judge")]
+    with pytest.raises(NoMatchingError, match="the 2 positions 'chair' and 'editor' have only 1 candidate"):
+        Problem.from_edges(larger + smaller if larger_first else smaller + larger)
 
 
 def test_fewer_candidates_than_positions_is_refused():
@@ -279,7 +287,7 @@ def test_a_matching_of_anything_but_names_is_refused(wrong, sentence):
         Matching(wrong)
 
 
-@pytest.mark.parametrize(
+@each(
     ("matching", "sentence"),
     [
         ({"chair": "ann"}, "leaves 'editor' empty"),

@@ -1,6 +1,7 @@
 """The errors duelmatch raises on purpose; each message says what was wrong and what to do."""
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 
 
 class DuelmatchError(Exception):
@@ -40,11 +41,11 @@ class NotThereError(StudyError):
 
 
 class NotAllowedError(StudyError):
-    """A voter may not do what was asked, or nobody may in this study."""
+    """The voter may not do this, or the study allows it to nobody."""
 
 
 class ConflictError(StudyError):
-    """What the study has come to by now does not go with this; look again."""
+    """The request conflicts with the study's current state; look again."""
 
 
 class TooLargeError(DuelmatchError):
@@ -63,3 +64,13 @@ def listed(names: Iterable[str], limit: int = 6) -> str:
     if len(quoted) < 2:
         return "".join(quoted)
     return f"{', '.join(quoted[:-1])} and {quoted[-1]}"
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return a sentence that proposes the known name nearest to a wrong one; empty if none is near.
+
+    >>> did_you_mean("simulat", ["check", "simulate"]), did_you_mean("x", ["check"])
+    (" Did you mean 'simulate'?", '')
+    """
+    close = get_close_matches(name[:50], list(known), n=1)
+    return f" Did you mean '{close[0]}'?" if close else ""

@@ -184,6 +184,20 @@ class Preferences:
         assert champion is not None, "a Problem has a matching"
         return self.problem.matching(champion) if self.condorcet_margin(champion) > 0 else None
 
+    def winner_edges(self, criterion: Criterion) -> Indices:
+        """Return the edges of the winner by a criterion.
+
+        :raises ProblemError: if there is no Condorcet winner.
+        """
+        if criterion == "borda":
+            return self._best_edges
+        if criterion != "condorcet":
+            raise ProblemError(f"The criterion must be 'borda' or 'condorcet', not {criterion!r:.80}.")
+        winner = self.condorcet_winner()
+        if winner is None:
+            raise ProblemError("These preferences have no Condorcet winner, so it has no gaps.")
+        return self.problem.edge_numbers(winner)
+
     def condorcet_margin(self, champion: Indices) -> float:
         """Return the smallest f(champion, M) - 1/2 over all other matchings M: above 0 for the winner."""
         graph = self.problem.graph

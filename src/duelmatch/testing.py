@@ -69,7 +69,20 @@ SOME = 24
 
 MANY = 120
 
-every_problem = pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
+
+def every_problem(test: Callable[..., None]) -> Callable[..., None]:
+    """Run a test on all problems, one after the other; a failure names the problem."""
+
+    def on_every_problem(self: ExplorerConformance) -> None:
+        for name, problem in PROBLEMS.items():
+            try:
+                test(self, problem)
+            except BaseException as error:  # pytest's own failures are no Exceptions
+                error.add_note(f"failing problem: {name}")
+                raise
+
+    on_every_problem.__name__, on_every_problem.__doc__ = test.__name__, test.__doc__
+    return on_every_problem
 
 
 class ExplorerConformance:
@@ -120,11 +133,11 @@ class ExplorerConformance:
         assert run.open_duels == ()
         assert run.ask(np.int64(1)) == self.explorer(TEAM).ask(1)  # type: ignore[arg-type]
 
-    @pytest.mark.parametrize("number", [-1, 1.5, float("nan"), "2", None, True, [1]], ids=repr)
-    def test_ask_refuses_what_is_no_number_of_duels(self, number: Any) -> None:
+    def test_ask_refuses_what_is_no_number_of_duels(self) -> None:
         run = self.explorer(TEAM)
-        with pytest.raises(DuelError, match="number of duels"):
-            run.ask(number)
+        for number in (-1, 1.5, float("nan"), "2", None, True, [1]):
+            with pytest.raises(DuelError, match="number of duels"):
+                run.ask(number)  # type: ignore[arg-type]
         assert run.ask(3) == self.explorer(TEAM).ask(3)
 
     @every_problem
@@ -247,10 +260,11 @@ class ExplorerConformance:
         assert (run.done, run.result, run.progress) == (True, result, progress)
 
     @every_problem
-    @pytest.mark.parametrize("most", [0, 1, 7, SOME])
-    def test_the_budget_is_kept_and_what_it_leaves_is_not_certified(
-        self, problem: Problem, most: int
-    ) -> None:
+    def test_the_budget_is_kept_and_what_it_leaves_is_not_certified(self, problem: Problem) -> None:
+        for most in (0, 1, 7, SOME):
+            self._keeps_the_budget(problem, most)
+
+    def _keeps_the_budget(self, problem: Problem, most: int) -> None:
         most = min(most, drive(self.explorer(problem, max_duels=most + 1), _favourite).duels - 1)
         run, asked = self.explorer(problem, max_duels=most), 0
         while not run.done:
@@ -292,8 +306,11 @@ class ExplorerConformance:
         assert transcripts[0] == transcripts[1]
 
     @every_problem
-    @pytest.mark.parametrize("told", [0, 1, 17])
-    def test_a_run_goes_on_where_its_replayed_answers_leave_it(self, problem: Problem, told: int) -> None:
+    def test_a_run_goes_on_where_its_replayed_answers_leave_it(self, problem: Problem) -> None:
+        for told in (0, 1, 17):
+            self._goes_on_after(problem, told)
+
+    def _goes_on_after(self, problem: Problem, told: int) -> None:
         run, answers = self.explorer(problem, max_duels=SOME + 12), _Answers(6)
         votes = _play(run, answers, told)
         again = self.explorer(problem, max_duels=SOME + 12)

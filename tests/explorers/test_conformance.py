@@ -8,6 +8,7 @@ import sys
 import pytest
 
 import duelmatch as dm
+from cases import each
 from duelmatch.explorers import clucb
 from duelmatch.explorers.catalogue import described
 from duelmatch.testing import ExplorerConformance
@@ -69,7 +70,9 @@ class TestClucbBordaPacWithOpponentsFromTheChain(ExplorerConformance):
 
 def test_every_algorithm_and_schedule_is_among_them() -> None:
     covered = {
-        (suite.algorithm, suite.parameters.get("schedule")) for suite in ExplorerConformance.__subclasses__()
+        (suite.algorithm, suite.parameters.get("schedule"))
+        for suite in ExplorerConformance.__subclasses__()
+        if suite.__module__ == __name__
     }
     assert covered == {
         (algorithm, schedule)
@@ -78,7 +81,7 @@ def test_every_algorithm_and_schedule_is_among_them() -> None:
     }
 
 
-@pytest.mark.parametrize("name", ["pytest", "hypothesis"])
+@each("name", ["pytest", "hypothesis"])
 def test_the_package_itself_does_without(name: str) -> None:
     code = f"import sys; sys.modules[{name!r}] = None; import duelmatch, duelmatch.cli"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import duelmatch as dm
+from cases import each
 from duelmatch.errors import TooLargeError
 from duelmatch.experiments.simulation import answer_round
 from duelmatch.explorers import car_cond, clucb
@@ -37,8 +38,8 @@ TINY = dm.instances.planted(2, 2, gap=0.5, seed=1)
 
 
 class TestTies:
-    @pytest.mark.parametrize("algorithm", EXACT)
-    @pytest.mark.parametrize("preferences", [EVEN, ANN_EVERYWHERE], ids=["all even", "one is best at both"])
+    @each("algorithm", EXACT)
+    @each("preferences", [EVEN, ANN_EVERYWHERE])
     def test_exact_algorithms_never_certify_one_of_two_equals(
         self, algorithm: str, preferences: dm.Preferences
     ) -> None:
@@ -48,7 +49,7 @@ class TestTies:
         assert result.matching in ({"chair": "ann", "editor": "bob"}, {"chair": "bob", "editor": "ann"})
         assert "NOT CERTIFIED: stopped after 2,000 duels" in str(result)
 
-    @pytest.mark.parametrize("preferences", [EVEN, ANN_EVERYWHERE], ids=["all even", "one is best at both"])
+    @each("preferences", [EVEN, ANN_EVERYWHERE])
     def test_within_epsilon_either_will_do(self, preferences: dm.Preferences) -> None:
         result = dm.simulate(preferences, "clucb-borda-pac", delta=RARELY, epsilon=0.3)
         assert result.status == "within_epsilon"
@@ -57,8 +58,8 @@ class TestTies:
 
 
 class TestNoCondorcetWinner:
-    @pytest.mark.parametrize("positions", [1, 2])
-    @pytest.mark.parametrize("schedule", ["sparse", "every"])
+    @each("positions", [1, 2])
+    @each("schedule", ["sparse", "every"])
     def test_car_cond_sees_a_cycle_where_all_are_alike(self, positions: int, schedule: str) -> None:
         """Every edge loses a bit: all are rejected."""
         cycle = dm.instances.cyclic(3, positions, strength=0.5)
@@ -74,17 +75,15 @@ class TestNoCondorcetWinner:
         assert (result.status, result.assuming) == ("certified", (dm.Assumption.CONDORCET_WINNER,))
         assert "wrong with probability 0.05 at most if a Condorcet winner exists" in str(result)
 
-    @pytest.mark.parametrize("schedule", ["sparse", "every"])
-    @pytest.mark.parametrize(
-        "preferences", [LOPSIDED_CYCLE, dm.instances.cyclic(3, 1, 0.5)], ids=["lopsided", "even"]
-    )
+    @each("schedule", ["sparse", "every"])
+    @each("preferences", [LOPSIDED_CYCLE, dm.instances.cyclic(3, 1, 0.5)])
     def test_car_verify_takes_nothing_for_granted(self, preferences: dm.Preferences, schedule: str) -> None:
         result = dm.simulate(preferences, "car-verify", RARELY, max_duels=20_000, schedule=schedule)
         assert result.status == "no_winner"
         assert (result.matching, result.assuming) == (None, ())
         assert 0.01 <= result.delta <= 0.01 + RARELY
 
-    @pytest.mark.parametrize("algorithm", ["car-cond", "car-verify"])
+    @each("algorithm", ["car-cond", "car-verify"])
     def test_a_run_that_found_no_winner_can_still_be_read(self, algorithm: str) -> None:
         cycle, rng = dm.instances.cyclic(3, 1, 0.5), np.random.default_rng(0)
         run = dm.explorer(algorithm, cycle.problem, delta=RARELY)
@@ -97,10 +96,9 @@ class TestNoCondorcetWinner:
         assert sorted(edges) == sorted(cycle.problem.edges)
         assert run.ask(3) == []
 
-    @pytest.mark.parametrize(
+    @each(
         ("preferences", "budget"),
         [(LOPSIDED_CYCLE, 5_000), (dm.instances.cyclic(3, 1, 0.5), 2_000)],
-        ids=["lopsided", "even"],
     )
     def test_car_parallel_goes_on_until_the_budget_is_spent(
         self, preferences: dm.Preferences, budget: int
@@ -111,7 +109,7 @@ class TestNoCondorcetWinner:
 
 
 class TestStrangeJudges:
-    @pytest.mark.parametrize("algorithm", EXACT)
+    @each("algorithm", EXACT)
     def test_one_who_changes_their_mind_every_time_is_never_taken_at_their_word(self, algorithm: str) -> None:
         asked = Counter[tuple[str, frozenset[str]]]()
 
@@ -123,7 +121,7 @@ class TestStrangeJudges:
         result = dm.explore(TRIO, fickle, algorithm, delta=RARELY, max_duels=600)
         assert (result.status, result.duels) == ("budget_spent", 600)
 
-    @pytest.mark.parametrize("algorithm", dm.algorithms())
+    @each("algorithm", dm.algorithms())
     def test_one_who_always_says_the_first_gets_an_answer_or_the_end_of_the_budget(
         self, algorithm: str
     ) -> None:
@@ -131,12 +129,12 @@ class TestStrangeJudges:
         assert result.duels <= 600
         assert result.matching is None or set(result.matching) == {"chair"}
 
-    @pytest.mark.parametrize("answer", ["zoe", "", None, 1, ["ann"]])
+    @each("answer", ["zoe", "", None, 1, ["ann"]])
     def test_one_who_names_somebody_else_is_refused(self, answer: Any) -> None:
         with pytest.raises(dm.DuelError, match="was not in duel 1, 'ann' against 'bob' at 'chair'"):
             dm.explore(DUO, lambda duel: answer, "car-cond")
 
-    @pytest.mark.parametrize(
+    @each(
         ("algorithm", "options"),
         [
             ("condorcet", {}),
@@ -231,7 +229,7 @@ class TestInterruptions:
 
 
 class TestMistakenCalls:
-    @pytest.mark.parametrize(
+    @each(
         ("name", "hint"),
         [("car-con", "Did you mean 'car-cond'"), ("clucb-borda-pack", "'clucb-borda-pac'"), ("CAR-COND", "")],
     )
@@ -241,22 +239,22 @@ class TestMistakenCalls:
         assert hint in str(error.value)
         assert all(name in str(error.value) for name in dm.algorithms())
 
-    @pytest.mark.parametrize("name", [None, 3, ["car-cond"], DUO])
+    @each("name", [None, 3, ["car-cond"], DUO])
     def test_an_algorithm_is_a_name(self, name: Any) -> None:
         with pytest.raises(dm.ProblemError, match="no algorithm"):
             dm.explorer(name, DUO)
 
-    @pytest.mark.parametrize("problem", [None, "team.yaml", EASY, [("ann", "chair")]])
+    @each("problem", [None, "team.yaml", EASY, [("ann", "chair")]])
     def test_an_explorer_needs_a_problem(self, problem: Any) -> None:
         with pytest.raises(dm.ProblemError, match="needs a Problem"):
             dm.explorer("car-cond", problem)
 
-    @pytest.mark.parametrize("preferences", [None, DUO, {("chair", "ann", "bob"): 0.6}])
+    @each("preferences", [None, DUO, {("chair", "ann", "bob"): 0.6}])
     def test_a_simulation_needs_preferences(self, preferences: Any) -> None:
         with pytest.raises(dm.ProblemError, match="needs Preferences"):
             dm.simulate(preferences, "car-cond")
 
-    @pytest.mark.parametrize(
+    @each(
         ("algorithm", "parameter", "known"),
         [
             ("car-cond", "epsilon", "'schedule' and 'oracle'"),
@@ -291,12 +289,12 @@ class TestMistakenCalls:
         1j,
     )
 
-    @pytest.mark.parametrize("value", [*NO_FRACTIONS, 1e-101, np.array([0.1])], ids=repr)
+    @each("value", [*NO_FRACTIONS, 1e-101, np.array([0.1])])
     def test_delta_is_a_fraction(self, value: Any) -> None:
         with pytest.raises(dm.ProblemError, match="delta must lie between 0 and 1"):
             dm.explorer("car-cond", DUO, delta=value)
 
-    @pytest.mark.parametrize(
+    @each(
         ("parameters", "sentence"),
         [
             ({"delta": 10**400}, "delta must lie between 0 and 1"),
@@ -306,7 +304,6 @@ class TestMistakenCalls:
             ({"batch": 10**400}, "batch must be a whole number"),
             ({"seed": -(10**400)}, "The seed must be a whole number"),
         ],
-        ids=str,
     )
     def test_what_is_out_of_all_proportion_is_refused_shortly(
         self, parameters: dict[str, Any], sentence: str
@@ -315,26 +312,24 @@ class TestMistakenCalls:
             dm.explorer("condorcet", DUO, **parameters)
         assert len(str(error.value)) < 200
 
-    @pytest.mark.parametrize("value", NO_FRACTIONS, ids=repr)
+    @each("value", NO_FRACTIONS)
     def test_epsilon_is_a_fraction(self, value: Any) -> None:
         with pytest.raises(dm.ProblemError, match="epsilon must be a number between 1e-09 and 1"):
             dm.explorer("clucb-borda-pac", DUO, epsilon=value)
 
     NO_COUNTS = (-1, 1.0, 1.5, float("nan"), True, False, np.True_, "1", [1], np.array([1, 2]))
 
-    @pytest.mark.parametrize("value", NO_COUNTS, ids=repr)
+    @each("value", NO_COUNTS)
     def test_the_seed_is_a_whole_number(self, value: Any) -> None:
         with pytest.raises(dm.ProblemError, match="seed must be a whole number from 0"):
             dm.explorer("car-cond", DUO, seed=value)
 
-    @pytest.mark.parametrize("value", NO_COUNTS, ids=repr)
+    @each("value", NO_COUNTS)
     def test_max_duels_is_a_whole_number(self, value: Any) -> None:
         with pytest.raises(dm.ProblemError, match="max_duels must be a whole number from 0"):
             dm.explorer("car-cond", DUO, max_duels=value)
 
-    @pytest.mark.parametrize(
-        "value", ["Every", "", None, 1, ["every"], np.array(["every", "sparse"])], ids=repr
-    )
+    @each("value", ["Every", "", None, 1, ["every"], np.array(["every", "sparse"])])
     def test_schedule_and_oracle_are_of_the_list(self, value: Any) -> None:
         with pytest.raises(dm.ProblemError, match="schedule must be 'sparse' or 'every'"):
             dm.explorer("car-cond", DUO, schedule=value)
@@ -391,7 +386,7 @@ class TestResultStrings:
 
 
 class TestApproximateMethods:
-    @pytest.mark.parametrize("algorithm", CONDORCET)
+    @each("algorithm", CONDORCET)
     def test_the_papers_oracle_finds_the_winner_of_an_easy_instance(self, algorithm: str) -> None:
         result = dm.simulate(TINY, algorithm, delta=RARELY, oracle="subgradient", max_duels=5_000)
         assert result.status == "certified"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import duelmatch as dm
+from cases import each
 from duelmatch.experiments.simulation import answer_round
 from duelmatch.explorers.engine import Outcome, Round, Rounds, Snapshot
 from duelmatch.explorers.explorer import Queue
@@ -213,7 +213,7 @@ def test_what_is_put_back_comes_last_but_before_later_pairs_of_its_question() ->
     assert waiting.take(9, []) == [1]
 
 
-@pytest.mark.parametrize("algorithm", ["clucb-borda-pac", "car-parallel"])
+@each("algorithm", ["clucb-borda-pac", "car-parallel"])
 def test_some_algorithms_do_ask_the_same_question_for_different_purposes(algorithm: str) -> None:
     """Otherwise the tests above would test nothing that happens."""
     run, rng = dm.explorer(algorithm, TRIO), np.random.default_rng(0)

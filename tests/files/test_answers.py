@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
+from cases import each
 from duelmatch.files import answers
 from duelmatch.files.answers import Comparison, append_answers, load_answers, save_answers
 from files.team import TEAM, check_refused, refusal, write
@@ -14,7 +13,7 @@ ANN = Comparison("chair", "ann", "bob")
 BOB = Comparison("chair", "bob", "ann")
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "content", "fragment"),
     [
         ("v.csv", "position,winner,loser\nchair,ann,bob\nchiar,ann,bob", "line 3: There is no position"),
@@ -53,7 +52,7 @@ def test_answers_may_have_weights():
     assert "header must be position,winner,loser,weight" in refusal(append_answers, weighted, "plain.csv")
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "kept"),
     [
         (None, []),

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 
-import pytest
-
+from cases import each
 from duelmatch.files.problems import load_preferences, load_problem
 from files.team import check_refused, refusal, write
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "content", "fragment"),
     [
         # broken YAML
@@ -68,8 +67,8 @@ def test_what_could_be_misread_is_refused(name, content, fragment):
     check_refused(load_problem, name, content, fragment)
 
 
-@pytest.mark.parametrize("name", ["garbage.yaml", "garbage.json", "garbage.csv"])
-@pytest.mark.parametrize("size", [4_999_999, 10_000_000])
+@each("name", ["garbage.yaml", "garbage.json", "garbage.csv"])
+@each("size", [4_999_999, 10_000_000])
 def test_megabytes_of_garbage_are_refused_quickly(name, size):
     write(name, b"[x: {" * (size // 5))
     started = time.process_time()

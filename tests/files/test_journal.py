@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import each
 from duelmatch.errors import FileError
 from duelmatch.files.answers import Comparison, answers_table
 from duelmatch.files.journal import Journal, sound_length
@@ -16,7 +17,7 @@ HEADER = b"position,winner,loser\n"
 ANN = Comparison("chair", "ann", "bob")
 
 
-@pytest.mark.parametrize(
+@each(
     "answer",
     [
         Comparison("chair", "ann", "annabel"),

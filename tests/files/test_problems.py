@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from cases import each
 from duelmatch.errors import FileError, NoMatchingError, ProblemError
 from duelmatch.files import problems as files
 from duelmatch.files.answers import load_answers
@@ -21,7 +22,7 @@ from files.team import TEAM, TEAM_JSON, TEAM_PREFERENCES, TEAM_YAML, check_refus
 # The forms a problem can have
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "content"),
     [
         ("team.yaml", TEAM_YAML),
@@ -49,7 +50,7 @@ def test_without_edges_everyone_can_fill_everything():
     assert load_problem(path) == Problem.complete(["ann", "bob"], ["chair", "editor"])
 
 
-@pytest.mark.parametrize(
+@each(
     "candidates",
     [
         "[{name: ann, title: Ann, text: Likes cake, link: 'https://example.org/a'}, bob]",
@@ -88,7 +89,7 @@ def test_a_problem_with_preferences_that_are_not_complete_yet_is_still_a_problem
     assert "ann against bob at chair' is missing" in refusal(load_preferences, path)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         TEAM_YAML,
@@ -107,7 +108,7 @@ def test_a_text_without_a_name_is_known_by_its_content(text):
         assert document.preferences().probability("editor", "bob", "cyd") == 0.9
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "fragment"),
     [
         ("{edges: 1}", "The JSON is broken at line 1"),
@@ -125,7 +126,7 @@ def test_a_text_without_a_name_is_refused_under_the_name_it_gets(text, fragment)
 # The forms preferences can have
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "content"),
     [
         ("team.yaml", TEAM_YAML),
@@ -217,7 +218,7 @@ BAD_PROBLEMS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "content", "fragment"), BAD_PROBLEMS)
+@each(("name", "content", "fragment"), BAD_PROBLEMS)
 def test_a_bad_problem_is_refused_in_a_sentence_that_begins_with_the_path(name, content, fragment):
     check_refused(load_problem, name, content, fragment)
 
@@ -226,7 +227,7 @@ def with_row(row: str) -> str:
     return f"edges: {{x: [a, b]}}\npreferences: {{x: [{row}]}}"
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "content", "fragment"),
     [
         ("t.yaml", "edges: {x: [a, b]}", "has no preferences; add them under the key 'preferences'"),
@@ -264,7 +265,7 @@ def test_bad_preferences_are_refused_in_a_sentence_that_begins_with_the_path(nam
     check_refused(load_preferences, name, content, fragment)
 
 
-@pytest.mark.parametrize("name", ["t.yaml", "t.csv"])
+@each("name", ["t.yaml", "t.csv"])
 def test_a_problem_without_a_matching_keeps_its_own_error(name):
     content = {
         "t.yaml": "candidates: [ann]\npositions: [x, y]",
@@ -292,7 +293,7 @@ def test_preferences_cannot_ask_for_a_huge_matrix():
 # Saving
 
 
-@pytest.mark.parametrize(("name", "expected"), [("team.yaml", TEAM_YAML), ("team.json", TEAM_JSON)])
+@each(("name", "expected"), [("team.yaml", TEAM_YAML), ("team.json", TEAM_JSON)])
 def test_what_is_saved_is_pleasant_to_read(name, expected):
     save_problem(TEAM, name, TEAM_PREFERENCES)
     assert Path(name).read_text() == expected
@@ -320,7 +321,7 @@ def test_a_problem_is_saved_as_a_table():
     )
 
 
-@pytest.mark.parametrize(
+@each(
     "problem",
     [
         Problem.from_edges([("ann", "chair")], candidates=["ann", "zoe"]),

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from cases import each
 from duelmatch.errors import FileError
 from duelmatch.files.answers import append_answers
 from duelmatch.files.problems import load_problem, save_problem
@@ -18,7 +19,7 @@ from duelmatch.files.text import read_text, replacing
 from files.team import TEAM, TEAM_YAML, check_refused, refusal, write
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "content", "fragment"),
     [
         ("missing.yaml", None, "missing.yaml: There is no such file."),
@@ -103,7 +104,7 @@ def test_a_file_can_be_for_its_owner_alone():
     assert Path("secret").read_bytes() == b"new"
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt(), FileError("It is wrong.")])
+@each("error", [KeyboardInterrupt(), FileError("It is wrong.")])
 def test_what_fails_while_it_is_written_leaves_the_old_file(error):
     def fail():
         with replacing(Path("team.yaml")) as file:
@@ -133,7 +134,7 @@ def test_an_open_file_can_be_read_too():
         read_text(io.BytesIO(b"cafe"), 3)
 
 
-@pytest.mark.parametrize("module", ["text", "tables", "values", "locking"])
+@each("module", ["text", "tables", "locking"])
 def test_the_lower_modules_load_neither_numpy_nor_yaml(module):
     code = f"import sys, duelmatch.files.{module}; assert not {{'numpy', 'yaml'}} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

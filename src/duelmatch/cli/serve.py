@@ -10,7 +10,7 @@ from contextlib import ExitStack
 import click
 
 from duelmatch.cli.options import json_option
-from duelmatch.cli.stores import opened_store, store_option
+from duelmatch.cli.store import opened_store, store_option
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 

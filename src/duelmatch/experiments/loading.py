@@ -20,10 +20,10 @@ from duelmatch.errors import FileError, ProblemError, listed
 from duelmatch.estimation import estimate_preferences
 from duelmatch.experiments.experiment import Experiment, Instance, Variant, derived_seed, shown
 from duelmatch.explorers.catalogue import check, drawn_seed
+from duelmatch.files.documents import check_keys, whole
 from duelmatch.files.preflib import load_preflib
 from duelmatch.files.problems import load_preferences
 from duelmatch.files.text import naming, read_text
-from duelmatch.files.values import check_keys, whole
 from duelmatch.instances import example
 from duelmatch.instances.registry import generator
 from duelmatch.preferences import Preferences

@@ -11,10 +11,10 @@ Others add theirs by an entry point in the group ``duelmatch.algorithms`` that l
 from __future__ import annotations
 
 import secrets
+import sys
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from enum import StrEnum
 from functools import cache
 from importlib.metadata import entry_points
@@ -24,7 +24,7 @@ from pkgutil import resolve_name
 from reprlib import repr as shortly
 from typing import TYPE_CHECKING, Any, Literal
 
-from duelmatch.errors import ProblemError, listed
+from duelmatch.errors import ProblemError, did_you_mean, listed
 
 if TYPE_CHECKING:
     from duelmatch.explorers.engine import Search
@@ -79,7 +79,7 @@ class Parameter:
     default: Any
     help: str
     low: float = 0.0
-    high: float = float("inf")
+    high: float = sys.float_info.max
     choices: tuple[str, ...] = ()
 
     def checked(self, value: object) -> Any:
@@ -108,7 +108,7 @@ class Parameter:
         if self.kind is str:
             return " or ".join(map(repr, self.choices))
         what = "a whole number" if self.kind is int else "a number"
-        if self.high == float("inf"):
+        if self.high == sys.float_info.max:
             return f"{what} from {self.low:g}"
         if self.kind is int:
             return f"{what} from {self.low:g} to {self.high:,.0f}"
@@ -324,8 +324,7 @@ def described(name: object) -> Algorithm:
     _discover()
     if isinstance(name, str) and name in _known:
         return _known[name]
-    close = get_close_matches(name[:50], _known, n=1) if isinstance(name, str) else []
-    hint = f" Did you mean '{close[0]}'?" if close else ""
+    hint = did_you_mean(name, _known) if isinstance(name, str) else ""
     called = f"'{name:.50}'" if isinstance(name, str) else shortly(name)
     raise ProblemError(f"There is no algorithm {called}; the algorithms are {listed(_known, 9)}.{hint}")
 

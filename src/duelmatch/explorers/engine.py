@@ -115,7 +115,7 @@ class Engine:
 
     ``wanted`` is the present round, of which ``missing`` duels have not been answered; with the last answer
     the next round begins. At the end there is an ``outcome``, and nothing is wanted. ``interrupted`` is true
-    while an answer is being taken: if it is afterwards, the search was torn out of its thoughts by Ctrl-C.
+    while an answer is being processed; if it still is later, Ctrl-C stopped the search in mid-computation.
     """
 
     def __init__(self, search: Search) -> None:
@@ -129,7 +129,7 @@ class Engine:
         """Refuse to go on with an interrupted search."""
         if self.interrupted:
             raise DuelError(
-                "This run was interrupted while it was thinking; replay its answers in a new one."
+                "This run was interrupted in mid-computation; replay its answers in a new one."
             )
 
     def tell_wins(self, wins: Counts, duels: int) -> None:

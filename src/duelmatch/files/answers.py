@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from duelmatch.errors import FileError, ProblemError
+from duelmatch.files.documents import Bare, number
 from duelmatch.files.tables import append_table, dump_exactly, read_table
 from duelmatch.files.text import AnyPath, naming, read_text, write_text
-from duelmatch.files.values import Bare, number
 from duelmatch.problem import Problem
 
 ANSWERS_BYTES = 50_000_000

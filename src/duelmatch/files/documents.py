@@ -1,4 +1,4 @@
-"""YAML and JSON as plain documents: text into mappings, lists and words, and back.
+"""YAML and JSON as plain documents: text into mappings, lists and words, checked, and back.
 
 YAML is read event by event. ``safe_load`` keeps the last of two equal keys, expands aliases into gigabytes
 and turns the name ``No`` into ``False``. A loader of our own could refuse those, but only after the C library
@@ -8,17 +8,22 @@ has composed the whole file, which overflows the stack on a deeply nested one.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from typing import Any, NoReturn
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, NoReturn, TypeAlias
 
 import yaml
 from yaml.resolver import Resolver
 
-from duelmatch.errors import FileError
-from duelmatch.files.values import NUMBER, Bare, Tree, name
+from duelmatch.errors import FileError, ProblemError, listed
 
 DEEPEST = 10
 LINE_WIDTH = 100
+
+NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
+WHOLE_NUMBER = re.compile(r"0|-?[1-9][0-9]*")
 
 _MEANINGS = {
     "int": "a number",
@@ -31,6 +36,82 @@ _TEXT_TAG = "tag:yaml.org,2002:str"
 _RESOLVER = Resolver()
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _BaseDumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+
+@dataclass(frozen=True, slots=True)
+class Bare:
+    """A word without quotes that is not text: a number, a date, YAML's yes, no and null."""
+
+    raw: str
+    meaning: str = "a number"
+    where: str = ""
+
+
+Tree: TypeAlias = "dict[str, Tree] | list[Tree] | str | Bare | bool | None"
+"""What is in a file: mappings, lists, texts, words that are not text, and JSON's true, false and null."""
+
+
+def shown(value: object) -> str:
+    """Describe a value for a message, however large it is."""
+    match value:
+        case dict():
+            return "a mapping"
+        case list():
+            return "a list"
+        case Bare(raw):
+            return f"{raw:.50}"
+        case None:
+            return "nothing"
+        case bool():
+            return str(value).lower()
+    return f"'{value:.50}'"
+
+
+def check_keys(given: Mapping[str, Any], known: Sequence[str], what: str) -> None:
+    """Refuse a key that nobody reads.
+
+    :raises ProblemError: since a mapping may come from Python as well.
+    """
+    for key in given:
+        if key not in known:
+            close = get_close_matches(str(key)[:50], known, n=1)
+            hint = f" Did you mean '{close[0]}'?" if close else ""
+            rest = f"; the known ones are {listed(known, 20)}." if known else "."
+            raise ProblemError(f"{what} has an unknown key '{key!s:.50}'{rest}{hint}")
+
+
+def name(value: Tree, what: str) -> str:
+    """Return a name or another short text; whole numbers may stand without quotes."""
+    match value:
+        case str():
+            if any("\ud800" <= character <= "\udfff" for character in value):
+                raise FileError(f"{what} has half of a surrogate pair, which is not a character.")
+            return value
+        case Bare(raw) if WHOLE_NUMBER.fullmatch(raw):
+            return raw
+        case Bare(raw, meaning, where):
+            raise FileError(
+                f"{where}{what} must be text, but {raw:.50} means {meaning}; "
+                f'put quotes around it: "{raw:.50}".'
+            )
+    raise FileError(f"{what} must be text, not {shown(value)}.")
+
+
+def number(value: Tree, what: str) -> float:
+    """Return a number."""
+    match value:
+        case Bare(raw) if NUMBER.fullmatch(raw):
+            return float(raw)
+        case Bare(raw, _, where):
+            raise FileError(f"{where}{what} must be a number, not {raw:.50}.")
+    raise FileError(f"{what} must be a number, not {shown(value)}.")
+
+
+def whole(value: object, what: str, least: int) -> int:
+    """Return a whole number, of a format that has them."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ProblemError(f"{what} must be a whole number from {least}, not {value!r:.80}.")
+    return value
 
 
 def parse(text: str, suffix: str) -> Tree:

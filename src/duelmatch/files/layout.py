@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, fields
 from itertools import product
 
 from duelmatch.errors import FileError, listed
-from duelmatch.files.values import Bare, Tree, check_keys, name, number, shown
+from duelmatch.files.documents import Bare, Tree, check_keys, name, number, shown
 from duelmatch.preferences import Pair, Preferences
 from duelmatch.problem import Details, Problem
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from duelmatch.errors import FileError, ProblemError
-from duelmatch.files.documents import dump, parse
+from duelmatch.files.documents import Bare, Tree, dump, parse
 from duelmatch.files.layout import (
     PREFERENCE_COLUMNS,
     Largest,
@@ -21,7 +21,6 @@ from duelmatch.files.layout import (
 )
 from duelmatch.files.tables import dump_exactly, read_table
 from duelmatch.files.text import AnyPath, naming, read_text, write_text
-from duelmatch.files.values import Bare, Tree
 from duelmatch.preferences import Preferences
 from duelmatch.problem import Problem
 

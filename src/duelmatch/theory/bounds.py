@@ -22,7 +22,6 @@ from duelmatch.theory.gaps import (
     condorcet_gap_vector,
     condorcet_pair_gaps,
     verification_hardness,
-    winner_edges,
 )
 
 VERIFICATION_DELTA = 0.01
@@ -142,7 +141,7 @@ def _condorcet_lower_bound(preferences: Preferences, delta: float) -> PaperLower
     It grows with gamma, so its limit as gamma approaches 1 / (2 (2 + l)) is taken.
     """
     graph = preferences.problem.graph
-    winner = winner_edges(preferences)
+    winner = preferences.winner_edges("condorcet")
     gamma = 1 / (2 * (2 + graph.positions))
     farthest = _farthest_from_half(preferences)
     if farthest >= gamma:

@@ -88,20 +88,9 @@ def condorcet_gap_vector(preferences: Preferences) -> Vector:
     are the gaps, up to the factor l.
     """
     graph = preferences.problem.graph
-    winner = winner_edges(preferences)
+    winner = preferences.winner_edges("condorcet")
     options = alternatives(graph, _against(preferences, winner))
     return _gaps(options) / graph.positions
-
-
-def winner_edges(preferences: Preferences) -> Indices:
-    """Return the Condorcet winner's edges.
-
-    :raises ProblemError: if there is none.
-    """
-    winner = preferences.condorcet_winner()
-    if winner is None:
-        raise ProblemError("These preferences have no Condorcet winner, so it has no gaps.")
-    return preferences.problem.edge_numbers(winner)
 
 
 def _gaps(options: Alternatives) -> Vector:
@@ -121,7 +110,7 @@ def _against(preferences: Preferences, winner: Indices) -> Vector:
 
 def _verification_gaps(preferences: Preferences) -> dict[int, float]:
     graph = preferences.problem.graph
-    winner = winner_edges(preferences)
+    winner = preferences.winner_edges("condorcet")
     margins = 0.5 - _against(preferences, winner)
     usable = usable_edges(graph)
     return {

@@ -36,7 +36,6 @@ from duelmatch.graph import Graph, Indices, Vector
 from duelmatch.matchings.assignment import allowed_edges, best_matching, usable_edges
 from duelmatch.matchings.counting import edge_marginals
 from duelmatch.preferences import TIE, Criterion, Pair, Preferences
-from duelmatch.theory.gaps import winner_edges
 from duelmatch.theory.rival import hardest_rival
 
 ACCURACY = 1e-6
@@ -99,18 +98,14 @@ def information_limit(preferences: Preferences, criterion: Criterion) -> Informa
 def design(preferences: Preferences, criterion: Criterion) -> tuple[Indices, Vector, csr_array]:
     """Return the winner, d_j(winner, b) for every edge b, and c_pair^2 as an edges x pairs matrix."""
     graph = preferences.problem.graph
+    winner = preferences.winner_edges(criterion)
+    own = winner[graph.edge_position]
     if criterion == "condorcet":
-        winner = winner_edges(preferences)
-        own = winner[graph.edge_position]
         deficits = preferences.matrix[own, np.arange(graph.edges)] - 0.5
         coefficients = condorcet_coefficients(graph, winner)
-    elif criterion == "borda":
-        winner = preferences.problem.edge_numbers(preferences.borda_winner())
-        rewards = preferences.edge_rewards
-        deficits = rewards[winner[graph.edge_position]] - rewards
-        coefficients = borda_coefficients(graph, winner, edge_marginals(graph))
     else:
-        raise ProblemError(f"The criterion must be 'borda' or 'condorcet', not {criterion!r}.")
+        deficits = preferences.edge_rewards[own] - preferences.edge_rewards
+        coefficients = borda_coefficients(graph, winner, edge_marginals(graph))
     return winner, deficits, coefficients.power(2)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import brute
 import duelmatch as dm
+from cases import each
 from duelmatch.experiments.simulation import answer_round
 from duelmatch.explorers.frugal.search import FrugalSearch
 from explorers.frugal.watching import PROBLEMS, SQUARE, WIDE, play_out, tabled, worlds
@@ -66,7 +67,7 @@ def test_preferences_of_0_and_1_are_no_trouble(algorithm, name):
     assert (result.status, result.matching) == ("certified", winner)
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+@each("name", PROBLEMS)
 def test_a_winner_is_certified_without_assuming_that_there_is_one(name):
     preferences, winner = planted(PROBLEMS[name], seed=3)
     result = dm.simulate(preferences, "condorcet", delta=1e-6, max_duels=50_000, assume_winner=False)
@@ -140,7 +141,7 @@ def test_epsilon_is_per_position():
     assert slack == pytest.approx(0.12)
 
 
-@pytest.mark.parametrize("algorithm", BOTH)
+@each("algorithm", BOTH)
 def test_the_thresholds_of_all_proofs_share_half_of_delta(algorithm):
     run = FrugalSearch(WIDE.graph, algorithm, 0.1, 0, epsilon=0.01)
     spent = np.exp(-run._threshold)
@@ -312,7 +313,7 @@ def test_a_round_cut_short_by_the_budget_is_not_used(algorithm):
 # Parameters
 
 
-@pytest.mark.parametrize(
+@each(
     ("algorithm", "parameters", "sentence"),
     [
         ("condorcet", {"epsilon": 0}, "epsilon must be a number between 1e-09 and 1, not 0."),

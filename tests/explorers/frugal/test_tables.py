@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import brute
+from cases import each
 from duelmatch.explorers.frugal.tables import SCALES, TabledRivals, Tables
 from duelmatch.matchings.assignment import list_matchings, usable_edges
 
@@ -23,7 +24,7 @@ def mixture(tables, matching):
     return float(np.logaddexp.reduce(logs) - np.log(len(SCALES)))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_matchings_are_listed_completely_or_not_at_all(seed):
     graph = brute.problem(seed).graph
     rng = np.random.default_rng([seed, 1])
@@ -41,8 +42,8 @@ def test_matchings_are_listed_completely_or_not_at_all(seed):
             assert list_matchings(graph, allowed, len(right) - 1) is None
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("size", [1.0, 30.0, 2000.0])
+@each("seed", SEEDS)
+@each("size", [1.0, 30.0, 2000.0])
 def test_the_poorest_matching_through_an_edge_is_never_overrated(seed, size):
     graph = brute.problem(seed).graph
     everyone = brute.matchings(graph)
@@ -74,7 +75,7 @@ def test_the_bound_is_sharp_where_one_scale_rules():
         assert tables.poorest(graph, usable_edges(graph))[edge] == pytest.approx(through.min())
 
 
-@pytest.mark.parametrize("seed", [1000, 1008, 1023, 1039, 1041, 1053])
+@each("seed", [1000, 1008, 1023, 1039, 1041, 1053])
 def test_an_edge_is_rejected_only_with_all_matchings_through_it(seed):
     graph = brute.problem(seed).graph
     everyone = brute.matchings(graph)

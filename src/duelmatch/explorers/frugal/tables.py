@@ -17,6 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+from scipy.special import entr
 
 from duelmatch.explorers.frugal.design import OPTIMISM, allocation
 from duelmatch.explorers.frugal.stakes import NO_RUIN, Play, Prospects, Stakes, over
@@ -26,7 +27,7 @@ from duelmatch.matchings.assignment import allowed_edges, alternatives, best_mat
 SCALES = np.array([0.25, 0.5, 1.0, 2.0, 4.0])
 MIXTURES = np.concatenate([np.eye(5), 0.5 * (np.eye(5)[:-1] + np.eye(5)[1:])])
 """The weights nu that are tried: every scale alone, and neighbours in equal parts."""
-BONUS = np.array([-np.sum(nu[nu > 0] * np.log(nu[nu > 0])) - np.log(len(SCALES)) for nu in MIXTURES])
+BONUS = entr(MIXTURES).sum(axis=1) - np.log(len(SCALES))
 
 FORBIDDEN = 1e7
 """A weight that no matching of allowed edges outweighs, far from where doubles lose the digits needed."""

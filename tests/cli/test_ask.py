@@ -8,21 +8,20 @@ import re
 import select
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 import duelmatch as dm
-from duelmatch.cli import main
+from cases import each
 from duelmatch.files.answers import load_answers
 from duelmatch.files.journal import fingerprint
+from terminal import PROGRAM, flat, run, shell
 
-PROGRAM = str(Path(sys.executable).with_name("duelmatch"))
 PROMPT = "? help:"
 
 DUO = "candidates: [ann, bob]\npositions: [chair]\n"
@@ -32,21 +31,17 @@ POSIX = pytest.mark.skipif(os.name == "nt", reason="signals and terminals are di
 
 
 @pytest.fixture(autouse=True)
-def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("duelmatch.cli.settings.DEFAULT_ALGORITHM", "car-cond")  # whatever it is by now
+def _problems(_in_an_empty_folder: None) -> None:
     for name, text in (("duo", DUO), ("team", TEAM), ("trio", TRIO)):
         Path(f"{name}.yaml").write_text(text, encoding="utf-8")
 
 
 def ask(*arguments: str, answers: str = "") -> Result:
-    typed = "".join(f"{answer}\n" for answer in answers.split())
-    return CliRunner().invoke(main, ["ask", *arguments], prog_name="duelmatch", input=typed)
+    return run("ask", *arguments, stdin="".join(f"{answer}\n" for answer in answers.split()))
 
 
-def flat(result: Result) -> str:
-    """Return what was printed without the line breaks of the terminal."""
-    return " ".join(result.output.split())
+def read(*arguments: str, answers: str = "") -> Any:
+    return json.loads(ask(*arguments, "--json", answers=answers).stdout)
 
 
 def rows(path: str = "team.votes.csv") -> list[str]:
@@ -64,7 +59,7 @@ class Asking:
 
     def __init__(self, *arguments: str) -> None:
         self.process = subprocess.Popen(
-            [PROGRAM, "ask", "--algorithm", "car-cond", *arguments],
+            [*PROGRAM, "ask", "--seed", "0", *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -184,12 +179,12 @@ class TestQuestions:
             assert key in page
 
     def test_progress_marks_the_leader_as_not_certified(self) -> None:
-        page = flat(ask("duo.yaml", answers="ann ann"))
+        page = flat(ask("duo.yaml", "--algorithm", "car-cond", answers="ann ann").output)
         assert "2 duels answered; 0 of 2 edges decided" in page
         assert "leader, NOT CERTIFIED: ann for chair" in page
 
     def test_progress_tells_what_is_possible_and_how_sure_the_leader_is(self) -> None:
-        page = flat(ask("duo.yaml", "--algorithm", "condorcet", "--batch", "1", answers="ann " * 4))
+        page = flat(ask("duo.yaml", "--batch", "1", answers="ann " * 4).output)
         assert "0 duels answered; 2 matchings still possible 1, 2," in page
         assert re.search(
             r"4 duels answered; 2 matchings still possible; about [\d,]+ duels? left; "
@@ -201,22 +196,22 @@ class TestQuestions:
         assert "among the 2 matchings still possible, unless this is one of the 5% of all runs" in page
 
     def test_there_is_something_to_skip_to(self) -> None:
-        page = ask("team.yaml", "--algorithm", "condorcet", answers="s").output
+        page = ask("team.yaml", answers="s").output
         assert "Nothing else can be asked" not in page
-        assert json.loads(ask("team.yaml", "--algorithm", "condorcet", "--json").stdout)["batch"] == 5
+        assert read("team.yaml")["batch"] == 5
 
 
 class TestTheEnd:
     def test_a_certified_winner_is_explained(self) -> None:
-        result = ask("duo.yaml", "--delta", "0.5", "--algorithm", "car-cond", answers="ann " * 100)
+        result = ask("duo.yaml", "--delta", "0.5", answers="ann " * 100)
         assert result.exit_code == 0
-        page = flat(result)
+        page = flat(result.output)
         assert "duels: certified" in page
         assert "This is the Condorcet winner, if a Condorcet winner exists: put against any other" in page
-        assert "The chance that this is wrong is 50% at most" in page
+        assert "The chance that this is wrong is at most 50%" in page
         assert "NOT CERTIFIED" not in page.partition("Result after")[2]
 
-    @pytest.mark.parametrize(
+    @each(
         ("options", "answers", "said"),
         [
             ([], "ann", "This is the Condorcet winner, if a Condorcet winner exists: put against any other"),
@@ -230,13 +225,14 @@ class TestTheEnd:
         ],
     )
     def test_says_what_is_taken_for_granted(self, options: list[str], answers: str, said: str) -> None:
-        page = flat(ask("duo.yaml", "--algorithm", "condorcet", *options, answers=f"{answers} " * 300))
+        page = flat(ask("duo.yaml", *options, answers=f"{answers} " * 300).output)
         assert said in page
+        Path("duo.votes.csv").unlink()
 
     def test_the_same_answers_give_what_the_library_gives(self) -> None:
         ask("duo.yaml", "--delta", "0.5", answers="ann " * 100)
         problem = dm.load_problem("duo.yaml")
-        result = dm.explore(problem, lambda duel: "ann", "car-cond", delta=0.5)
+        result = dm.explore(problem, lambda duel: "ann", "condorcet", delta=0.5, batch=5)
         assert len(load_answers("duo.votes.csv", problem)) == result.duels
 
     def test_a_finished_run_shows_its_result_again(self) -> None:
@@ -246,23 +242,38 @@ class TestTheEnd:
         assert questions(again.output) == []
 
     def test_no_winner_is_exit_code_1(self) -> None:
-        run = dm.explorer("car-cond", dm.load_problem("trio.yaml"), delta=0.5)
+        options = {"assume_winner": False, "batch": 20}
+        run = dm.explorer("condorcet", dm.load_problem("trio.yaml"), 0.5, seed=0, **options)
         answers = []
         while not run.done:
             (duel,) = run.ask(1)
             beats = (duel.first, duel.second) in {("a", "b"), ("b", "c"), ("c", "a")}
             answers.append(duel.first if beats else duel.second)
             run.tell(duel, answers[-1])
-        result = ask("trio.yaml", "--delta", "0.5", answers=" ".join(answers))
+        result = ask(
+            "trio.yaml", "--delta", "0.5", "--no-assume-winner", "--batch", "20", answers=" ".join(answers)
+        )
         assert result.exit_code == 1
         assert "There is no Condorcet winner" in result.output
 
-    @pytest.mark.parametrize("answers", ["ann q", "ann"])
-    def test_stopping_is_no_failure_and_says_how_to_go_on(self, answers: str) -> None:
-        result = ask("duo.yaml", answers=answers)
+    @each("answers", ["ann q", "ann"])
+    def test_stopping_is_no_failure_and_says_how_to_resume(self, answers: str) -> None:
+        result = ask("duo.yaml", "--votes", f"{len(answers)}.csv", answers=answers)
         assert result.exit_code == 0
         assert "Result after 1 duel: NOT CERTIFIED" in result.output
-        assert "To go on: duelmatch ask duo.yaml --votes duo.votes.csv\n" in result.output
+        assert f"To resume: duelmatch ask duo.yaml --votes {len(answers)}.csv\n" in result.output
+
+    @each("answers", ["ann", "ann " * 100])
+    @pytest.mark.usefixtures("really_drawn_seeds")
+    def test_the_seed_is_shown_and_accepted_back(self, answers: str) -> None:
+        page = ask("duo.yaml", "--votes", "drawn.csv", answers=answers).output
+        (seed,) = re.findall(r"^Seed (\d+); the same answers with this --seed", page, re.MULTILINE)
+        assert read("duo.yaml", "--votes", "drawn.csv")["seed"] == int(seed)
+        assert ask("duo.yaml", "--votes", "drawn.csv", "--seed", seed).exit_code == 0
+        again = ask("duo.yaml", "--seed", seed, "--votes", "again.csv", answers=answers).output
+        assert questions(again) == questions(page)
+        for path in Path().glob("*.csv"):
+            path.unlink()
 
     def test_a_spent_budget_is_not_certified_and_can_be_raised(self) -> None:
         result = ask("duo.yaml", "--max-duels", "3", answers="ann " * 10)
@@ -283,9 +294,9 @@ class TestTheEnd:
         answer = json.loads(result.stdout)
         assert answer["status"] == "budget_spent"
         assert (answer["duels"], answer["resumed"], answer["ended"]) == (1, 0, "stopped")
-        assert answer["matching"] == {"chair": "ann"} or answer["matching"] == {"chair": "bob"}
+        assert answer["matching"] is None
         assert "Who is better" in result.stderr
-        again = json.loads(ask("duo.yaml", "--json").stdout)
+        again = read("duo.yaml")
         assert again.keys() == answer.keys()
         assert (again["resumed"], again["ended"]) == (1, "end of input")
 
@@ -317,37 +328,38 @@ class TestUndo:
         assert (shown[4][0], {*shown[4][1:]}) == (shown[2][0], {*shown[2][1:]})
 
 
-class TestGoingOn:
+class TestResuming:
     def test_says_so_and_asks_what_an_uninterrupted_run_would(self) -> None:
         whole = ask("team.yaml", "--votes", "whole.csv", answers="1 " * 12).output
         first = ask("team.yaml", answers="1 " * 5).output
         second = ask("team.yaml", answers="1 " * 7)
-        assert "Going on with 5 answers from team.votes.csv." in second.output
+        assert "Resuming with 5 answers from team.votes.csv." in second.output
         assert questions(first)[:5] + questions(second.output) == questions(whole)
         assert rows() == rows("whole.csv")
 
     def test_takes_the_settings_it_was_begun_with(self) -> None:
         options = ["--algorithm", "clucb-borda-pac", "--epsilon", "0.2", "--seed", "7", "--delta", "0.1"]
         ask("team.yaml", *options, answers="1 1")
-        again = json.loads(ask("team.yaml", "--json").stdout)
+        again = read("team.yaml")
         assert again["algorithm"] == "clucb-borda-pac"
         assert (again["epsilon"], again["seed"], again["delta"]) == (0.2, 7, 0.1)
         assert ask("team.yaml", *options).exit_code == 0
 
-    @pytest.mark.parametrize(
+    @each(
         ("options", "said"),
         [
-            (["--algorithm", "car-verify"], "algorithm is car-verify but was car-cond"),
+            (["--algorithm", "car-verify"], "algorithm is car-verify but was condorcet"),
             (["--delta", "0.01"], "delta is 0.01 but was 0.05"),
             (["--seed", "3"], "seed is 3 but was 0"),
-            (["--schedule", "every"], "schedule is every but was sparse"),
-            (["--oracle", "subgradient"], "oracle is subgradient but was lp"),
+            (["--schedule", "every"], "schedule is every but was None"),
             (["--algorithm", "clucb-borda-pac", "--epsilon", "0.1"], "epsilon is 0.1 but was None"),
-            (["--no-assume-winner"], "assume_winner is False but was None"),
+            (["--no-assume-winner"], "assume_winner is False but was True"),
+            (["--batch", "1"], "batch is 1 but was 5"),
         ],
     )
     def test_with_other_settings_is_refused(self, options: list[str], said: str) -> None:
-        ask("team.yaml", answers="1")
+        if not Path("team.votes.csv").exists():
+            ask("team.yaml", answers="1")
         before = Path("team.votes.csv").read_bytes()
         result = ask("team.yaml", *options, answers="1")
         assert result.exit_code == 3
@@ -356,25 +368,22 @@ class TestGoingOn:
         assert Path("team.votes.csv").read_bytes() == before
 
     def test_takes_even_a_no_from_before(self) -> None:
-        options = ["--algorithm", "condorcet", "--no-assume-winner", "--batch", "3"]
+        options = ["--no-assume-winner", "--batch", "3"]
         ask("team.yaml", *options, answers="1 1 1 1")
-        again = json.loads(ask("team.yaml", "--json").stdout)
+        again = read("team.yaml")
         assert (again["assume_winner"], again["batch"], again["epsilon"]) == (False, 3, None)
         result = ask("team.yaml", "--assume-winner")
         assert result.exit_code == 3
         assert "assume_winner is True but was False" in result.stderr
 
-    def test_with_votes_from_before_there_were_other_algorithms(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_with_answers_from_before_there_were_other_algorithms(self) -> None:
         """Their settings do not have what is new, and name the algorithm, whatever the default is by now."""
-        ask("team.yaml", answers="1 1 1")
+        ask("team.yaml", "--algorithm", "car-cond", answers="1 1 1")
         path = Path("team.votes.csv.run.json")
         recorded = json.loads(path.read_text(encoding="utf-8"))
         old = {name: value for name, value in recorded.items() if name not in ("assume_winner", "batch")}
         path.write_text(json.dumps(old), encoding="utf-8")
-        monkeypatch.setattr("duelmatch.cli.settings.DEFAULT_ALGORITHM", "condorcet")
-        again = json.loads(ask("team.yaml", "--json", answers="1").stdout)
+        again = read("team.yaml", answers="1")
         assert (again["algorithm"], again["resumed"], again["duels"]) == ("car-cond", 3, 4)
 
     def test_with_another_problem_is_refused(self) -> None:
@@ -387,7 +396,7 @@ class TestGoingOn:
         ask("team.yaml", answers="1")
         text = TEAM.replace("[ann,", "[{name: ann, title: Ann},")
         Path("team.yaml").write_text(text, encoding="utf-8")
-        assert "Going on with 1 answer" in ask("team.yaml").output
+        assert "Resuming with 1 answer" in ask("team.yaml").output
 
     def test_other_settings_are_fine_as_long_as_there_is_no_answer(self) -> None:
         ask("team.yaml", answers="q")
@@ -401,16 +410,17 @@ class TestGoingOn:
         assert result.exit_code == 3
         assert "team.votes.csv.run.json: This file is missing" in result.stderr
 
-    @pytest.mark.parametrize("text", ["{", "[]", "{}", '{"format": 1, "algorithm": "x"}', '{"format": 2}'])
+    @each("text", ["{", "[]", "{}", '{"format": 1, "algorithm": "x"}', '{"format": 2}'])
     def test_with_a_damaged_settings_file_is_refused(self, text: str) -> None:
-        ask("team.yaml", answers="1")
+        if not Path("team.votes.csv").exists():
+            ask("team.yaml", answers="1")
         problem = fingerprint(dm.load_problem("team.yaml"))
         Path("team.votes.csv.run.json").write_text(text.replace('"x"', f'"{problem}"'), encoding="utf-8")
         result = ask("team.yaml", answers="1")
         assert result.exit_code == 3
         assert result.stderr.count("\n") == 1
 
-    def test_with_votes_that_the_run_would_not_ask_for_is_refused(self) -> None:
+    def test_with_answers_that_the_run_would_not_ask_for_is_refused(self) -> None:
         ask("team.yaml", answers="1 1")
         with Path("team.votes.csv").open("a", encoding="utf-8") as file:
             file.write("chair,ann,zoe\n")
@@ -429,7 +439,7 @@ class TestGoingOn:
         dm.save_problem(dm.Problem.complete(names, ["s\nt"]), "odd.json")
         ask("odd.json", answers="1 2 1 2 1 2 1")
         assert len(load_answers("odd.votes.csv", dm.load_problem("odd.json"))) == 7
-        assert "Going on with 7 answers" in ask("odd.json", answers="u").output
+        assert "Resuming with 7 answers" in ask("odd.json", answers="u").output
         assert len(load_answers("odd.votes.csv", dm.load_problem("odd.json"))) == 6
 
     def test_a_name_that_a_csv_cannot_hold_is_refused_before_any_question(self) -> None:
@@ -438,8 +448,8 @@ class TestGoingOn:
         assert result.exit_code == 3
         assert "Who is better for" not in result.output
 
-    @pytest.mark.parametrize("path", ["nowhere/votes.csv", "votes.txt", "."])
-    def test_votes_that_cannot_be_kept_are_refused(self, path: str) -> None:
+    @each("path", ["nowhere/votes.csv", "votes.txt", "."])
+    def test_answers_that_cannot_be_kept_are_refused(self, path: str) -> None:
         result = ask("team.yaml", "--votes", path, answers="1")
         assert result.exit_code in (2, 3)
         assert "Who is better for" not in result.output
@@ -451,8 +461,8 @@ class TestTornLines:
         whole = Path("team.votes.csv").read_bytes()
         Path("team.votes.csv").write_bytes(whole[:-2])
         result = ask("team.yaml", answers="q")
-        assert "was not completely written and does not count" in flat(result)
-        assert "Going on with 2 answers" in result.output
+        assert "was not completely written and does not count" in flat(result.output)
+        assert "Resuming with 2 answers" in result.output
         assert Path("team.votes.csv").read_bytes() == b"".join(whole.splitlines(keepends=True)[:3])
         assert "not completely written" not in ask("team.yaml", answers="q").output
 
@@ -461,7 +471,7 @@ class TestTornLines:
         data = Path("team.votes.csv").read_bytes()
         Path("team.votes.csv").write_bytes(data + b"chair,bob,ann")  # was to be annabel
         result = ask("team.yaml", answers="q")
-        assert "Going on with 1 answer " in result.output
+        assert "Resuming with 1 answer " in result.output
         assert Path("team.votes.csv").read_bytes() == data
 
     def test_the_only_answer_can_be_torn(self) -> None:
@@ -473,7 +483,7 @@ class TestTornLines:
 
 @POSIX
 class TestARealProcess:
-    def test_killed_in_the_middle_loses_nothing_and_goes_on(self, asking: Any) -> None:
+    def test_killed_in_the_middle_loses_nothing_and_is_resumed(self, asking: Any) -> None:
         whole = ask("team.yaml", "--votes", "whole.csv", answers="1 " * 9).output
         seen: list[tuple[str, str, str]] = []
         for answers in (4, 5):
@@ -486,11 +496,11 @@ class TestARealProcess:
             assert process.end(signal.SIGKILL) == -signal.SIGKILL
             seen += questions(process.page)[:answers]
             assert len(rows()) == len(seen)
-        assert "Going on with 4 answers" in process.page
+        assert "Resuming with 4 answers" in process.page
         assert seen == questions(whole)[:9]
         assert rows() == rows("whole.csv")
 
-    def test_killed_at_any_moment_leaves_a_run_that_goes_on(self, asking: Any) -> None:
+    def test_killed_at_any_moment_leaves_a_run_that_can_be_resumed(self, asking: Any) -> None:
         """No wait for the prompts: the kill may hit it while it writes."""
         process = asking("team.yaml")
         process.wait_for_question()
@@ -503,9 +513,9 @@ class TestARealProcess:
         assert answered >= 20
         again = ask("team.yaml", answers="q")
         assert again.exit_code == 0
-        assert f"Going on with {answered:,} answers" in again.output
+        assert f"Resuming with {answered:,} answers" in again.output
 
-    def test_keeps_a_second_one_from_the_same_votes(self, asking: Any) -> None:
+    def test_keeps_a_second_one_from_the_same_file(self, asking: Any) -> None:
         process = asking("team.yaml")
         process.wait_for_question()
         second = ask("team.yaml", answers="1")
@@ -533,7 +543,7 @@ class TestARealProcess:
         master, slave = pty.openpty()
         environment = os.environ | {"TERM": "xterm", "COLUMNS": "80", "NO_COLOR": "1"}
         process = subprocess.Popen(
-            [PROGRAM, "ask", "team.yaml"], stdin=slave, stdout=slave, stderr=slave, env=environment
+            [*PROGRAM, "ask", "team.yaml"], stdin=slave, stdout=slave, stderr=slave, env=environment
         )
         os.close(slave)
         page = ""
@@ -561,9 +571,7 @@ class TestARealProcess:
         assert len(rows()) == 1
 
     def test_without_any_input_at_all(self) -> None:
-        done = subprocess.run(
-            ["sh", "-c", f"'{PROGRAM}' ask team.yaml <&-"], capture_output=True, text=True, check=False
-        )
+        done = shell("duelmatch ask team.yaml <&-")
         assert done.returncode == 0, done.stderr
         assert "Result after 0 duels: NOT CERTIFIED" in done.stdout
 

@@ -5,34 +5,21 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-import duelmatch.cli
+from cases import each
 from duelmatch.cli import status
 from duelmatch.studies import Store
+from terminal import read
+from terminal import run as run_with_code
 
 WRONG_USAGE, BAD_INPUT = status.WRONG_USAGE, status.BAD_INPUT
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("DUELMATCH_STORE", raising=False)
-
-
 def run(*arguments: str, code: int = 0, stdin: str | None = None) -> Result:
-    result = CliRunner().invoke(
-        duelmatch.cli.main, arguments, stdin, prog_name="duelmatch", env={"COLUMNS": "80"}
-    )
-    assert result.exit_code == code, result.output
-    return result
-
-
-def read(*arguments: str) -> Any:
-    return json.loads(run(*arguments, "--json").stdout)
+    return run_with_code(*arguments, code=code, stdin=stdin)
 
 
 @pytest.fixture
@@ -44,9 +31,10 @@ def lineup() -> str:
     return study
 
 
-@pytest.mark.parametrize("algorithm", ["condorcet", "borda"])
+@each("algorithm", ["condorcet", "borda"])
 def test_a_study_from_beginning_to_end(algorithm: str) -> None:
     Path("team.yaml").write_text("edges:\n  chair: [ann, bob]\n", encoding="utf-8")
+    Path("duels.db").unlink(missing_ok=True)
     created = read("study", "create", "team.yaml", "--algorithm", algorithm, "--delta", "0.3")
     assert created["name"] == "team"
     assert len(created["organiser_key"]) == 59
@@ -65,7 +53,7 @@ def test_a_study_from_beginning_to_end(algorithm: str) -> None:
     page = run("study", "status").stdout
     assert "NOT CERTIFIED" not in page
     assert "not yet proven" not in page
-    assert "30% at most" in page
+    assert "at most 30%" in page
 
 
 def test_a_guess_is_called_a_guess(lineup: str) -> None:
@@ -79,7 +67,7 @@ def test_how_sure_it_is_of_the_leader_is_told(lineup: str) -> None:
     assert (where["p_value"], where["possible"], where["votes_left"]) == (1.0, 19, None)
 
 
-def test_told_twice_it_counts_once(lineup: str) -> None:
+def test_an_answer_given_twice_counts_once(lineup: str) -> None:
     asked = read("study", "ask", "--voter", "ann")["question"]
     assert run("study", "tell", "1", asked["left"], "--voter", "ann").stdout.startswith("Kept: ")
     assert run("study", "tell", "1", asked["right"], "--voter", "ann").stdout.startswith("Kept before")
@@ -94,14 +82,14 @@ def test_ties_and_skips(lineup: str) -> None:
     assert "skipped, question 2, voter 1, no idea" in run("study", "log").stdout
 
 
-@pytest.mark.parametrize("answer", [[], ["foxes", "--tie"], ["--tie", "--skip"]])
+@each("answer", [[], ["foxes", "--tie"], ["--tie", "--skip"]])
 def test_an_answer_is_one_thing(lineup: str, answer: list[str]) -> None:
     run("study", "ask", "--voter", "ann")
     refusal = run("study", "tell", "1", *answer, "--voter", "ann", code=WRONG_USAGE)
     assert "WINNER, or --tie, or --skip" in refusal.stderr
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "sentence"),
     [
         (["study", "tell", "9", "foxes", "--voter", "ann"], "There is no question 9"),
@@ -113,7 +101,7 @@ def test_an_answer_is_one_thing(lineup: str, answer: list[str]) -> None:
         (["study", "resume", "--study", "nonsense"], "There is no study"),
         (["study", "correct", "1", "zoe"], "has no answer to correct"),
         (["study", "correct", "9", "--strike"], "There is no question 9"),
-        (["study", "invalidate", "zoe"], "There is no voter 'zoe' in this study: it has 1 voter."),
+        (["study", "invalidate", "zoe"], "There is no voter 'zoe' in this study: it has 2 voters."),
         (["study", "reinstate", "7"], "There is no voter '7'"),
         (["study", "drop", "zoe"], "'zoe'"),
         (["study", "import", "nowhere.json"], "no such file"),
@@ -157,6 +145,14 @@ def test_settings_are_kept() -> None:
     assert read("study", "ask", "--voter", "ann")["reason"] == "budget"
 
 
+@pytest.mark.usefixtures("really_drawn_seeds")
+def test_the_seed_is_shown_and_accepted_back() -> None:
+    shown = [run("study", "create", "example:lineup").stdout, run("study", "status").stdout]
+    (seed,) = {line.split()[1] for page in shown for line in page.splitlines() if line.startswith("Seed ")}
+    assert int(seed) == read("study", "status")["settings"]["seed"]
+    assert read("study", "create", "example:lineup", "--seed", seed)["settings"]["seed"] == int(seed)
+
+
 def test_a_study_is_paused_and_closed(lineup: str) -> None:
     for command, state in (("pause", "paused"), ("resume", "open"), ("close", "closed"), ("reopen", "open")):
         assert f"Line-up is {state}." in run("study", command).stdout
@@ -180,7 +176,7 @@ def answered(voter: str, number: int) -> tuple[str, str]:
 
 def test_a_mistake_is_corrected(lineup: str) -> None:
     winner, loser = answered("ann", 1)
-    assert f"is '{loser}' now. 1 vote counts." in run("study", "correct", "1", loser).stdout
+    assert f"is '{loser}' now. 1 answer counts." in run("study", "correct", "1", loser).stdout
     assert read("study", "correct", "1", "--strike")["counted"] == 0
     assert read("study", "correct", "1", winner)["counted"] == 1
     for wrong in ([], [winner, "--strike"]):
@@ -190,7 +186,7 @@ def test_a_mistake_is_corrected(lineup: str) -> None:
 def test_a_voter_is_invalidated_by_name_or_number(lineup: str) -> None:
     answered("ann", 1)
     answered("2", 2)
-    assert "'ann' do not count now. 1 vote counts." in run("study", "invalidate", "ann").stdout
+    assert "'ann' do not count now. 1 answer counts." in run("study", "invalidate", "ann").stdout
     assert "taken this voter out" in run("study", "ask", "--voter", "ann", code=BAD_INPUT).stderr
     assert read("study", "reinstate", "1")["counted"] == 2
     assert read("study", "invalidate", "2") == read("study", "invalidate", "2")
@@ -199,7 +195,7 @@ def test_a_voter_is_invalidated_by_name_or_number(lineup: str) -> None:
 
 def test_a_candidate_withdraws(lineup: str) -> None:
     winner, _ = answered("ann", 1)
-    assert f"'{winner}' is out. 0 votes count." in run("study", "drop", winner).stdout
+    assert f"'{winner}' is out. 0 answers count." in run("study", "drop", winner).stdout
     assert read("study", "drop", winner)["dropped"] == [winner]
     assert read("study", "status")["counted"] == 0
 
@@ -242,9 +238,7 @@ def test_a_store_is_backed_up_and_restored(lineup: str) -> None:
     assert read("store", "upgrade") == {"before": "0001", "after": "0001"}
 
 
-@pytest.mark.parametrize(
-    ("options", "role"), [([], "organiser"), (["--voter", "ann"], "voter"), (["--open"], "open")]
-)
+@each(("options", "role"), [([], "organiser"), (["--voter", "ann"], "voter"), (["--open"], "open")])
 def test_a_link_opens_the_study_in_its_role(lineup: str, options: list[str], role: str) -> None:
     said = json.loads(
         run("study", "link", "--server", "https://duels.example.org/", "--json", *options).stdout

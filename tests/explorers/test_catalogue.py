@@ -1,0 +1,174 @@
+"""The catalogue: what is written about an algorithm is what it does, and others can add theirs."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint
+from pkgutil import resolve_name
+from typing import Any
+
+import numpy as np
+import pytest
+
+import duelmatch as dm
+from cases import each
+from duelmatch.explorers import catalogue
+from duelmatch.explorers.catalogue import BUILT_IN, DEFAULT, described, preferred, register_algorithm
+from duelmatch.explorers.engine import Outcome, Rounds, Snapshot
+from duelmatch.graph import Graph
+
+TEAM = dm.Problem.complete(["ann", "bob", "cyd"], ["chair", "editor"])
+
+
+class FirstComers:
+    """Takes some matching without a question."""
+
+    def __init__(self, graph: Graph, delta: float, seed: int, patience: int = 3) -> None:
+        self.graph, self.patience = graph, patience
+
+    def rounds(self) -> Rounds:
+        yield from ()
+        return Outcome("budget_spent", self.graph.some_matching())
+
+    def snapshot(self) -> Snapshot:
+        nothing = np.zeros(self.graph.edges, dtype=bool)
+        return Snapshot(self.graph.some_matching(), nothing, nothing)
+
+
+PATIENCE = dm.Parameter("patience", int, 3, "How long to wait.", 1, 9)
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays_registered() -> Iterator[None]:
+    known, registered = dict(catalogue._known), dict(catalogue._registered)
+    yield
+    for mine, before in ((catalogue._known, known), (catalogue._registered, registered)):
+        mine.clear()
+        mine.update(before)
+
+
+@each("algorithm", BUILT_IN)
+def test_the_parameters_described_are_those_that_the_run_takes(algorithm: dm.Algorithm) -> None:
+    taken = inspect.signature(resolve_name(str(algorithm.make))).parameters
+    own = [name for name in taken if name not in ("graph", "delta", "seed")]
+    assert list(taken)[:3] == ["graph", "delta", "seed"]
+    if algorithm.name == "clucb-borda-exact":
+        own.remove("epsilon")  # the same code finds both: without epsilon it is the exact algorithm
+    assert sorted(own) == sorted(algorithm.defaults)
+    for name in own:
+        default = taken[name].default
+        assert default == algorithm.defaults[name] or (algorithm.name, name) == ("clucb-borda-pac", "epsilon")
+
+
+@each("algorithm", BUILT_IN)
+def test_the_defaults_are_allowed_and_the_bounds_can_be_computed(algorithm: dm.Algorithm) -> None:
+    assert algorithm.checked(algorithm.defaults) == algorithm.defaults
+    bound = algorithm.upper_bound(dm.instances.paper_example(), 0.05, algorithm.defaults)
+    assert (bound is None) == (algorithm.bound is None)
+    assert bound is None or bound > 1
+
+
+def test_a_bound_is_given_the_parameters_it_takes() -> None:
+    coarse, fine = (
+        described("clucb-borda-pac").upper_bound(dm.instances.paper_example(), 0.05, {"epsilon": epsilon})
+        for epsilon in (0.2, 0.01)
+    )
+    assert coarse is not None
+    assert fine is not None
+    assert fine > 10 * coarse
+
+
+@each("algorithm", BUILT_IN)
+def test_what_a_result_assumes_is_among_what_the_algorithm_may_assume(algorithm: dm.Algorithm) -> None:
+    result = dm.simulate(dm.instances.planted(3, 2, gap=0.5, seed=4), algorithm.name, 0.1, seed=1)
+    assert set(result.assuming) <= set(algorithm.assuming)
+    assert all(assumption.sentence for assumption in algorithm.assuming)
+
+
+def test_the_default_and_the_preferred_ones_are_there() -> None:
+    assert described(DEFAULT).name == DEFAULT
+    assert [described(preferred(criterion)).criterion for criterion in ("borda", "condorcet")] == [
+        "borda",
+        "condorcet",
+    ]
+
+
+def test_a_registered_algorithm_is_one_like_ours() -> None:
+    register_algorithm(dm.Algorithm("first-comers", "borda", FirstComers, (PATIENCE,)))
+    assert dm.algorithms()[-1] == "first-comers"
+    run = dm.explorer("first-comers", TEAM, patience=5)
+    assert run._engine._search.patience == 5  # type: ignore[attr-defined]
+    assert run.result.status == "budget_spent"
+    result = dm.simulate(dm.instances.paper_example(), "first-comers", seed=2)
+    assert (result.algorithm, result.seed, result.duels) == ("first-comers", 2, 0)
+    with pytest.raises(dm.ProblemError, match="patience must be a whole number from 1 to 9, not 10"):
+        dm.explorer("first-comers", TEAM, patience=10)
+    with pytest.raises(dm.ProblemError, match="first-comers has no parameter 'hurry'; it has 'patience'"):
+        dm.explorer("first-comers", TEAM, hurry=1)
+
+
+def test_registering_again_replaces() -> None:
+    for patience in (PATIENCE, dm.Parameter("patience", int, 8, "Longer.", 1, 9)):
+        register_algorithm(dm.Algorithm("first-comers", "borda", FirstComers, (patience,)))
+    assert described("first-comers").defaults == {"patience": 8}
+    assert [algorithm.name for algorithm in catalogue.registered_algorithms()] == ["first-comers"]
+
+
+def test_what_cannot_be_registered_is_refused_in_a_sentence() -> None:
+    with pytest.raises(dm.ProblemError, match="'car-cond' is an algorithm of duelmatch"):
+        register_algorithm(dm.Algorithm("car-cond", "condorcet", FirstComers))
+    with pytest.raises(dm.ProblemError, match="An Algorithm is needed"):
+        register_algorithm(FirstComers)  # type: ignore[arg-type]
+    other = dm.Parameter("epsilon", int, 3, "Another.")
+    with pytest.raises(dm.ProblemError, match="'epsilon' of 'mine' has another type in 'condorcet'"):
+        register_algorithm(dm.Algorithm("mine", "borda", FirstComers, (other,)))
+    with pytest.raises(dm.ProblemError, match="criterion of 'mine' must be 'borda' or 'condorcet'"):
+        dm.Algorithm("mine", "copeland", FirstComers)  # type: ignore[arg-type]
+
+
+PARAMETERS: list[tuple[dm.Parameter, list[Any], list[Any], str]] = [
+    (PATIENCE, [1, 9, np.int64(4)], [0, 10, 1.0, True, "3", None], "a whole number from 1 to 9"),
+    (dm.Parameter("x", float, 0.5, "", 0.1, 1), [0.1, 0.99], [1, 0.0, "1", True, float("nan")], "between"),
+    (
+        dm.Parameter("x", float, 0.5, "", 0.1),
+        [0.1, 1e300],
+        [0.0, None, 10**400, float("inf")],
+        "a number from 0.1",
+    ),
+    (dm.Parameter("x", bool, True, ""), [True, np.False_], [0, 1, "yes", None], "True or False"),
+    (dm.Parameter("x", str, "a", "", choices=("a", "b")), ["b"], ["c", 1, None], "'a' or 'b'"),
+    (dm.Parameter("x", float, None, "", 0, 1), [None, 0.5], ["none", False], "between"),
+]
+
+
+@each(("parameter", "right", "wrong", "sentence"), PARAMETERS)
+def test_parameters_take_what_is_in_range_and_name_the_range(
+    parameter: dm.Parameter, right: list[Any], wrong: list[Any], sentence: str
+) -> None:
+    for value in right:
+        assert parameter.checked(value) == value
+    for value in wrong:
+        with pytest.raises(dm.ProblemError, match=sentence):
+            parameter.checked(value)
+
+
+def test_an_entry_point_that_cannot_be_loaded_is_left_out_with_a_warning(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """So are one that leads to something else, one of another name, and one that takes a name of ours."""
+    broken = [
+        ("gone", "no.such.module:thing"),
+        ("function", "math:sqrt"),
+        ("mine", "duelmatch.explorers.catalogue:BUILT_IN"),
+        ("condorcet", "duelmatch.explorers.catalogue:BUILT_IN"),
+    ]
+    points = [EntryPoint(name, value, catalogue.GROUP) for name, value in broken]
+    monkeypatch.setattr(catalogue, "entry_points", lambda group: points)
+    before = dict(catalogue._known)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        catalogue._discover.__wrapped__()
+    assert catalogue._known == before
+    assert [str(warning.message).split("'")[1] for warning in caught] == [name for name, _ in broken]
