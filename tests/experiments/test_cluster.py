@@ -85,6 +85,6 @@ def test_a_worker_killed_midway_loses_no_run(tmp_path: Path) -> None:
 
 
 def test_no_scheduler_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("duelmatch.experiments.schedulers.TIMEOUT", 1)
+    monkeypatch.setattr("duelmatch.experiments.workers.TIMEOUT", 1)
     with pytest.raises(dm.DuelmatchError, match=r"No Dask scheduler answers at .tcp://127\.0\.0\.1:9"):
         experiments.run(small_file(tmp_path), tmp_path / "out", scheduler="tcp://127.0.0.1:9")

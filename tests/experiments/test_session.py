@@ -10,19 +10,17 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import psutil
 import pytest
 
 import duelmatch as dm
 from duelmatch import experiments
-from duelmatch.experiments import parts, running
-from duelmatch.experiments.batches import Batches
-from duelmatch.experiments.experiment import Cell
+from duelmatch.experiments import parts, simulation
 from duelmatch.experiments.folder import Folder
-from duelmatch.experiments.running import Batch, Run, Task
 from duelmatch.experiments.session import Tick
+from duelmatch.experiments.simulation import Batch, Batches, Run, Task
 from experiments.small import small_file
 
 MEASURED = {"seconds", "session"}
@@ -189,12 +187,12 @@ def test_a_worker_that_is_killed_is_said_and_the_rest_can_be_done(tmp_path: Path
     file, out = small_file(tmp_path, repetitions=300, algorithms=1), tmp_path / "out"
     process = start(file, out, stderr=subprocess.PIPE)
     wait_for(lambda: kept_parts(out) >= 2, process)
-    workers = [
-        child
-        for child in psutil.Process(process.pid).children()
-        if any("popen_loky" in word for word in child.cmdline())
+    grandchildren = [
+        worker
+        for server in psutil.Process(process.pid).children()  # workers are children of the fork server
+        for worker in server.children()
     ]
-    workers[0].kill()
+    grandchildren[0].kill()
     _, said = process.communicate(timeout=120)
     assert process.returncode == 6
     assert b"A worker process was killed" in said
@@ -258,14 +256,17 @@ def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
 
 def test_a_run_that_fails_is_kept_with_its_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What really fails (an exact count that is out of reach) takes a minute, so one run is made to fail."""
-    whole_run = running.simulate_run
+    simulated_run = simulation.simulated_run
+    failing = {cell.seed(1) for cell in experiments.load(small_file(tmp_path)).cells}
 
-    def simulate_run(cell: Cell, repetition: int) -> tuple[dm.Result, float]:
-        if repetition == 1:
+    def fail_sometimes(
+        prefs: dm.Preferences, algorithm: str, delta: float, seed: int, *rest: Any, **more: Any
+    ) -> Any:
+        if seed in failing:
             raise dm.TooLargeError("out of reach")
-        return whole_run(cell, repetition)
+        return simulated_run(prefs, algorithm, delta, seed, *rest, **more)
 
-    monkeypatch.setattr(running, "simulate_run", simulate_run)
+    monkeypatch.setattr(simulation, "simulated_run", fail_sometimes)
     status = experiments.run(small_file(tmp_path, repetitions=3), tmp_path / "out", jobs=1)
     assert (status.done, status.failed) == (24, 8)
     assert status.failures == ("TooLargeError: out of reach",)
@@ -322,11 +323,37 @@ def test_a_damaged_part_is_named(whole: Path, tmp_path: Path) -> None:
 def test_tasks_are_single_runs_first_and_then_as_long_as_they_should_be(tmp_path: Path) -> None:
     experiment = experiments.load(small_file(tmp_path, repetitions=1000))
     cell = experiment.cells[0]
-    batches = Batches([cell], {cell.key: np.zeros(1000, dtype=np.bool_)}, workers=1)
-    assert next(batches) == Task(cell, (0,))
-    assert batches.seconds_left({cell.key: 999}) is None
-    batches.learn(Batch(cell.key, (Run(0, 0, "certified", True, 0.1, 9, 0.1),), seconds=0.01))
-    assert len(next(batches).repetitions) == 50
-    assert batches.seconds_left({cell.key: 999}) == pytest.approx(9.99)
-    rest = [repetition for task in batches for repetition in task.repetitions]
-    assert rest == list(range(51, 1000))
+    batches = Batches([cell], {cell.key: range(1000)}, workers=1)
+    tasks = iter(batches)
+    assert next(tasks) == Task(cell, (0,))
+    assert batches.seconds_left is None
+    batches.learn(Batch(cell.key, (Run(0, 0, 0.01, None),), seconds=0.01))
+    assert len(next(tasks).numbers) == 50
+    assert (batches.runs_left, batches.seconds_left) == (999, pytest.approx(9.99))
+    assert [number for task in tasks for number in task.numbers] == list(range(51, 1000))
+
+
+def test_an_experiment_without_a_seed_keeps_the_one_it_was_begun_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Problems that are drawn from the seed come back, too."""
+    numbers = iter(range(100, 200))
+    monkeypatch.setattr("duelmatch.experiments.loading.drawn_seed", lambda: next(numbers))
+    file, out = tmp_path / "unseeded.toml", tmp_path / "out"
+    file.write_text(
+        'repetitions = 2\n[[problems]]\ngenerator = "uniform"\ncandidates = 3\npositions = 2\n'
+        '[[algorithms]]\nname = "clucb-borda-pac"\nepsilon = 0.3\n'
+    )
+    experiments.run(file, out, jobs=1)
+    assert experiments.status(out).seed == 100
+    (out / "runs" / "part-0-00000001-00000001.parquet").unlink()
+    status = experiments.run(file, out, jobs=1)
+    assert (status.seed, status.done, status.unused, len(status.sessions)) == (100, 2, 0, 2)
+    seeded = tmp_path / "seeded.toml"
+    seeded.write_text("seed = 100\n" + file.read_text())
+    experiments.run(seeded, tmp_path / "other", jobs=1)
+    assert rows(out) == rows(tmp_path / "other")
+    file.write_text(file.read_text() + "[[algorithms]]\nname = 'borda'\nepsilon = 0.3\n")
+    with pytest.raises(dm.FileError, match="has changed since these results were made"):
+        experiments.run(file, out, jobs=1)
+    assert experiments.run(file, out, jobs=1, accept_changes=True).seed == 100

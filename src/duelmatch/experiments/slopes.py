@@ -11,8 +11,9 @@ import numpy as np
 from scipy import stats
 
 from duelmatch.experiments.bounds import Bounds
+from duelmatch.experiments.evaluation import CellSummary
 from duelmatch.experiments.experiment import Cell, Variant, shown
-from duelmatch.experiments.summary import CONFIDENCE, Summary
+from duelmatch.experiments.summary import CONFIDENCE
 
 FEWEST_POINTS = 3
 """For a slope with an interval."""
@@ -44,7 +45,7 @@ class Series:
     panel: str
     variant: Variant
     x: tuple[float, ...]
-    summaries: tuple[Summary, ...]
+    summaries: tuple[CellSummary, ...]
 
     @property
     def scattered(self) -> bool:
@@ -97,9 +98,9 @@ AXES: dict[str, Axis] = {
 }
 
 
-def series_along(summaries: Iterable[Summary], axis: Axis, bounds: Bounds) -> list[Series]:
+def series_along(summaries: Iterable[CellSummary], axis: Axis, bounds: Bounds) -> list[Series]:
     """Return the series along an axis that have at least two different x, in the order of the grid."""
-    found: dict[tuple[Any, ...], list[tuple[float, Summary]]] = {}
+    found: dict[tuple[Any, ...], list[tuple[float, CellSummary]]] = {}
     for summary in summaries:
         cell = summary.cell
         x = axis.x(cell, bounds)

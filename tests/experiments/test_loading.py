@@ -11,8 +11,6 @@ import pytest
 
 import duelmatch as dm
 from duelmatch import experiments
-from duelmatch.cli.settings import ALGORITHMS
-from duelmatch.experiments.experiment import criterion_of
 from experiments.small import small_file
 
 GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
@@ -100,11 +98,6 @@ def test_the_experiments_of_the_gallery_can_be_run_again(file: Path) -> None:
     labels = {variant.label for variant in experiments.load(file).variants}
     with file.with_suffix(".csv").open(newline="", encoding="utf-8") as slopes:
         assert {row["algorithm"] for row in csv.DictReader(slopes)} == labels
-
-
-@pytest.mark.parametrize("name", dm.algorithms())
-def test_the_criterion_of_an_algorithm_is_in_its_name(name: str) -> None:
-    assert criterion_of(name) == ALGORITHMS[name].criterion
 
 
 @pytest.mark.parametrize(

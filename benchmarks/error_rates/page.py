@@ -8,12 +8,11 @@ from platform import python_version
 import highspy
 import numpy
 import scipy
+from benchmarks.error_rates.families import FAMILIES, Ahead, Family
+from benchmarks.error_rates.schedules import Comparison
+from benchmarks.error_rates.trials import ARMS, INSTANCES, MOST_DUELS, Case, Summary
 
 import duelmatch as dm
-from statistical.families import FAMILIES, Family
-from statistical.schedules import Comparison
-from statistical.single import ARMS
-from statistical.trials import INSTANCES, MOST_DUELS, Case, Summary
 
 SINGLE_ALGORITHMS = ("car-cond", "car-verify", "car-parallel", "clucb-borda-exact")
 
@@ -42,7 +41,7 @@ def render(
 An algorithm may be wrong with probability delta. Here is how often it is. `make stats` makes this page by
 
 ```text
-PYTHONPATH=tests python -m statistical.measure --runs {runs} --out docs/error-rates.md
+python -m benchmarks.error_rates --runs {runs} --out docs/error-rates.md
 ```
 
 and this one is of duelmatch {dm.__version__}, Python {python_version()}, numpy {numpy.__version__}, scipy
@@ -110,7 +109,8 @@ def table(head: str, align: str, rows: Iterable[Iterable[object]]) -> str:
 def family_table() -> str:
     def columns(family: Family) -> Iterator[str]:
         yield from (family.name, family.about)
-        for low, high in family.margins.values():
+        assert isinstance(family.fits, Ahead)
+        for low, high in (family.fits.borda, family.fits.condorcet):
             yield f"{low:g} to {high:g}"
 
     head = "| Family | Instances | Borda margin | Condorcet margin |"

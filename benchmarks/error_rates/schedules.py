@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from time import process_time
 
 import numpy as np
+from benchmarks.error_rates.families import instance
+from benchmarks.error_rates.trials import CRITERIA, INSTANCES, borda_margin
 from scipy import stats
 
 import duelmatch as dm
-from statistical.families import FAMILIES, instance
-from statistical.trials import CRITERIA, INSTANCES
 
 FIRST_STREAM = 4_096
 
@@ -59,7 +59,7 @@ def run_both(algorithm: str, family: str, run: int) -> tuple[float, float, float
     preferences = instance(family, CRITERIA[algorithm], run % INSTANCES)
     parameters = {}
     if algorithm == "clucb-borda-pac":
-        parameters["epsilon"] = 0.8 * FAMILIES[family].margins["borda"][0]
+        parameters["epsilon"] = 0.8 * borda_margin(family)
     duels, seconds = [], []
     for schedule in ("sparse", "every"):
         answers = Answers(preferences, run)

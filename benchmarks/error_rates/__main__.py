@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Hashable, Iterable
 from itertools import product
-from multiprocessing import Pool
 from pathlib import Path
 from random import Random
 from time import monotonic
 from typing import Any
 
-from statistical import frugal, frugal_page, page
-from statistical.families import FAMILIES
-from statistical.frugal import Setting, broken_settings, run_setting, settings
-from statistical.kept import Kept
-from statistical.schedules import compare, run_both
-from statistical.single import ARMS, run_single
-from statistical.trials import CRITERIA, Case, run_trial, summarise
+from benchmarks.error_rates import frugal, frugal_page, page
+from benchmarks.error_rates.families import FAMILIES
+from benchmarks.error_rates.frugal import Setting, broken_settings, run_setting, settings
+from benchmarks.error_rates.saving import measured
+from benchmarks.error_rates.schedules import compare, run_both
+from benchmarks.error_rates.trials import (
+    ARMS,
+    CRITERIA,
+    Case,
+    Task,
+    Trial,
+    run_single,
+    run_task,
+    run_trial,
+    summarise,
+)
 
 DELTAS = (0.05, 0.2)
 FACTORS = (0.3, 0.2, 0.15, 0.1)
@@ -33,9 +40,6 @@ SCHEDULE_RUNS = {
     "car-parallel": 60,
 }
 SCHEDULE_FAMILIES = ("easy", "two candidates", "sparse", "one position")
-
-Task = tuple[Hashable, Callable[..., Any], tuple[Any, ...]]
-"""(what it belongs to, a function, its arguments)"""
 
 
 def tasks(runs: int) -> Iterable[Task]:
@@ -71,44 +75,32 @@ def frugal_tasks(runs: int) -> list[Task]:
     return [(setting, run_setting, (setting, run)) for setting, run, _ in todo]
 
 
-def call(numbered: tuple[int, Task]) -> tuple[int, Any]:
-    number, (_, function, arguments) = numbered
-    return number, function(*arguments)
+def key(task: Task) -> str:
+    what, _, arguments = task
+    return repr((what, arguments))
 
 
-def measure(todo: list[Task], jobs: int, kept: Kept) -> dict[Hashable, list[Any]]:
+def measure(todo: list[Task], jobs: int, path: Path | None) -> dict[Hashable, list[Any]]:
     """Run all tasks and gather their results by what they belong to, saying on stderr how far it is."""
     results: dict[Hashable, list[Any]] = {what: [] for what, _, _ in todo}
-    left: list[tuple[int, Task]] = []
-    for number, task in enumerate(todo):
-        what, _, arguments = task
-        if (what, arguments) in kept:
-            results[what].append(kept[what, arguments])
-        else:
-            left.append((number, task))
-    before = len(todo) - len(left)
     started = said = monotonic()
-    with Pool(jobs, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN)) as pool:
-        for done, (number, result) in enumerate(pool.imap_unordered(call, left, chunksize=5), start=1):
-            what, _, arguments = todo[number]
-            results[what].append(result)
-            kept.add((what, arguments), result)
-            if monotonic() - said > 5 or done == len(left):
-                said = monotonic()
-                minutes = (said - started) / 60
-                rest = minutes * (len(left) - done) / done
-                print(
-                    f"\r{before + done:,} of {len(todo):,} runs, {minutes:.0f} min, about {rest:.0f} left ",
-                    end="",
-                    file=sys.stderr,
-                    flush=True,
-                )
+    fresh = 0
+    for done, (task, result) in enumerate(measured(run_task, todo, jobs, path, key), start=1):
+        what, function, _ = task
+        fresh += isinstance(result, tuple)  # what was saved comes back as a list
+        results[what].append(tuple(result) if function is run_both else Trial(*result))
+        if monotonic() - said > 5 or done == len(todo):
+            said = monotonic()
+            minutes = (said - started) / 60
+            rest = minutes * (len(todo) - done) / max(fresh, 1)
+            said_so_far = f"{done:,} of {len(todo):,} runs, {minutes:.0f} min, about {rest:.0f} left "
+            print(f"\r{said_so_far}", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
     return results
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="measure", description=__doc__)
+    parser = argparse.ArgumentParser(prog="error_rates", description=__doc__)
     parser.add_argument("--part", choices=("paper", "frugal", "all"), default="all", help="what to measure")
     parser.add_argument("--runs", type=int, default=300, help="runs of each case of the paper's (300)")
     parser.add_argument(
@@ -120,7 +112,6 @@ def main() -> int:
         "--keep", type=Path, help="keep results here until the page is written, to go on after Ctrl-C"
     )
     options = parser.parse_args()
-    kept = Kept(options.keep)
     todo: list[Task] = []
     if options.part != "frugal":
         todo += tasks(options.runs)
@@ -128,9 +119,8 @@ def main() -> int:
     if options.part != "paper":
         todo += frugal_tasks(options.frugal_runs)
     try:
-        results = measure(todo, options.jobs, kept)
+        results = measure(todo, options.jobs, options.keep)
     except KeyboardInterrupt:
-        kept.close()
         print("\nStopped; no page was written.", file=sys.stderr)
         return 130
     text = "" if options.out is None or not options.out.exists() else options.out.read_text(encoding="utf-8")
@@ -145,7 +135,8 @@ def main() -> int:
         print(text)
     else:
         options.out.write_text(text, encoding="utf-8")
-    kept.finish()
+    if options.keep is not None:
+        options.keep.unlink(missing_ok=True)  # what it had is on the page now
     for sentence in failing:
         print(sentence, file=sys.stderr)
     return 1 if failing else 0

@@ -1,4 +1,4 @@
-"""``duelmatch experiment`` and ``estimate``: what they print, and how they refuse."""
+"""``duelmatch experiment``: what it prints, and how it refuses."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_help_stays_quick_and_teaches() -> None:
         "import sys; from click.testing import CliRunner; from duelmatch.cli import main\n"
         "shown = CliRunner().invoke(main, ['experiment', 'run', '--help']).output\n"
         "assert '[[problems]]' in shown, shown\n"
-        "assert not {'numpy', 'pyarrow', 'joblib', 'matplotlib'} & set(sys.modules)"
+        "assert not {'numpy', 'pyarrow', 'matplotlib'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 
@@ -115,23 +115,3 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
     shown = invoke("experiment", "status", out)
     assert shown.exit_code == 5
     assert "pip install 'duelmatch[experiments]'" in shown.output
-
-
-def test_estimate_turns_results_into_a_problem_that_other_commands_take(tmp_path: Path) -> None:
-    results, team = tmp_path / "results.csv", tmp_path / "team.yaml"
-    results.write_text("position,winner,loser\n" + "chair,ann,bob\n" * 4 + "editor,bob,cyd\n" * 3)
-    shown = invoke("estimate", results, "--out", team)
-    assert shown.exit_code == 0, shown.output
-    assert "3 candidates for 2 positions, 2 pairs." in " ".join(shown.output.split())
-    found = json.loads(invoke("winners", team, "--json").output)
-    assert found["condorcet"]["matching"] == {"chair": "ann", "editor": "bob"}
-
-
-def test_estimate_reads_preflib(tmp_path: Path) -> None:
-    orders, pets = tmp_path / "pets.soc", tmp_path / "pets.json"
-    orders.write_text("# NUMBER ALTERNATIVES: 2\n3: 2,1\n1: 1,2\n")
-    answer = json.loads(invoke("estimate", orders, "--out", pets, "--json").output)
-    assert answer["pairs"] == 1
-    assert dm.load_preferences(pets).probability("winner", "2", "1") == 0.75
-    assert invoke("estimate", orders, "--out", pets, "--problem", pets).exit_code == 2
-    assert "Only complete orders" in invoke("estimate", tmp_path / "pets.soi", "--out", pets).output

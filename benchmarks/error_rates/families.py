@@ -1,7 +1,8 @@
 """Seeded families of small instances on which the error of the algorithms is measured.
 
-Of a seeded sequence of draws, a family keeps the first whose winner is ahead of the runner-up by a margin
-within the family's range: there is one right answer, and the range fixes how hard it is to find.
+Instance n of a family is the first of a seeded sequence of draws that fits it. For most families that is one
+whose winner is ahead of the runner-up by a margin within a range: there is one right answer, and the range
+fixes how hard it is to find.
 """
 
 from __future__ import annotations
@@ -9,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
 
 import numpy as np
 
 import duelmatch as dm
+from duelmatch.matchings.assignment import all_matchings
+from duelmatch.preferences import Criterion
 
-Criterion = Literal["borda", "condorcet"]
 Rng = np.random.Generator
 
 MOST_ATTEMPTS = 10_000
@@ -23,16 +24,25 @@ MOST_ATTEMPTS = 10_000
 
 @dataclass(frozen=True)
 class Family:
-    """``margins`` are the ranges of the winner's margin by criterion, in scores between 0 and 1.
-
-    ``wins`` draws the probabilities, of which those above the diagonal are used.
-    """
+    """``wins`` draws the probabilities, of which those above the diagonal are used; ``fits`` accepts them."""
 
     name: str
     about: str
     problem: Callable[[Rng], dm.Problem]
     wins: Callable[[dm.Problem, Rng], np.ndarray]
-    margins: dict[Criterion, tuple[float, float]]
+    fits: Callable[[dm.Preferences, Criterion], bool]
+
+
+@dataclass(frozen=True)
+class Ahead:
+    """Fits if the winner is ahead of the next best matching by so much, in scores between 0 and 1."""
+
+    borda: tuple[float, float]
+    condorcet: tuple[float, float]
+
+    def __call__(self, preferences: dm.Preferences, criterion: Criterion) -> bool:
+        lowest, highest = self.borda if criterion == "borda" else self.condorcet
+        return lowest <= margin(preferences, criterion) <= highest
 
 
 def complete(candidates: int, positions: int) -> Callable[[Rng], dm.Problem]:
@@ -79,42 +89,42 @@ FAMILIES = {
             "3 candidates, 2 positions, a clear winner",
             complete(3, 2),
             strengths(2.0),
-            {"borda": (0.12, 0.3), "condorcet": (0.12, 0.3)},
+            Ahead(borda=(0.12, 0.3), condorcet=(0.12, 0.3)),
         ),
         Family(
             "near-tie",
             "3 candidates, 2 positions, several assignments almost as good as the winner",
             complete(3, 2),
             strengths(0.15, noise=0.01),
-            {"borda": (0.04, 0.05), "condorcet": (0.05, 0.07)},
+            Ahead(borda=(0.04, 0.05), condorcet=(0.05, 0.07)),
         ),
         Family(
             "two candidates",
             "3 positions in a row, 4 candidates, each position between two of them",
             row,
             strengths(1.5),
-            {"borda": (0.08, 0.2), "condorcet": (0.08, 0.2)},
+            Ahead(borda=(0.08, 0.2), condorcet=(0.08, 0.2)),
         ),
         Family(
             "more candidates",
             "4 candidates, 2 positions, far from transitive",
             complete(4, 2),
             strengths(1.5, noise=0.3),
-            {"borda": (0.1, 0.2), "condorcet": (0.1, 0.2)},
+            Ahead(borda=(0.1, 0.2), condorcet=(0.1, 0.2)),
         ),
         Family(
             "sparse",
             "5 candidates, 4 positions, about half of the edges",
             sparse,
             strengths(2.0),
-            {"borda": (0.08, 0.2), "condorcet": (0.08, 0.2)},
+            Ahead(borda=(0.08, 0.2), condorcet=(0.08, 0.2)),
         ),
         Family(
             "one position",
             "4 candidates, 1 position; the Condorcet winner is never the Borda winner",
             complete(4, 1),
             two_favourites,
-            {"borda": (0.06, 0.2), "condorcet": (0.08, 0.2)},
+            Ahead(borda=(0.06, 0.2), condorcet=(0.08, 0.2)),
         ),
     )
 }
@@ -122,26 +132,29 @@ FAMILIES = {
 
 @cache
 def instance(family: str, criterion: Criterion, number: int) -> dm.Preferences:
-    """Return instance ``number`` of a family, in which the criterion has exactly one winner."""
-    lowest, highest = FAMILIES[family].margins[criterion]
+    """Return instance ``number`` of a family of the paper's algorithms."""
+    return first_that_fits(FAMILIES[family], criterion, number)
+
+
+def first_that_fits(family: Family, criterion: Criterion, *seed: int) -> dm.Preferences:
+    """Return the first of the draws that belong to a seed, of a number and what tells it from others."""
+    number, *rest = seed
     for attempt in range(MOST_ATTEMPTS):
-        preferences = draw(FAMILIES[family], np.random.default_rng([number, attempt]))
-        if lowest <= margin(preferences, criterion) <= highest:
+        rng = np.random.default_rng([number, attempt, *rest])
+        problem = family.problem(rng)
+        upper = np.triu(np.clip(family.wins(problem, rng), 0.01, 0.99), 1)
+        mirrored = upper + np.tril(1.0 - upper.T, -1) + 0.5 * np.eye(problem.graph.edges)
+        preferences = dm.Preferences.from_matrix(problem, mirrored)
+        if family.fits(preferences, criterion):
             return preferences
-    raise AssertionError(f"'{family}' has no margins from {lowest} to {highest}")
-
-
-def draw(family: Family, rng: Rng) -> dm.Preferences:
-    """Return one draw, whatever its margin."""
-    problem = family.problem(rng)
-    upper = np.triu(np.clip(family.wins(problem, rng), 0.01, 0.99), 1)
-    mirrored = upper + np.tril(1.0 - upper.T, -1) + 0.5 * np.eye(problem.graph.edges)
-    return dm.Preferences.from_matrix(problem, mirrored)
+    raise AssertionError(f"'{family.name}' has no instance {number} for {criterion}")
 
 
 def margin(preferences: dm.Preferences, criterion: Criterion) -> float:
     """Return by how much the winner is ahead of the best other matching; 0 if there is no single winner."""
     if criterion == "borda":
         return preferences.borda_margin()
-    winner = preferences.condorcet_winner()
-    return 0.0 if winner is None else preferences.condorcet_margin(preferences.problem.edge_numbers(winner))
+    everyone = all_matchings(preferences.problem.graph)  # few; so this is quicker than a linear program
+    scores = preferences.matrix[everyone[:, None], everyone[None]].mean(axis=2)
+    np.fill_diagonal(scores, np.inf)
+    return max(float(scores.min(axis=1).max()) - 0.5, 0.0)

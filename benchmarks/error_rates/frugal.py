@@ -14,41 +14,32 @@ from time import process_time
 from unittest.mock import patch
 
 import numpy as np
-
-import brute
-import duelmatch as dm
-from duelmatch.experiments.simulation import ANSWERS, answer_round
-from duelmatch.explorers.frugal.listed import Ledger
-from statistical.families import (
-    MOST_ATTEMPTS,
-    Criterion,
+from benchmarks.error_rates.families import (
+    Ahead,
+    Family,
     Rng,
     complete,
+    first_that_fits,
     margin,
     sparse,
     strengths,
     two_favourites,
 )
-from statistical.trials import INSTANCES, Trial, Verdict
+from benchmarks.error_rates.trials import INSTANCES, Trial, judge
+
+import duelmatch as dm
+from duelmatch.experiments.simulation import ANSWERS, answer_round
+from duelmatch.explorers.frugal.listed import Ledger
+from duelmatch.matchings.assignment import all_matchings
+from duelmatch.preferences import Criterion
 
 DELTA = 0.1
 MOST_DUELS = 8_000
 
 
-@dataclass(frozen=True)
-class Family:
-    """Preferences are drawn until one is ``kept``."""
-
-    name: str
-    about: str
-    problem: Callable[[Rng], dm.Problem]
-    wins: Callable[[dm.Problem, Rng], np.ndarray]
-    kept: Callable[[dm.Preferences, Criterion], bool]
-
-
-def ahead(low: float, high: float) -> Callable[[dm.Preferences, Criterion], bool]:
+def ahead(low: float, high: float) -> Ahead:
     """The winner's score against the runner-up is above 1/2, or the runner-up's reward, by so much."""
-    return lambda preferences, criterion: low <= margin(preferences, criterion) <= high
+    return Ahead(borda=(low, high), condorcet=(low, high))
 
 
 def uniform(low: float, high: float) -> Callable[[dm.Problem, Rng], np.ndarray]:
@@ -58,7 +49,7 @@ def uniform(low: float, high: float) -> Callable[[dm.Problem, Rng], np.ndarray]:
 def planted(problem: dm.Problem, rng: Rng) -> np.ndarray:
     """One matching wins all its duels with 0.6; the others are as they happen to be."""
     win = rng.uniform(0.3, 0.7, (problem.graph.edges,) * 2)
-    everyone = brute.matchings(problem.graph)
+    everyone = all_matchings(problem.graph)
     winner = everyone[rng.integers(len(everyone))]
     win[winner, :], win[:, winner] = 0.6, 0.4
     return win
@@ -67,26 +58,22 @@ def planted(problem: dm.Problem, rng: Rng) -> np.ndarray:
 def loses_somewhere(preferences: dm.Preferences, criterion: Criterion) -> bool:
     """The Condorcet winner has an edge that loses to another by far."""
     winner = preferences.condorcet_winner()
-    if winner is None or not ahead(0.04, 0.12)(preferences, criterion):
+    if winner is None or not 0.04 <= margin(preferences, criterion) <= 0.12:
         return False
     edges = preferences.problem.edge_numbers(winner)
     matrix, position = preferences.matrix, preferences.problem.graph.edge_position
     return any((matrix[edge][position == position[edge]] < 0.3).any() for edge in edges)
 
 
-def beaten_by(preferences: dm.Preferences, matching: np.ndarray) -> float:
-    """By how much the best answer to a matching beats it: 0 for a Condorcet winner."""
-    return float(brute.scores_against(preferences.problem.graph, preferences.matrix, matching).max() - 0.5)
-
-
 def no_winner(low: float, high: float) -> Callable[[dm.Preferences, Criterion], bool]:
     """Every matching is beaten, and the one that comes closest to a winner by a margin from low to high."""
 
-    def kept(preferences: dm.Preferences, criterion: Criterion) -> bool:
-        everyone = brute.matchings(preferences.problem.graph)
-        return low <= min(beaten_by(preferences, matching) for matching in everyone) <= high
+    def fits(preferences: dm.Preferences, criterion: Criterion) -> bool:
+        everyone = all_matchings(preferences.problem.graph)
+        beaten_by = [preferences.matrix[everyone, chosen].mean(axis=1).max() - 0.5 for chosen in everyone]
+        return bool(low <= min(beaten_by) <= high)
 
-    return kept
+    return fits
 
 
 FAMILIES = {
@@ -170,15 +157,7 @@ FAMILIES = {
 @cache
 def instance(family: str, criterion: Criterion, number: int) -> dm.Preferences:
     """Return instance ``number`` of a family."""
-    of = FAMILIES[family]
-    for attempt in range(MOST_ATTEMPTS):
-        rng = np.random.default_rng([number, attempt, 7])
-        problem = of.problem(rng)
-        win = np.clip(of.wins(problem, rng), 0.01, 0.99)
-        preferences = dm.Preferences.from_matrix(problem, brute.mirrored(problem.graph, win))
-        if len(brute.matchings(problem.graph)) > 1 and of.kept(preferences, criterion):
-            return preferences
-    raise AssertionError(f"'{family}' has no instance {number} for {criterion}")
+    return first_that_fits(FAMILIES[family], criterion, number, 7)
 
 
 @dataclass(frozen=True)
@@ -268,33 +247,8 @@ def run_setting(setting: Setting, run: int) -> Trial:
                 _answer_shuffled(explorer, preferences, rng)
             else:
                 answer_round(explorer, preferences, rng)
-    return Trial(judge(explorer.result, preferences, setting), explorer.duels, process_time() - started)
-
-
-def judge(result: dm.Result, preferences: dm.Preferences, setting: Setting) -> Verdict:
-    """Compare a result with the truth, found by enumeration."""
-    graph, matrix = preferences.problem.graph, preferences.matrix
-    winner = brute.condorcet_winner(graph, matrix) if setting.algorithm == "condorcet" else None
-    if result.status == "budget_spent":
-        return "unfinished"
-    if result.status == "no_winner":
-        return "right" if setting.algorithm == "condorcet" and winner is None else "wrong"
-    assert result.matching is not None
-    chosen = np.array(preferences.problem.edge_numbers(result.matching))
-    if setting.algorithm == "borda":
-        scores = brute.borda_scores(graph, matrix)
-        own = scores[(brute.matchings(graph) == chosen).all(axis=1)][0]
-        loss = float(scores.max() - own)
-    elif result.status == "certified":
-        return "right" if winner is not None and (winner == chosen).all() else "wrong"
-    elif dict(setting.parameters).get("assume_winner", True):
-        assert winner is not None
-        loss = float(matrix[winner, chosen].mean() - 0.5)
-    else:
-        loss = beaten_by(preferences, chosen)
-    allowed = result.epsilon if result.status == "within_epsilon" else 0.0
-    assert allowed is not None
-    return "right" if loss <= allowed + 1e-12 else "wrong"
+    verdict = judge(explorer.result, preferences, setting.algorithm, setting.level)
+    return Trial(verdict, explorer.duels, process_time() - started)
 
 
 @contextmanager

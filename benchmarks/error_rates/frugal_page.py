@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from statistical.frugal import DELTA, FAMILIES, MOST_DUELS, Setting
-from statistical.page import interval, percent, table
-from statistical.trials import INSTANCES, Summary
+from benchmarks.error_rates.frugal import DELTA, FAMILIES, MOST_DUELS, Setting
+from benchmarks.error_rates.page import interval, percent, table
+from benchmarks.error_rates.trials import INSTANCES, Summary
 
 HEADING = "## condorcet and borda"
 
@@ -26,7 +26,7 @@ Their bets leave less to spare than the paper's bounds, so they are measured by 
 them for either algorithm where both apply:
 
 ```text
-PYTHONPATH=tests python -m statistical.measure --part frugal --frugal-runs {runs} --out docs/error-rates.md
+python -m benchmarks.error_rates --part frugal --frugal-runs {runs} --out docs/error-rates.md
 ```
 
 **{wrong:,} of {total:,} runs gave a wrong answer.** No row's 99% interval (Clopper-Pearson) reaches above

@@ -14,17 +14,14 @@ from typing import TYPE_CHECKING
 
 from duelmatch.drawing import draw
 from duelmatch.errors import DuelmatchError, FileError, TooLargeError
-from duelmatch.experiments import page
 from duelmatch.experiments.bounds import Bounds
+from duelmatch.experiments.evaluation import CellSummary, cell_summaries, error_rates, status
 from duelmatch.experiments.experiment import Experiment, Instance
-from duelmatch.experiments.figures import errors, problems, progress, scaling, spread
+from duelmatch.experiments.figures import problems, progress, scaling, spread
 from duelmatch.experiments.figures.style import MOST_PANELS, Styles, save, spread_out
 from duelmatch.experiments.folder import Folder
-from duelmatch.experiments.page import Illustration
+from duelmatch.experiments.page import Illustration, cell_table, error_table, page, slope_table
 from duelmatch.experiments.slopes import AXES, Series, series_along
-from duelmatch.experiments.status import status
-from duelmatch.experiments.summary import Summary, summaries
-from duelmatch.experiments.tables import cell_table, error_table, slope_table
 from duelmatch.files.tables import dump_table
 from duelmatch.files.text import explaining, naming, write_text
 from duelmatch.problem import Matching
@@ -48,7 +45,7 @@ def report(out: str | os.PathLike[str], to: str | os.PathLike[str] | None = None
     """
     folder = Folder(out)
     experiment = folder.experiment()
-    found = summaries(folder, experiment)
+    found = cell_summaries(folder, experiment)
     if not any(len(summary.duels) for summary in found):
         raise FileError(f"{folder.path}: There are no results yet.")
     target = folder.path / "report" if to is None else Path(to)
@@ -63,7 +60,7 @@ def report(out: str | os.PathLike[str], to: str | os.PathLike[str] | None = None
     for table in tables:
         with naming(target / f"{table.name}.csv") as path:
             write_text(path, dump_table(table.columns, table.rows), TEXT_BYTES)
-    html = page.page(status(folder.path), experiment, tables, drawing.all())
+    html = page(status(folder.path), experiment, tables, drawing.all())
     with naming(target / "report.html") as path:
         write_text(path, html, TEXT_BYTES)
     return path
@@ -75,7 +72,7 @@ class _Drawing:
 
     folder: Path
     experiment: Experiment
-    summaries: list[Summary]
+    summaries: list[CellSummary]
 
     def __post_init__(self) -> None:
         self.bounds = Bounds()
@@ -139,14 +136,14 @@ class _Drawing:
         return [self._drawn("duels-against-bound", "Duels against the paper's bound", caption, figure)]
 
     def _errors(self) -> list[Illustration]:
-        rates = errors.error_rates(self.summaries)
+        rates = error_rates(self.summaries)
         if not rates:
             return []
         caption = (
             "Over all problems, with exact 95% intervals. Below the dashed lines is as promised; where none "
             "is in sight, the runs are too few to tell."
         )
-        figure = errors.against_delta(rates, self.styles)
+        figure = spread.errors_against_delta(rates, self.styles)
         return [self._drawn("error-rate", "Error rate against delta", caption, figure)]
 
     def _spread(self) -> list[Illustration]:

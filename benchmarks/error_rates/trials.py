@@ -7,24 +7,28 @@ and any single run of it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from math import log2
 from time import process_time
-from typing import Literal
+from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import numpy as np
+from benchmarks.error_rates.families import FAMILIES, Ahead, instance
 from scipy import stats
 
 import duelmatch as dm
+from duelmatch.experiments.correctness import Correctness, Verdict, clopper_pearson
 from duelmatch.explorers import car_cond
+from duelmatch.preferences import Criterion
 from duelmatch.theory.confidence import paper_scale
-from statistical.families import FAMILIES, Criterion, instance
 
 INSTANCES = 10
 MOST_DUELS = 20_000_000
+ARMS = (5, 10)
 
 CRITERIA: dict[str, Criterion] = {
     "clucb-borda-pac": "borda",
@@ -33,8 +37,6 @@ CRITERIA: dict[str, Criterion] = {
     "car-verify": "condorcet",
     "car-parallel": "condorcet",
 }
-
-Verdict = Literal["right", "wrong", "refuted", "unfinished"]
 
 
 @dataclass(frozen=True)
@@ -54,11 +56,17 @@ class Case:
         """An epsilon below every margin of the family, so that no answer but the winner is good enough."""
         if self.algorithm != "clucb-borda-pac":
             return {}
-        return {"epsilon": 0.8 * FAMILIES[self.family].margins["borda"][0]}
+        return {"epsilon": 0.8 * borda_margin(self.family)}
 
 
-@dataclass(frozen=True)
-class Trial:
+def borda_margin(family: str) -> float:
+    """Return the smallest margin of the Borda winner in a family."""
+    fits = FAMILIES[family].fits
+    assert isinstance(fits, Ahead)
+    return fits.borda[0]
+
+
+class Trial(NamedTuple):
     verdict: Verdict
     duels: int
     seconds: float
@@ -71,29 +79,31 @@ def run_trial(case: Case, run: int) -> Trial:
         result = dm.simulate(
             preferences, case.algorithm, case.delta, seed=run, max_duels=MOST_DUELS, **case.parameters
         )
-    return Trial(judge(result, preferences), result.duels, process_time() - started)
+    verdict = judge(result, preferences, CRITERIA[case.algorithm], case.delta)
+    return Trial(verdict, result.duels, process_time() - started)
 
 
-def judge(result: dm.Result, preferences: dm.Preferences) -> Verdict:
-    """Compare a result with the truth, on an instance that has a winner.
+@cache
+def one_good_arm(arms: int) -> dm.Preferences:
+    """A single position, on which another package was measured too: duels without the good arm are even."""
+    names = [f"c{i}" for i in range(arms)]
+    problem = dm.Problem.complete(names, ["best"])
+    pairs = ((i, j) for i in range(arms) for j in range(i + 1, arms))
+    return dm.Preferences(problem, {("best", names[i], names[j]): 0.6 if i == 0 else 0.5 for i, j in pairs})
 
-    CAR-Verify promises to certify nothing but the winner; that it finds no winner where its first guess was
-    wrong is no error. The same answer from another algorithm is one.
-    """
-    match result.status:
-        case "budget_spent":
-            return "unfinished"
-        case "no_winner":
-            return "refuted" if result.algorithm == "car-verify" else "wrong"
-        case "within_epsilon":
-            assert result.matching is not None
-            assert result.epsilon is not None
-            best = preferences.borda_score(preferences.borda_winner())
-            loss = best - preferences.borda_score(result.matching)
-            return "right" if loss <= result.epsilon else "wrong"
-    borda = CRITERIA[result.algorithm] == "borda"
-    winner = preferences.borda_winner() if borda else preferences.condorcet_winner()
-    return "right" if result.matching == winner else "wrong"
+
+def run_single(algorithm: str, arms: int, run: int) -> Trial:
+    """Do a run on one position."""
+    preferences = one_good_arm(arms)
+    started = process_time()
+    result = dm.simulate(preferences, algorithm, 0.05, seed=run, max_duels=MOST_DUELS)
+    verdict = judge(result, preferences, CRITERIA[algorithm], 0.05)
+    return Trial(verdict, result.duels, process_time() - started)
+
+
+def judge(result: dm.Result, preferences: dm.Preferences, criterion: Criterion, delta: float) -> Verdict:
+    """Compare a result with the winner."""
+    return Correctness(preferences, criterion).verdict(result, delta)
 
 
 @contextmanager
@@ -134,8 +144,7 @@ class Summary:
     @property
     def interval(self) -> tuple[float, float]:
         """The exact (Clopper-Pearson) 99% interval of the probability of a wrong answer."""
-        interval = stats.binomtest(self.wrong, self.runs).proportion_ci(0.99, method="exact")
-        return float(interval.low), float(interval.high)
+        return clopper_pearson(self.wrong, self.runs, 0.99)
 
     def chance(self, delta: float) -> float:
         """The probability that an algorithm that errs with probability delta is wrong so often or more."""
@@ -154,3 +163,13 @@ def summarise(trials: Sequence[Trial]) -> Summary:
         float(np.quantile(duels, 0.9)),
         float(np.median([trial.seconds for trial in trials])),
     )
+
+
+Task = tuple[Hashable, Callable[..., Any], tuple[Any, ...]]
+"""(what it belongs to, a function, its arguments)"""
+
+
+def run_task(task: Task) -> Any:
+    """Do a task; here, since worker processes do not find what is defined in the program itself."""
+    _, function, arguments = task
+    return function(*arguments)
