@@ -50,7 +50,7 @@ def test_wrong_preferences_are_not_taken_for_none(write: Any) -> None:
 def test_the_papers_lower_bound_is_shown_where_it_holds(write: Any) -> None:
     path = write("candidates: [a, b]\npositions: [s]\npreferences:\n  s: [[a, b, 0.51]]\n")
     assert read("plan", path)["borda"]["paper_lower_bound"]["duels"] > 0
-    assert "The paper's lower bound (Theorem 7) " in run("plan", path).stdout
+    assert "The paper's lower bound (Theorem 6) " in run("plan", path).stdout
 
 
 def test_no_condorcet_winner_is_exit_code_1_when_that_was_the_question(write: Any) -> None:

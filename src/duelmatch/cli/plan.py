@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from duelmatch.explorers.planning import DuelBounds, Plan
     from duelmatch.preferences import Criterion
 
-THEOREMS = {"borda": "Theorem 3", "condorcet": "Theorem 7"}
+THEOREMS = {"borda": "Theorem 3", "condorcet": "Theorem 6"}
 
 
 @click.command("plan")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from math import isfinite
 
-from duelmatch import theory
+import duelmatch.theory as theory
 from duelmatch.errors import DuelmatchError
 from duelmatch.experiments.experiment import Cell
 from duelmatch.explorers.catalogue import described

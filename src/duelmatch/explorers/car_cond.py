@@ -9,7 +9,8 @@ Differences from the listing:
   margin eps_q of the listing stays.
 - An empty set of matchings has the value minus infinity, so an edge in no matching is rejected and an edge
   in all of them accepted before any duel.
-- A_t is returned, not A_{t-1}.
+- A_t is returned, not A_{t-1}. Line 18 prints R_t <- R_{t-1} + e, which would forget the other edges
+  rejected in the same round; R_t + e is meant.
 - If the accepted and rejected edges leave no matching, no Condorcet winner exists (or an event of
   probability delta happened): the listing would loop for ever.
 - What is returned is the Condorcet winner if there is one, as the paper assumes. Where there is none it can

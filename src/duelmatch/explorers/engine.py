@@ -128,9 +128,7 @@ class Engine:
     def check_going_on(self) -> None:
         """Refuse to go on with an interrupted search."""
         if self.interrupted:
-            raise DuelError(
-                "This run was interrupted in mid-computation; replay its answers in a new one."
-            )
+            raise DuelError("This run was interrupted in mid-computation; replay its answers in a new one.")
 
     def tell_wins(self, wins: Counts, duels: int) -> None:
         """Take so many answers of the round: how often the first of each pair won."""

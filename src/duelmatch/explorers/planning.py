@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from duelmatch import theory
+import duelmatch.theory as theory
 from duelmatch.errors import TooLargeError
 from duelmatch.explorers.catalogue import Algorithm, algorithms, described
 from duelmatch.files.problems import MOST_EDGES_WITH_PREFERENCES

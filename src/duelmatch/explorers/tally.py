@@ -38,7 +38,7 @@ class Tally:
         return np.where(self._comparable, known, 0.0)
 
     def bounds(self, round_number: int, delta: float, events: int) -> tuple[Matrix, Matrix]:
-        """Return the lower and upper confidence matrices of the paper (Eq. 7): 1/2 on the diagonal."""
+        """Return the lower and upper confidence matrices (Eq. 8, radius of Eq. 7): 1/2 on the diagonal."""
         radius = paper_radius(self.counts, round_number, delta, events)
         estimate = self.estimate
         lower = np.maximum(0.0, estimate - radius)
