@@ -17,7 +17,6 @@ import duelmatch as dm
 from duelmatch.experiments import simulations, single_cell
 from duelmatch.experiments.workers import Processes
 from duelmatch.explorers import catalogue
-from duelmatch.instances import registry
 
 PREFS = dm.Preferences(dm.Problem.complete(["a", "b"], ["s"]), {("s", "a", "b"): 0.9})
 
@@ -65,19 +64,11 @@ def test_a_killed_worker_is_one_sentence() -> None:
     assert workers() == []
 
 
-@pytest.fixture
-def _own_registrations(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forget after the test what it registers."""
-    for module in (catalogue, registry):
-        for name in ("_known", "_registered"):
-            monkeypatch.setattr(module, name, dict(getattr(module, name)))
-
-
 def own_algorithm(make: object) -> dm.Algorithm:
     return replace(catalogue.described("condorcet"), name="mine", make=make)  # type: ignore[arg-type]
 
 
-@pytest.mark.usefixtures("_own_registrations")
+@pytest.mark.usefixtures("own_registrations")
 def test_workers_know_what_was_registered_by_a_call() -> None:
     dm.register_algorithm(own_algorithm(catalogue.described("condorcet").make))
     dm.register_generator("mine", dm.instances.uniform)
@@ -88,14 +79,18 @@ def test_workers_know_what_was_registered_by_a_call() -> None:
     assert theirs == ours
 
 
-@pytest.mark.usefixtures("_own_registrations")
+@pytest.mark.usefixtures("own_registrations")
 def test_what_cannot_be_sent_is_said_and_one_job_does_without() -> None:
     make = catalogue.resolve_name("duelmatch.explorers.frugal.search:condorcet")
     dm.register_algorithm(own_algorithm(lambda *given, **more: make(*given, **more)))
+    dm.register_generator("mine", lambda: PREFS)
     cell = single_cell(PREFS, "mine", seed=1)
-    with pytest.raises(dm.DuelmatchError, match=r"cannot be sent to worker processes.*entry point"):
+    with pytest.raises(
+        dm.DuelmatchError, match=r"'mine', .* cannot be sent to worker.*entry point"
+    ):
         list(simulations(cell, 4, jobs=2))
     assert len(list(simulations(cell, 4, jobs=1))) == 4
+    assert len(list(simulations(single_cell(PREFS, "borda", seed=1), 4, jobs=2))) == 4
 
 
 SCRIPT = """

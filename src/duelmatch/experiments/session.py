@@ -114,7 +114,8 @@ def _do_missing(
     batches = Batches(wanted.cells, missing, workers.number)
     labels = {cell.key: (cell.instance.label, cell.variant.label, cell.delta) for cell in wanted.cells}
     duels = wrong = failed = 0
-    with closing(workers.map(run_batch, batches)) as finished:
+    algorithms = [variant.algorithm for variant in wanted.variants]
+    with closing(workers.map(run_batch, batches, algorithms)) as finished:
         for batch in finished:
             _check_version(batch)
             folder.keep(batch, labels[batch.key], session)

@@ -240,7 +240,7 @@ def simulations(cell: Cell, runs: int, jobs: int = 1) -> Generator[Run, None, No
     """
     jobs = min(jobs, runs)
     batches = Batches([cell], {cell.key: range(runs)}, jobs)
-    with closing(_done(batches, jobs)) as finished:
+    with closing(_done(batches, jobs, cell.variant.algorithm)) as finished:
         for batch in finished:
             batches.learn(batch)
             for run in batch.runs:
@@ -249,9 +249,9 @@ def simulations(cell: Cell, runs: int, jobs: int = 1) -> Generator[Run, None, No
                 yield run
 
 
-def _done(tasks: Iterable[Task], jobs: int) -> Generator[Batch, None, None]:
+def _done(tasks: Iterable[Task], jobs: int, algorithm: str) -> Generator[Batch, None, None]:
     if jobs == 1:
         return (run_batch(task) for task in tasks)
     from duelmatch.experiments.workers import Processes
 
-    return Processes(jobs).map(run_batch, tasks)
+    return Processes(jobs).map(run_batch, tasks, [algorithm])

@@ -48,8 +48,13 @@ class Workers(Protocol):
     def number(self) -> int:
         """How many tasks can be done at once."""
 
-    def map(self, function: Callable[[T], R], tasks: Iterable[T]) -> Generator[R, None, None]:
-        """Yield the results of a function that can be pickled, as they finish."""
+    def map(
+        self, function: Callable[[T], R], tasks: Iterable[T], algorithms: Iterable[str] = ()
+    ) -> Generator[R, None, None]:
+        """Yield the results of a function, as they finish; the tasks need these ``algorithms``.
+
+        :raises DuelmatchError: if one of them was registered here and cannot be sent to the workers.
+        """
 
 
 def processors() -> int:
@@ -65,15 +70,17 @@ class Processes:
     def __init__(self, jobs: int) -> None:
         self.number = jobs
 
-    def map(self, function: Callable[[T], R], tasks: Iterable[T]) -> Generator[R, None, None]:
+    def map(
+        self, function: Callable[[T], R], tasks: Iterable[T], algorithms: Iterable[str] = ()
+    ) -> Generator[R, None, None]:
         """Do the tasks.
 
-        :raises DuelmatchError: if a worker is killed.
+        :raises DuelmatchError: if a worker is killed, or does not get one of the algorithms.
         """
         if self.number == 1:
             yield from map(function, tasks)
             return
-        job = _pickled(function)
+        job = pickle.dumps((function, _registered(pickle.dumps, algorithms)))
         others = multiprocessing.active_children()
         waiting = iter(tasks)
         pool = ProcessPoolExecutor(self.number, _context(), _begin, (job,))
@@ -100,23 +107,30 @@ class Processes:
             pool.shutdown(cancel_futures=True)
 
 
-def _pickled(function: Callable[..., Any]) -> bytes:
-    """Return what a worker has to know before its first task."""
+def _registered(dumps: Callable[[Any], bytes], needed: Iterable[str]) -> Registered:
+    """Return what was registered by a call and can be sent to workers; refuse if that is too little."""
+    algorithms = tuple(one for one in registered_algorithms() if not _objection(one, dumps))
+    generators = {name: one for name, one in registered_generators().items() if not _objection(one, dumps)}
+    for algorithm in registered_algorithms():
+        if algorithm.name in set(needed) and algorithm not in algorithms:
+            raise _not_sent(f"'{algorithm.name}'", _objection(algorithm, dumps))
+    return algorithms, generators
+
+
+def _objection(registered: object, dumps: Callable[[Any], bytes]) -> str:
+    """Return why something cannot be sent to workers; nothing if it can."""
     try:
-        return pickle.dumps((function, _registered()))
+        dumps(registered)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise _not_sent(error) from None
+        return str(error)
+    return ""
 
 
-def _not_sent(error: Exception) -> DuelmatchError:
+def _not_sent(what: str, why: object) -> DuelmatchError:
     return DuelmatchError(
-        "An algorithm or generator that was registered by a call cannot be sent to worker processes "
-        f"({error}). Use a single job, or make it known by an entry point."
+        f"{what}, which was registered by a call, cannot be sent to worker processes ({why}). "
+        "Use a single job, or make it known by an entry point."
     )
-
-
-def _registered() -> Registered:
-    return registered_algorithms(), registered_generators()
 
 
 def _register(registered: Registered) -> None:
@@ -140,7 +154,7 @@ def _begin(job: bytes) -> None:
         _register(registered)
         _job[:] = [function]
     except Exception as error:  # whatever another package does when it is imported
-        _job[:] = [_not_sent(error)]
+        _job[:] = [_not_sent("An algorithm", error)]
 
 
 def _end_with_parent() -> None:
@@ -228,16 +242,19 @@ class Cluster:
         """How many tasks the cluster can do at once, at present."""
         return sum(self._client.nthreads().values())
 
-    def map(self, function: Callable[[T], R], tasks: Iterable[T]) -> Generator[R, None, None]:
+    def map(
+        self, function: Callable[[T], R], tasks: Iterable[T], algorithms: Iterable[str] = ()
+    ) -> Generator[R, None, None]:
         """Do the tasks.
 
         :raises DuelmatchError: if the connection is lost, or a task kills every worker that tries it.
         """
+        from cloudpickle import dumps
         from distributed import KilledWorker, as_completed
         from distributed.client import FutureCancelledError
 
         results = as_completed(loop=self._client.loop, with_results=True)
-        waiting, registered = iter(tasks), _registered()
+        waiting, registered = iter(tasks), _registered(dumps, algorithms)
 
         def fill() -> None:
             """Hand out as many tasks as there is room for, counting the workers anew: they come and go."""
