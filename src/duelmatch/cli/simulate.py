@@ -88,7 +88,7 @@ def command(
 
 
 def _collect(cell: Cell, runs: int, jobs: int | None) -> tuple[list[Run], bool]:
-    """Return the runs that finished, in order, and whether Ctrl-C kept others from it."""
+    """Return the runs that finished, in order, and whether Ctrl-C ended the others."""
     from duelmatch.experiments.simulation import simulations
 
     done: list[Run] = []

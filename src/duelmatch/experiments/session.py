@@ -44,14 +44,14 @@ def run(
     accept_changes: bool = False,
     progress: Callable[[Tick], None] | None = None,
 ) -> ExperimentStatus:
-    """Do what is missing of an experiment, keep the results in the folder ``out``, and return its status.
+    """Do what is missing of an experiment, save the results in the folder ``out``, and return its status.
 
     Runs are done by ``jobs`` processes (one for each processor unless told otherwise), or by the Dask cluster
     whose ``scheduler`` is given. Every batch is on the disk before the next is looked at. Called again after
     any kind of end, this does what is missing and nothing else.
 
     :raises FileError: if ``out`` holds another experiment, unless ``accept_changes``; then the results that
-        both have in common are used, and the others are kept.
+        both have in common are used, and the others stay.
     """
     wanted = experiment if isinstance(experiment, Experiment) else load(experiment)
     path = Path(out)
@@ -118,7 +118,7 @@ def _do_missing(
     with closing(workers.map(run_batch, batches, algorithms)) as finished:
         for batch in finished:
             _check_version(batch)
-            folder.keep(batch, labels[batch.key], session)
+            folder.append(batch, labels[batch.key], session)
             batches.learn(batch)
             duels += sum(one.duels for one in batch.runs)
             wrong += sum(one.wrong and one.promised for one in batch.runs)
