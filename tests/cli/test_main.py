@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from importlib import import_module
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -187,14 +188,14 @@ class TestARealProcess:
     """One start of the program takes a second, so each is asked several things."""
 
     def test_whose_disk_is_full_says_so_in_one_line(self) -> None:
-        for arguments in ("check example:lineup", "--help", "examples lineup", "algorithms --json"):
-            for unbuffered in ("", "1"):
-                done = shell(f"duelmatch {arguments} >/dev/full", PYTHONUNBUFFERED=unbuffered)
-                assert (done.returncode, done.stderr) == (7, FULL), arguments
+        commands = ("algorithms", "algorithms --json", "--help", "completion bash")
+        for arguments, unbuffered in product(commands, ("", "1")):
+            done = shell(f"duelmatch {arguments} >/dev/full", PYTHONUNBUFFERED=unbuffered)
+            assert (done.returncode, done.stderr) == (7, FULL), (arguments, unbuffered)
         assert shell("duelmatch check nowhere.yaml 2>/dev/full").returncode == 3
 
     def test_whose_reader_is_gone_is_quiet(self) -> None:
-        for arguments in ("winners example:lineup", "algorithms --json", "examples lineup", "--help"):
+        for arguments in ("algorithms", "algorithms --json", "completion bash", "--help"):
             done = shell(f"duelmatch {arguments} | true")
             assert (done.returncode, done.stderr) in ((141, ""), (0, "")), arguments
 

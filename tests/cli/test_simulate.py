@@ -97,7 +97,7 @@ class TestRuns:
     def test_have_a_drawn_seed_unless_one_is_given_and_it_is_shown(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("duelmatch.cli.options.drawn_seed", lambda: 4711)
+        monkeypatch.setattr("duelmatch.cli.settings.drawn_seed", lambda: 4711)
         command = ["simulate", "clear.yaml", "--algorithm", "car-cond", "--runs", "1", "--jobs", "1"]
         told = json.loads(CliRunner().invoke(main, [*command, "--json"]).stdout)
         again = answer("clear.yaml", "--runs", "1", "--seed", "4711")

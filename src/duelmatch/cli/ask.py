@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import duelmatch as dm
-from duelmatch.cli.options import RunSettings, Source, file_argument, json_option, settings_options, settle
+from duelmatch.cli.options import Source, file_argument, json_option
 from duelmatch.cli.output import Page, counted, print_json, working
+from duelmatch.cli.settings import RunSettings, settings_options, settle
 from duelmatch.cli.standing import few_possible, how_sure, meaning, print_matching
 from duelmatch.cli.status import INTERRUPTED, NO_WINNER
 from duelmatch.errors import DuelError, FileError
+from duelmatch.explorers.catalogue import described
 
 if TYPE_CHECKING:
     from duelmatch.files.journal import Journal
@@ -70,18 +72,15 @@ def command(
         identity = {"problem": fingerprint(problem), "file": source.name}
         settings = _settings(journal, given, identity)
         resumed = len(journal.answers)
-        dialogue = Dialogue(
-            page, journal, settings.seed, partial(_start, problem, settings, max_duels, journal)
-        )
+        start = partial(_start, problem, settings, max_duels, journal)
+        dialogue = Dialogue(page, journal, settings.seed, start)
         journal.begin(identity | settings.as_dict(), problem)
         _welcome(page, source, journal)
         ended = dialogue.hold()
         result, progress = dialogue.run.result, dialogue.run.progress
     if as_json:
-        summary = {"file": source.name, "votes": str(path), **settings.as_dict()}
-        summary |= {"criterion": settings.criterion, "max_duels": max_duels}
-        summary |= {"resumed": resumed, "ended": ended}
-        print_json(summary | _as_dict(result, progress))
+        about = {"file": source.name, "votes": str(path), **settings.as_dict(), "max_duels": max_duels}
+        print_json(about | {"resumed": resumed, "ended": ended} | _as_dict(result, progress))
     else:
         resume = ["duelmatch", "ask", source.name, "--votes", str(path)]
         if ended == "done":
@@ -161,6 +160,7 @@ def _as_dict(result: dm.Result, progress: dm.Progress) -> dict[str, Any]:
     return {
         "status": result.status,
         "matching": result.matching,
+        "criterion": described(result.algorithm).criterion,
         "duels": result.duels,
         "error_allowed": result.delta,
         "assuming": result.assuming,

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from duelmatch.cli.options import Source, file_argument, json_option, settings_options, settle
+from duelmatch.cli.options import Source, file_argument, json_option
 from duelmatch.cli.output import Page, counted, print_json, rounded, ticker
+from duelmatch.cli.settings import settings_options, settle
 from duelmatch.cli.standing import probability
 from duelmatch.cli.status import INTERRUPTED, refuse
 from duelmatch.explorers.catalogue import Assumption
