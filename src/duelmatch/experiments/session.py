@@ -16,7 +16,7 @@ from duelmatch.experiments.experiment import Experiment
 from duelmatch.experiments.folder import Folder
 from duelmatch.experiments.loading import load
 from duelmatch.experiments.simulation import FAILED, Batch, Batches, run_batch
-from duelmatch.experiments.workers import Cluster, Processes, Workers, processors
+from duelmatch.experiments.workers import Cluster, Processes, processors
 from duelmatch.files.locking import Lock
 from duelmatch.files.text import explaining, naming
 from duelmatch.version import __version__
@@ -109,7 +109,7 @@ def _do_missing(
     left = sum(map(len, missing.values()))
     if not left:
         return
-    workers: Workers = Processes(min(jobs or processors(), left)) if scheduler is None else Cluster(scheduler)
+    workers = Processes(min(jobs or processors(), left)) if scheduler is None else Cluster(scheduler)
     session = folder.begin_session({"jobs": workers.number, "scheduler": scheduler})
     batches = Batches(wanted.cells, missing, workers.number)
     labels = {cell.key: (cell.instance.label, cell.variant.label, cell.delta) for cell in wanted.cells}
