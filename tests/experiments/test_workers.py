@@ -23,7 +23,8 @@ PREFS = dm.Preferences(dm.Problem.complete(["a", "b"], ["s"]), {("s", "a", "b"):
 
 def workers() -> list[psutil.Process]:
     """Return the worker processes of this one: children of its fork server."""
-    return [worker for server in psutil.Process().children() for worker in server.children()]
+    servers = [child for child in psutil.Process().children() if "forkserver" in " ".join(child.cmdline())]
+    return [worker for server in servers for worker in server.children()]
 
 
 def test_every_task_is_done_whoever_does_it() -> None:
