@@ -219,14 +219,14 @@ def main():
     parser.add_argument("--paper-runs", type=int, default=2, help="runs of the paper's")
     parser.add_argument("--batch", type=int, default=50, help="also ask so many at once")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--keep", type=Path, help="a file to keep the runs in, and to go on from")
+    parser.add_argument("--save", type=Path, help="a file to save the runs in, and to go on from")
     parser.add_argument("--without", action="append", default=[], help="leave an algorithm of the paper out")
     parser.add_argument("--plot", help="write a figure to this file")
     options = parser.parse_args()
     todo = [
         job for job in jobs(options.runs, options.paper_runs, options.batch) if job[3] not in options.without
     ]
-    results = [result for _, result in measured(run, todo, options.jobs, options.keep, json.dumps)]
+    results = [result for _, result in measured(run, todo, options.jobs, options.save, json.dumps)]
     table(results, options.batch)
     if options.plot:
         plot(results, options.plot)

@@ -109,7 +109,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2, help="processes (2)")
     parser.add_argument("--out", type=Path, help="the page to write; standard output unless given")
     parser.add_argument(
-        "--keep", type=Path, help="keep results here until the page is written, to go on after Ctrl-C"
+        "--save", type=Path, help="save results here until the page is written, to go on after Ctrl-C"
     )
     options = parser.parse_args()
     todo: list[Task] = []
@@ -119,7 +119,7 @@ def main() -> int:
     if options.part != "paper":
         todo += frugal_tasks(options.frugal_runs)
     try:
-        results = measure(todo, options.jobs, options.keep)
+        results = measure(todo, options.jobs, options.save)
     except KeyboardInterrupt:
         print("\nStopped; no page was written.", file=sys.stderr)
         return 130
@@ -135,8 +135,8 @@ def main() -> int:
         print(text)
     else:
         options.out.write_text(text, encoding="utf-8")
-    if options.keep is not None:
-        options.keep.unlink(missing_ok=True)  # what it had is on the page now
+    if options.save is not None:
+        options.save.unlink(missing_ok=True)  # what it had is on the page now
     for sentence in failing:
         print(sentence, file=sys.stderr)
     return 1 if failing else 0

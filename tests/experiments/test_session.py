@@ -1,4 +1,4 @@
-"""Results are kept as runs finish: nothing is lost, nothing is done twice, and the order does not matter."""
+"""Results are saved as runs finish: nothing is lost, nothing is done twice, and the order does not matter."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class StopError(Exception):
     pass
 
 
-def test_what_was_done_before_an_interruption_is_kept_and_not_done_again(whole: Path, tmp_path: Path) -> None:
+def test_what_was_done_before_an_interruption_is_not_done_again(whole: Path, tmp_path: Path) -> None:
     seen: list[int] = []
 
     def stop(tick: Tick) -> None:
@@ -93,14 +93,14 @@ def test_what_was_done_before_an_interruption_is_kept_and_not_done_again(whole: 
     file, out = small_file(tmp_path), tmp_path / "out"
     with pytest.raises(StopError):
         experiments.run(file, out, jobs=1, progress=stop)
-    kept = {(row["cell"], row["repetition"]) for row in rows(out)}
-    assert len(kept) == seen[-1] < 48
+    saved = {(row["cell"], row["repetition"]) for row in rows(out)}
+    assert len(saved) == seen[-1] < 48
     again: list[int] = []
     experiments.run(file, out, jobs=1, progress=lambda tick: again.append(tick.done))
     assert again[0] > seen[-1]
     sessions = experiments.results(out)["session"].to_pylist()
-    assert sessions.count(1) == len(kept)
-    assert sessions.count(2) == 48 - len(kept)
+    assert sessions.count(1) == len(saved)
+    assert sessions.count(2) == 48 - len(saved)
     assert rows(out) == rows(whole)
 
 
@@ -112,7 +112,7 @@ def start(file: Path, out: Path, stderr: int = subprocess.DEVNULL) -> subprocess
     )
 
 
-def kept_parts(out: Path) -> int:
+def saved_parts(out: Path) -> int:
     return len(list((out / "runs").glob("part-*"))) if (out / "runs").exists() else 0
 
 
@@ -148,9 +148,9 @@ def test_kill_9_loses_no_finished_run_and_the_figures_are_the_same_bytes(tmp_pat
     file = small_file(tmp_path, repetitions=60, algorithms=1)
     killed, straight = tmp_path / "killed", tmp_path / "straight"
     for more in (2, 1):
-        before = kept_parts(killed)
+        before = saved_parts(killed)
         process = start(file, killed)
-        wait_for(lambda before=before, more=more: kept_parts(killed) >= before + more, process)
+        wait_for(lambda before=before, more=more: saved_parts(killed) >= before + more, process)
         workers = children(process)
         assert len(workers) >= 2
         process.send_signal(signal.SIGKILL)
@@ -174,10 +174,10 @@ def test_kill_9_loses_no_finished_run_and_the_figures_are_the_same_bytes(tmp_pat
         assert (killed / "report" / table).read_bytes() == (straight / "report" / table).read_bytes()
 
 
-def test_ctrl_c_says_what_is_kept(tmp_path: Path) -> None:
+def test_ctrl_c_says_what_is_saved(tmp_path: Path) -> None:
     out = tmp_path / "out"
     process = start(small_file(tmp_path, repetitions=2000), out)
-    wait_for(lambda: kept_parts(out) >= 2, process)
+    wait_for(lambda: saved_parts(out) >= 2, process)
     process.send_signal(signal.SIGINT)
     assert process.wait(60) == 130
     assert experiments.status(out).done > 0
@@ -186,7 +186,7 @@ def test_ctrl_c_says_what_is_kept(tmp_path: Path) -> None:
 def test_a_worker_that_is_killed_is_said_and_the_rest_can_be_done(tmp_path: Path) -> None:
     file, out = small_file(tmp_path, repetitions=300, algorithms=1), tmp_path / "out"
     process = start(file, out, stderr=subprocess.PIPE)
-    wait_for(lambda: kept_parts(out) >= 2, process)
+    wait_for(lambda: saved_parts(out) >= 2, process)
     grandchildren = [
         worker
         for server in psutil.Process(process.pid).children()  # workers are children of the fork server
@@ -240,7 +240,7 @@ def test_two_cannot_run_in_one_folder(tmp_path: Path) -> None:
     file, out = small_file(tmp_path, repetitions=2000), tmp_path / "out"
     process = start(file, out)
     try:
-        wait_for(lambda: kept_parts(out) >= 1, process)
+        wait_for(lambda: saved_parts(out) >= 1, process)
         with pytest.raises(dm.FileError, match=f"in use by process {process.pid}"):
             experiments.run(file, out, jobs=1)
     finally:
@@ -254,7 +254,7 @@ def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
         experiments.run(small_file(tmp_path), tmp_path, jobs=1)
 
 
-def test_a_run_that_fails_is_kept_with_its_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_fails_is_saved_with_its_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What really fails (an exact count that is out of reach) takes a minute, so one run is made to fail."""
     simulated_run = simulation.simulated_run
     failing = {cell.seed(1) for cell in experiments.load(small_file(tmp_path)).cells}
@@ -281,10 +281,10 @@ def batch(number: int) -> dict[str, list[object]]:
 
 def test_parts_are_merged_and_nothing_counts_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "MERGED", 4)
-    kept = parts.Parts(tmp_path)
+    saved = parts.Parts(tmp_path)
     for number in range(21):
-        kept.append(batch(number))
-    assert sorted(part.level for part in kept.parts) == [0, 1, 2]
+        saved.append(batch(number))
+    assert sorted(part.level for part in saved.parts) == [0, 1, 2]
     again = parts.Parts(tmp_path)
     found = [number for piece in again.batches(["repetition"]) for number in piece["repetition"].to_pylist()]
     assert found == list(range(21))
@@ -294,12 +294,12 @@ def test_being_killed_while_merging_counts_nothing_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(parts, "MERGED", 4)
-    kept = parts.Parts(tmp_path)
+    saved = parts.Parts(tmp_path)
     for number in range(3):
-        kept.append(batch(number))
+        saved.append(batch(number))
     monkeypatch.setattr(Path, "unlink", _dies)
     with pytest.raises(StopError):
-        kept.append(batch(3))
+        saved.append(batch(3))
     monkeypatch.undo()
     assert len(list(tmp_path.glob("part-*"))) == 5
     (tmp_path / ".left.tmp").write_bytes(b"half a part")

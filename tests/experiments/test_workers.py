@@ -86,9 +86,7 @@ def test_what_cannot_be_sent_is_said_and_one_job_does_without() -> None:
     dm.register_algorithm(own_algorithm(lambda *given, **more: make(*given, **more)))
     dm.register_generator("mine", lambda: PREFS)
     cell = single_cell(PREFS, "mine", seed=1)
-    with pytest.raises(
-        dm.DuelmatchError, match=r"'mine', .* cannot be sent to worker.*entry point"
-    ):
+    with pytest.raises(dm.DuelmatchError, match=r"'mine', .* cannot be sent to worker.*entry point"):
         list(simulations(cell, 4, jobs=2))
     assert len(list(simulations(cell, 4, jobs=1))) == 4
     assert len(list(simulations(single_cell(PREFS, "borda", seed=1), 4, jobs=2))) == 4

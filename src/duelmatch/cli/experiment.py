@@ -62,7 +62,7 @@ def command() -> None:
 @click.option(
     "--accept-changes",
     is_flag=True,
-    help="Go on although FILE, or the version of duelmatch, has changed; what is still asked for is kept.",
+    help="Go on although FILE, or the version of duelmatch, has changed; results still asked for are used.",
 )
 @json_option
 def run(
@@ -135,7 +135,7 @@ def status_(folder: Path, as_json: bool) -> None:
     if status.unused:
         page.paragraph(
             f"{counted(status.unused, 'further result')} belong to an earlier form of the experiment; they "
-            "are kept and not used."
+            "stay in the folder, unused."
         )
 
 

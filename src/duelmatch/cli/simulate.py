@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import asdict
 from statistics import median_high
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,6 @@ from duelmatch.explorers.catalogue import Assumption
 if TYPE_CHECKING:
     from duelmatch.experiments.experiment import Cell
     from duelmatch.experiments.simulation import Run
-    from duelmatch.experiments.summary import Summary
 
 MOST_ROWS = 12
 
@@ -77,9 +77,8 @@ def command(
         "criterion": settings.criterion,
         "max_duels": max_duels,
         "runs": runs,
-        "finished": len(done),
         "interrupted": interrupted,
-        **as_dict(summarise(cell, done)),
+        **asdict(summarise(cell, done)),
         "each_run": list(map(_run_as_dict, done)),
         "seconds": perf_counter() - start,
     }
@@ -89,7 +88,7 @@ def command(
 
 
 def _collect(cell: Cell, runs: int, jobs: int | None) -> tuple[list[Run], bool]:
-    """Return the runs that finished, in order, and whether Ctrl-C kept others from it."""
+    """Return the runs that finished, in order, and whether Ctrl-C ended the others."""
     from duelmatch.experiments.simulation import simulations
 
     done: list[Run] = []
@@ -108,37 +107,6 @@ def _processors() -> int:
     from duelmatch.experiments.workers import processors
 
     return processors()
-
-
-def as_dict(summary: Summary) -> dict[str, Any]:
-    """Return what ``simulate --json`` says about all runs together."""
-    return {
-        "statuses": summary.statuses,
-        "answers": [
-            {
-                "status": answer.status,
-                "matching": None if answer.matching is None else dict(answer.matching),
-                "runs": answer.runs,
-                "right": answer.right,
-            }
-            for answer in summary.answers
-        ],
-        "winner": None if summary.winner is None else dict(summary.winner),
-        "too_large": summary.too_large,
-        "wrong": summary.wrong,
-        "error_rate": summary.error_rate,
-        "error_interval": summary.error_interval,
-        "error_allowed": summary.error_allowed,
-        "assuming": list(summary.assuming),
-        "duels": {
-            "median": summary.median_duels,
-            "mean": summary.mean_duels,
-            "percentile_5": summary.percentile_5,
-            "percentile_95": summary.percentile_95,
-        },
-        "information_limit": summary.information_limit,
-        "seconds_per_run": summary.seconds_per_run,
-    }
 
 
 def _run_as_dict(run: Run) -> dict[str, Any]:

@@ -111,7 +111,7 @@ class Folder:
                     done[key][own[own < experiment.repetitions]] = True
         return done
 
-    def keep(self, batch: Batch, labels: tuple[str, str, float], session: int) -> None:
+    def append(self, batch: Batch, labels: tuple[str, str, float], session: int) -> None:
         """Add the runs of a batch to the results; when this returns they are on the disk."""
         problem, algorithm, delta = labels
         number, runs = len(batch.runs), batch.runs

@@ -16,7 +16,7 @@ from duelmatch.experiments.experiment import Experiment
 from duelmatch.experiments.folder import Folder
 from duelmatch.experiments.loading import load
 from duelmatch.experiments.simulation import FAILED, Batch, Batches, run_batch
-from duelmatch.experiments.workers import Cluster, Processes, Workers, processors
+from duelmatch.experiments.workers import Cluster, Processes, processors
 from duelmatch.files.locking import Lock
 from duelmatch.files.text import explaining, naming
 from duelmatch.version import __version__
@@ -44,14 +44,14 @@ def run(
     accept_changes: bool = False,
     progress: Callable[[Tick], None] | None = None,
 ) -> ExperimentStatus:
-    """Do what is missing of an experiment, keep the results in the folder ``out``, and return its status.
+    """Do what is missing of an experiment, save the results in the folder ``out``, and return its status.
 
     Runs are done by ``jobs`` processes (one for each processor unless told otherwise), or by the Dask cluster
     whose ``scheduler`` is given. Every batch is on the disk before the next is looked at. Called again after
     any kind of end, this does what is missing and nothing else.
 
     :raises FileError: if ``out`` holds another experiment, unless ``accept_changes``; then the results that
-        both have in common are used, and the others are kept.
+        both have in common are used, and the others stay.
     """
     wanted = experiment if isinstance(experiment, Experiment) else load(experiment)
     path = Path(out)
@@ -109,7 +109,7 @@ def _do_missing(
     left = sum(map(len, missing.values()))
     if not left:
         return
-    workers: Workers = Processes(min(jobs or processors(), left)) if scheduler is None else Cluster(scheduler)
+    workers = Processes(min(jobs or processors(), left)) if scheduler is None else Cluster(scheduler)
     session = folder.begin_session({"jobs": workers.number, "scheduler": scheduler})
     batches = Batches(wanted.cells, missing, workers.number)
     labels = {cell.key: (cell.instance.label, cell.variant.label, cell.delta) for cell in wanted.cells}
@@ -118,7 +118,7 @@ def _do_missing(
     with closing(workers.map(run_batch, batches, algorithms)) as finished:
         for batch in finished:
             _check_version(batch)
-            folder.keep(batch, labels[batch.key], session)
+            folder.append(batch, labels[batch.key], session)
             batches.learn(batch)
             duels += sum(one.duels for one in batch.runs)
             wrong += sum(one.wrong and one.promised for one in batch.runs)

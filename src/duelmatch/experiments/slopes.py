@@ -79,8 +79,8 @@ class Axis:
 
 def _without(names: tuple[str, ...]) -> Callable[[Cell], tuple[str, ...]]:
     def common(cell: Cell) -> tuple[str, ...]:
-        kept = {name: value for name, value in cell.instance.parameters.items() if name not in names}
-        family = f"{cell.instance.family} ({shown(kept)})" if kept else cell.instance.family
+        shared = {name: value for name, value in cell.instance.parameters.items() if name not in names}
+        family = f"{cell.instance.family} ({shown(shared)})" if shared else cell.instance.family
         return family, f"delta {cell.delta:g}"
 
     return common

@@ -30,15 +30,25 @@ class AnswerCount:
 
 
 @dataclass(frozen=True, slots=True)
+class DuelCounts:
+    """How many duels the runs took."""
+
+    median: float
+    mean: float
+    percentile_5: float
+    percentile_95: float
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
-    """Statuses and answers with their counts, the most frequent first; errors; duels per run.
+    """Of all finished runs: statuses and answers with their counts, the most frequent first; errors; duels.
 
     ``wrong`` runs claim what is not so, and are an ``error_rate`` of all runs, with an exact 95% interval;
     None if the winner is out of reach, ``too_large`` saying why. ``error_allowed`` is the largest delta of an
     answer. ``assuming`` is what their guarantees take for granted.
     """
 
-    runs: int
+    finished: int
     statuses: dict[str, int]
     answers: tuple[AnswerCount, ...]
     winner: Matching | None
@@ -48,10 +58,7 @@ class Summary:
     error_interval: tuple[float, float] | None
     error_allowed: float
     assuming: tuple[Assumption, ...]
-    median_duels: float
-    mean_duels: float
-    percentile_5: float
-    percentile_95: float
+    duels: DuelCounts
     information_limit: float | None
     seconds_per_run: float
 
@@ -67,7 +74,7 @@ def summarise(cell: Cell, runs: Sequence[Run]) -> Summary:
     duels = np.array([result.duels for result in results])
     low, high = (float(value) for value in np.percentile(duels, [5, 95]))
     return Summary(
-        runs=len(runs),
+        finished=len(runs),
         statuses=dict(Counter(result.status for result in results).most_common()),
         answers=tuple(
             AnswerCount(status, matching, number, is_so)
@@ -80,10 +87,7 @@ def summarise(cell: Cell, runs: Sequence[Run]) -> Summary:
         error_interval=None if wrong is None else clopper_pearson(wrong, len(runs), CONFIDENCE),
         error_allowed=max(result.delta for result in results),
         assuming=tuple(dict.fromkeys(one for result in results for one in result.assuming)),
-        median_duels=float(np.median(duels)),
-        mean_duels=float(duels.mean()),
-        percentile_5=low,
-        percentile_95=high,
+        duels=DuelCounts(float(np.median(duels)), float(duels.mean()), low, high),
         information_limit=Bounds().limit(cell),
         seconds_per_run=sum(run.seconds for run in runs) / len(runs),
     )

@@ -2,7 +2,7 @@
 
 Each maps a function over an iterator of tasks: it takes tasks when it has room for them, and yields results
 as they finish. Closing the generator stops all work. Algorithms and generators that were registered by a call
-are known to the workers, too.
+are known to the workers, too, if they can be sent; those that the tasks need must be.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from itertools import islice
 from multiprocessing.context import BaseContext
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from duelmatch.errors import DuelmatchError, MissingExtraError
 from duelmatch.explorers.catalogue import Algorithm, register_algorithm, registered_algorithms
@@ -39,22 +39,6 @@ TIMEOUT = 15
 T = TypeVar("T")
 R = TypeVar("R")
 Registered = tuple[tuple[Algorithm, ...], dict[str, InstanceGenerator]]
-
-
-class Workers(Protocol):
-    """Does tasks."""
-
-    @property
-    def number(self) -> int:
-        """How many tasks can be done at once."""
-
-    def map(
-        self, function: Callable[[T], R], tasks: Iterable[T], algorithms: Iterable[str] = ()
-    ) -> Generator[R, None, None]:
-        """Yield the results of a function, as they finish; the tasks need these ``algorithms``.
-
-        :raises DuelmatchError: if one of them was registered here and cannot be sent to the workers.
-        """
 
 
 def processors() -> int:
