@@ -18,8 +18,8 @@ from duelmatch.theory.limit import (
     binary_divergence,
     borda_coefficients,
     condorcet_coefficients,
+    hardest_rival,
 )
-from duelmatch.theory.rival import hardest_rival
 
 LARGEST_DIRECT_SOLVE = 400
 """Rivals times pairs up to which SLSQP is quick."""
