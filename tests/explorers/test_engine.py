@@ -12,7 +12,7 @@ import pytest
 import duelmatch as dm
 from duelmatch.explorers import engine as engine_module
 from duelmatch.explorers import explorer as explorer_module
-from duelmatch.explorers.engine import NOTHING, Engine, Outcome, Round, Rounds, Snapshot
+from duelmatch.explorers.engine import NOTHING, Engine, Outcome, Round, RoundAnswers, Rounds, Snapshot
 
 TRIO = dm.Problem.complete(["ann", "bob", "cyd"], ["chair"])
 PAIRS = np.array([0, 0, 1]), np.array([1, 2, 2])
@@ -28,8 +28,8 @@ class Script:
 
     def rounds(self) -> Rounds:
         for size in self.sizes:
-            wins = yield Round(*PAIRS, np.full(3, size))
-            self.answers.append(wins.tolist())
+            answers = yield Round(*PAIRS, np.full(3, size))
+            self.answers.append(answers.score.tolist())
         return Outcome("budget_spent", np.array([0]))
 
     def snapshot(self) -> Snapshot:
@@ -42,7 +42,7 @@ def test_rounds_without_duels_are_passed_over() -> None:
     script = Script(0, 0, 0, 2, 0, 0)
     run = Engine(script)
     assert run.wanted.total == 6
-    run.tell_wins(np.array([2, 1, 0]), 6)
+    run.tell_many(RoundAnswers(np.array([2, 1, 0]), np.zeros(3, dtype=int)), 6)
     assert run.outcome is not None
     assert run.wanted is NOTHING
     assert script.answers == [[0, 0, 0]] * 3 + [[2, 1, 0]] + [[0, 0, 0]] * 2
@@ -52,10 +52,10 @@ def test_a_round_may_be_answered_in_parts() -> None:
     script = Script(2, 1)
     run = Engine(script)
     run.tell_one(0, True)
-    run.tell_wins(np.array([1, 0, 1]), 4)
+    run.tell_many(RoundAnswers(np.array([1, 0, 0]), np.array([0, 0, 1])), 4)
     assert script.answers == []
     assert run.missing == 1
-    run.tell_one(2, False)
+    run.tell_one(2, None)
     assert script.answers == [[2, 0, 1]]
     assert run.missing == 3
 

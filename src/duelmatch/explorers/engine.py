@@ -1,8 +1,8 @@
 """The round engine: what an algorithm and whoever drives it say to each other, and the run of one.
 
-A search is a generator: it yields a :class:`Round`, the duels it wants next, is sent how often the first of
-each pair won, and at last returns an :class:`Outcome`. So its code keeps the shape of its listing, it can be
-suspended after any single duel, and a simulation can answer a whole round with one binomial draw.
+A search is a generator: it yields a :class:`Round`, the duels it wants next, is sent the answers, counted as
+:class:`RoundAnswers`, and at last returns an :class:`Outcome`. So its code keeps the shape of its listing, it
+can be suspended after any single duel, and a simulation can answer a whole round with one binomial draw.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from duelmatch.errors import DuelError
 from duelmatch.explorers.catalogue import Assumption
-from duelmatch.graph import Indices, Mask
+from duelmatch.graph import Indices, Mask, Vector
 
 Status = Literal["certified", "within_epsilon", "no_winner", "budget_spent"]
 Counts = NDArray[np.int64]
@@ -64,6 +64,29 @@ NOTHING = Round(np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp), np.zeros
 
 
 @dataclass(frozen=True, slots=True)
+class RoundAnswers:
+    """The answers to a round: for each pair, how often the first edge won, and how often it was a tie."""
+
+    wins: Counts
+    ties: Counts
+
+    @property
+    def score(self) -> Vector:
+        """What the first edge of each pair is credited with: 1 for a win, 1/2 for a tie."""
+        return self.wins + self.ties / 2
+
+    def part(self, pairs: slice) -> RoundAnswers:
+        """Return the answers about some of the pairs."""
+        return RoundAnswers(self.wins[pairs], self.ties[pairs])
+
+    @classmethod
+    def none(cls, duels: Round) -> RoundAnswers:
+        """Return no answer to any of the pairs of a round."""
+        nothing = np.zeros(len(duels.first), dtype=np.int64)
+        return cls(nothing, nothing.copy())
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """How a run ended: the matching's edges, if there is one, and what is known of it.
 
@@ -97,14 +120,14 @@ class Snapshot:
     some_possible: Indices | None = None
 
 
-Rounds = Generator[Round, Counts, Outcome]
+Rounds = Generator[Round, RoundAnswers, Outcome]
 
 
 class Search(Protocol):
     """One run of one algorithm."""
 
     def rounds(self) -> Rounds:
-        """Yield the duels wanted, receive the wins of the first edges, return the outcome."""
+        """Yield the duels wanted, receive the answers, return the outcome."""
 
     def snapshot(self) -> Snapshot:
         """Say where the run is; may be asked at any time, also of an interrupted run."""
@@ -130,22 +153,23 @@ class Engine:
         if self.interrupted:
             raise DuelError("This run was interrupted in mid-computation; replay its answers in a new one.")
 
-    def tell_wins(self, wins: Counts, duels: int) -> None:
-        """Take so many answers of the round: how often the first of each pair won."""
+    def tell_many(self, answers: RoundAnswers, duels: int) -> None:
+        """Take so many answers to the round."""
         self.interrupted = True
-        self._wins += wins
+        self._answers.wins[:] += answers.wins
+        self._answers.ties[:] += answers.ties
         self._count(duels)
 
-    def tell_one(self, pair: int, first_wins: bool) -> None:
-        """Take one answer of the round."""
+    def tell_one(self, pair: int, first_wins: bool | None) -> None:
+        """Take one answer to the round; None is a tie."""
         self.interrupted = True
-        self._wins[pair] += first_wins
+        (self._answers.ties if first_wins is None else self._answers.wins)[pair] += first_wins is not False
         self._count(1)
 
     def _count(self, duels: int) -> None:
         self.missing -= duels
         if self.missing == 0:
-            self._proceed(self._wins)
+            self._proceed(self._answers)
         self.interrupted = False
 
     @property
@@ -155,17 +179,17 @@ class Engine:
             self._snapshot = self._search.snapshot()
         return self._snapshot
 
-    def _proceed(self, wins: Counts | None) -> None:
+    def _proceed(self, answers: RoundAnswers | None) -> None:
         """Give the search its answers, and take its next round or its outcome."""
         self.interrupted = True
         try:
-            wanted = next(self._rounds) if wins is None else self._rounds.send(wins)
+            wanted = next(self._rounds) if answers is None else self._rounds.send(answers)
             while wanted.total == 0:
-                wanted = self._rounds.send(wanted.count)
+                wanted = self._rounds.send(RoundAnswers.none(wanted))
         except StopIteration as stop:
             self.outcome, wanted = stop.value, NOTHING
         self._snapshot = None
         self.wanted = wanted
         self.missing = wanted.total
-        self._wins = np.zeros(len(wanted.first), dtype=np.int64)
+        self._answers = RoundAnswers.none(wanted)
         self.interrupted = False

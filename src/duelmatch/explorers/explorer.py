@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral
 from reprlib import repr as shortly
 from typing import Any
@@ -13,11 +13,16 @@ from numpy.typing import NDArray
 
 from duelmatch.errors import DuelError, ProblemError
 from duelmatch.explorers.catalogue import check, described, drawn_seed, is_whole
-from duelmatch.explorers.engine import NOTHING, Counts, Engine, Outcome, Round, Search
+from duelmatch.explorers.engine import NOTHING, Counts, Engine, Outcome, Round, RoundAnswers, Search
 from duelmatch.explorers.result import Progress, Result
 from duelmatch.graph import Mask
 from duelmatch.matchings import Edge
 from duelmatch.problem import Duel, Problem
+
+Answer = str | Sequence[str | tuple[str, ...]] | None
+"""Who is better: a name, a ranking with ties in tuples, or None for no difference."""
+
+MISSING = "(no answer)"
 
 
 def explorer(
@@ -120,21 +125,20 @@ class Explorer:
         open_pairs = (pair for _, pair in self._open.values())
         return [self._hand_out(pair) for pair in self._waiting().take(n, open_pairs)]
 
-    def tell(self, duel: Duel, winner: str) -> None:
-        """Take the answer to a duel. A refused answer changes nothing.
+    def tell(self, duel: Duel, answer: Answer = MISSING, *, winner: Answer = MISSING) -> None:
+        """Take the answer to a duel: the winner's name, or None for no difference, which counts 1/2.
 
-        :raises DuelError: if the duel is not open, or the winner was not in it.
+        A ranking of the two is understood as well: ``["ann", "bob"]``, or ``[("ann", "bob")]`` for a tie.
+        ``winner`` is another name for ``answer``. A refused answer changes nothing.
+
+        :raises DuelError: if the duel is not open, or the answer is not about the two in it.
         """
         pair = self._pair_of(duel)
-        if not isinstance(winner, str) or winner not in (duel.first, duel.second):
-            raise DuelError(
-                f"'{winner!s:.80}' was not in duel {duel.id}, "
-                f"'{duel.first}' against '{duel.second}' at '{duel.position}'."
-            )
+        first_wins = _first_wins(duel, winner if answer is MISSING else answer)
         self._engine.interrupted = True
         del self._open[duel.id]
         self.duels += 1
-        self._engine.tell_one(pair, winner == duel.first)
+        self._engine.tell_one(pair, first_wins)
 
     def release(self, duel: Duel) -> None:
         """Give back a duel that will not be answered; it is handed out again under a new number.
@@ -149,17 +153,18 @@ class Explorer:
         """The duels handed out and neither answered nor released."""
         return tuple(duel for duel, _ in self._open.values())
 
-    def replay(self, answers: Iterable[tuple[str, str, str]]) -> None:
+    def replay(self, answers: Iterable[tuple[str, ...]]) -> None:
         """Feed answers (position, winner, loser) of an earlier run of the same problem, parameters and seed.
 
-        They must come in the order in which they were told. Duels that were open then are asked again.
+        A tie is (position, one, other, "="). They must come in the order in which they were told. Duels that
+        were open then are asked again.
 
         :raises DuelError: at the first that this run would not have asked for, naming it.
         """
         for number, answer in enumerate(answers, start=1):
             self._engine.check_going_on()
             match answer:
-                case (str(position), str(winner), str(loser)):
+                case (str(position), str(winner), str(loser)) | (str(position), str(winner), str(loser), "="):
                     duel = self._asked_about(position, winner, loser)
                 case _:
                     raise DuelError(f"Answer {number} is not (position, winner, loser) but {answer!r:.80}.")
@@ -171,7 +176,7 @@ class Explorer:
                     "is it of another problem, seed, algorithm or set of parameters?"
                 )
                 raise DuelError(f"Answer {number}, '{winner}' over '{loser}' at '{position}', {reason}")
-            self.tell(duel, winner)
+            self.tell(duel, winner if len(answer) == 3 else None)
 
     @property
     def result(self) -> Result:
@@ -210,14 +215,21 @@ class Explorer:
             return wanted
         return Round(wanted.first, wanted.second, self._queue.counts())
 
-    def tell_wins(self, wins: Counts) -> None:
-        """Take the answers to all of :meth:`wanted`: how often the first of each pair won.
+    def tell_wins(self, wins: Counts, ties: Counts | None = None) -> None:
+        """Take the answers to all of :meth:`wanted`: how often the first of each pair won, or nobody did.
 
         :raises DuelError: if they do not fit what is wanted, or are more than the budget allows.
         """
         wanted = self.wanted()
-        if wins.shape != wanted.count.shape or (wins < 0).any() or (wins > wanted.count).any():
-            raise DuelError("The wins must be a number from 0 to the count for each pair that is wanted.")
+        answers = RoundAnswers(wins, np.zeros_like(wins) if ties is None else ties)
+        if (
+            {wins.shape, answers.ties.shape} != {wanted.count.shape}
+            or min(wins.min(initial=0), answers.ties.min(initial=0)) < 0
+            or (wins + answers.ties > wanted.count).any()
+        ):
+            raise DuelError(
+                "The wins and ties must be numbers from 0, together at most the count, for each pair wanted."
+            )
         if wanted.total > self._budget(wanted.total):
             raise DuelError(f"{wanted.total:,} answers are more than max_duels={self.max_duels:,} allows.")
         if wanted.total == 0:
@@ -226,7 +238,7 @@ class Explorer:
         if self._queue is not None and self._of is self._engine.wanted:
             self._queue = Queue(NOTHING)
         self.duels += wanted.total
-        self._engine.tell_wins(wins, wanted.total)
+        self._engine.tell_many(answers, wanted.total)
 
     def _budget(self, wanted: int) -> int:
         """Return how many of the duels wanted can still be asked."""
@@ -276,6 +288,21 @@ class Explorer:
 
     def _named(self, edges: Mask) -> tuple[Edge, ...]:
         return tuple(self.problem.edges[edge] for edge in np.flatnonzero(edges))
+
+
+def _first_wins(duel: Duel, answer: Answer) -> bool | None:
+    """Return whether the first of a duel wins; None for a tie."""
+    match answer:
+        case str() if answer in duel.candidates:
+            return answer == duel.first
+        case None | [(str(), str())] if answer is None or sorted(answer[0]) == sorted(duel.candidates):
+            return None
+        case [str(better), str(worse)] if sorted((better, worse)) == sorted(duel.candidates):
+            return better == duel.first
+    raise DuelError(
+        f"'{answer!s:.80}' was not in duel {duel.id}, "
+        f"'{duel.first}' against '{duel.second}' at '{duel.position}'."
+    )
 
 
 class Queue:
