@@ -81,7 +81,6 @@ class CarCond:
                     reject.append(e)
             if accept or reject:
                 A[accept], R[reject] = True, True
-                self._oracle.room = 0.0  # witnesses may use what is rejected now
                 if self._schedule == "sparse":
                     self._draw_conclusions()
                 if not self._possible():

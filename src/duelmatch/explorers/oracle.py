@@ -33,7 +33,8 @@ ROUNDING = 1e-9
 class Oracle:
     """O_eps of the paper on the bounds of the present round, which :meth:`face` sets.
 
-    ``room`` is how far the weakest witness against a decision is above the threshold.
+    ``room`` is how far the weakest witness against a decision is above the threshold; 0 where there is none,
+    and so where there was a decision.
     """
 
     def __init__(self, graph: Graph, method: Method) -> None:
