@@ -21,8 +21,8 @@ class Survey:
             return Outcome("certified", self.leader())
         first, second = self.graph.pairs_among(~(self.accepted | self.rejected))
         duels = Round(first, second, np.full(len(first), self.times))
-        wins = yield duels
-        self.tally.add(duels, wins)
+        answers = yield duels
+        self.tally.add(duels, answers)
         radius = sqrt(log(2 * len(first) / self.delta) / (2 * self.times))
         leader = self.leader()
         status = "certified" if self.best_score_against(leader, radius) < 1 / 2 else "budget_spent"
