@@ -66,10 +66,10 @@ def clucb_rows() -> list[str]:
 class DirectOracle(Oracle):
     """Solves four LPs for each undecided edge at each look, whatever is known."""
 
-    def face(
+    def begin_round(
         self, bounds: tuple[np.ndarray, np.ndarray], accepted: Mask, rejected: Mask, epsilon: float
     ) -> None:
-        super().face(bounds, accepted, rejected, epsilon)
+        super().begin_round(bounds, accepted, rejected, epsilon)
         self._games = {}
 
     def _upper_value(self, edge: int, present: bool) -> float:

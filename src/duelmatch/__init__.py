@@ -16,6 +16,7 @@ from duelmatch.version import __version__ as __version__
 if TYPE_CHECKING:
     from duelmatch import experiments, instances, matchings, theory
     from duelmatch.errors import (
+        AlgorithmError,
         DuelError,
         DuelmatchError,
         FileError,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Algorithm",
+    "AlgorithmError",
     "Assumption",
     "Details",
     "Duel",
@@ -82,6 +84,7 @@ if not TYPE_CHECKING:  # a type checker would take any name for one of ours
         "duelmatch",
         {
             "errors": (
+                "AlgorithmError",
                 "DuelError",
                 "DuelmatchError",
                 "FileError",

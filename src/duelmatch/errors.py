@@ -20,6 +20,10 @@ class DuelError(DuelmatchError, ValueError):
     """An answer, or a question, that does not fit the run it was given to."""
 
 
+class AlgorithmError(DuelmatchError):
+    """An algorithm that breaks its contract: what it asked for or returned makes no sense."""
+
+
 class FileError(DuelmatchError, ValueError):
     """A file that cannot be read, written or understood."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -60,9 +61,31 @@ def test_what_a_task_raises_ends_the_work() -> None:
 
 
 def test_a_killed_worker_is_one_sentence() -> None:
-    with pytest.raises(dm.DuelmatchError, match=r"A worker process was killed.*fewer --jobs"):
+    with pytest.raises(dm.DuelmatchError, match=r"A worker process was killed.*fewer jobs"):
         list(Processes(2).map(os._exit, [1, 1, 1]))
     assert workers() == []
+
+
+def test_only_its_own_workers_end_with_it() -> None:
+    one, other = (Processes(2).map(time.sleep, [0, *[seconds] * 3]) for seconds in (60, 0.2))
+    next(one), next(other)
+    mine = multiprocessing.get_context("forkserver").Process(target=time.sleep, args=(60,))
+    mine.start()
+    one.close()
+    assert list(other) == [None] * 3
+    assert mine.is_alive()
+    mine.terminate()
+    mine.join()
+
+
+def test_jobs_and_runs_are_numbers_from_1() -> None:
+    cell = single_cell(PREFS, "condorcet", seed=1)
+    for jobs in (0, -1, 1.5, "2"):
+        with pytest.raises(dm.ProblemError, match="number of jobs must be a whole number from 1"):
+            Processes(jobs)  # type: ignore[arg-type]
+    for runs in (0, -1, 1.5):
+        with pytest.raises(dm.ProblemError, match="number of runs must be a whole number from 1"):
+            list(simulations(cell, runs))  # type: ignore[arg-type]
 
 
 def own_algorithm(make: object) -> dm.Algorithm:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import duelmatch as dm
+from cases import each
 from duelmatch.explorers import engine as engine_module
 from duelmatch.explorers import explorer as explorer_module
 from duelmatch.explorers.engine import NOTHING, Engine, Outcome, Round, RoundAnswers, Rounds, Snapshot
@@ -40,7 +42,7 @@ class Script:
 
 def test_rounds_without_duels_are_passed_over() -> None:
     script = Script(0, 0, 0, 2, 0, 0)
-    run = Engine(script)
+    run = Engine(script, TRIO.graph)
     assert run.wanted.total == 6
     run.tell_many(RoundAnswers(np.array([2, 1, 0]), np.zeros(3, dtype=int)), 6)
     assert run.outcome is not None
@@ -50,7 +52,7 @@ def test_rounds_without_duels_are_passed_over() -> None:
 
 def test_a_round_may_be_answered_in_parts() -> None:
     script = Script(2, 1)
-    run = Engine(script)
+    run = Engine(script, TRIO.graph)
     run.tell_one(0, True)
     run.tell_many(RoundAnswers(np.array([1, 0, 0]), np.array([0, 0, 1])), 4)
     assert script.answers == []
@@ -119,3 +121,96 @@ def test_a_seed_is_drawn_for_every_run(really_drawn_seeds: None) -> None:
     first, second = (dm.explorer("condorcet", TRIO) for _ in range(2))
     assert first.seed != second.seed
     assert first.result.seed == first.seed
+
+
+class Broken:
+    """Does what it is told to, whatever that is."""
+
+    def __init__(self, rounds: Callable[[], Any]) -> None:
+        self.rounds = rounds
+
+    def snapshot(self) -> Snapshot:
+        return Script().snapshot()
+
+
+def asks(first: Any, second: Any, count: Any) -> Callable[[], Any]:
+    def rounds() -> Any:
+        yield Round(first, second, count)
+        return Outcome("budget_spent", None)
+
+    return rounds
+
+
+def ends(outcome: Any) -> Callable[[], Any]:
+    def rounds() -> Any:
+        yield from ()
+        return outcome
+
+    return rounds
+
+
+def endless() -> Any:
+    while True:
+        yield NOTHING
+
+
+def whole(*numbers: int) -> np.ndarray:
+    return np.array(numbers, dtype=np.int64)
+
+
+BROKEN: list[tuple[Callable[[], Any], str]] = [
+    (ends(None), "must return an Outcome, not None"),
+    (ends(Outcome("great", None)), "'great' is not a status"),  # type: ignore[arg-type]
+    (ends(Outcome("certified", None)), "says 'certified' without a matching"),
+    (ends(Outcome("certified", whole(0, 1))), "do not fill every position"),
+    (ends(Outcome("certified", whole())), "do not fill every position"),
+    (lambda: Outcome("certified", whole(0)), "must be a generator"),
+    (lambda: (round_ for round_ in [None]), "yields None, not a Round"),
+    (asks([0], [1], [1]), "made of three arrays"),
+    (asks(whole(0), whole(1, 2), whole(1)), "of one length"),
+    (asks(whole(0), whole(1), np.array([1.5])), "whole numbers"),
+    (asks(whole(0, 0), whole(1, 2), whole(-3, 3)), "negative number of duels"),
+    (asks(whole(0), whole(3), whole(1)), "the edges are 0 to 2"),
+    (asks(whole(-1), whole(0), whole(1)), "the edges are 0 to 2"),
+    (asks(whole(1), whole(1), whole(1)), "not between two candidates of one position"),
+    (endless, "asked for nothing 10,000 times in a row"),
+]
+
+
+@each(("rounds", "sentence"), BROKEN)
+def test_a_search_that_breaks_the_contract_is_refused_in_a_sentence(
+    rounds: Callable[[], Any], sentence: str
+) -> None:
+    with pytest.raises(dm.AlgorithmError, match=sentence):
+        dm.Explorer(TRIO, Broken(rounds), "broken", 0.1)
+
+
+def test_a_duel_between_positions_is_refused() -> None:
+    pair = dm.Problem.complete(["ann", "bob"], ["chair", "editor"])
+    with pytest.raises(dm.AlgorithmError, match="one position"):
+        dm.Explorer(pair, Broken(asks(whole(0), whole(2), whole(1))), "broken", 0.1)
+
+
+def test_a_search_that_fails_says_so_from_then_on() -> None:
+    def rounds() -> Any:
+        yield Round(*PAIRS, np.full(3, 1))
+        raise ValueError("no idea")
+
+    run = dm.Explorer(TRIO, Broken(rounds), "broken", 0.1)
+    duels = run.ask(3)
+    for duel in duels[:2]:
+        run.tell(duel, duel.first)
+    with pytest.raises(ValueError, match="no idea"):
+        run.tell(duels[2], duels[2].first)
+    for go_on in (lambda: run.ask(1), lambda: run.tell(duels[2], "ann"), lambda: run.release(duels[2])):
+        with pytest.raises(dm.AlgorithmError, match="cannot go on: ValueError: no idea"):
+            go_on()
+
+
+def test_nothing_can_be_told_to_an_interrupted_run() -> None:
+    run = dm.Explorer(TRIO, Script(2, 2), "script", 0.1)
+    first, second = run.ask(2)
+    run._engine.interrupted = True  # as Ctrl-C leaves it
+    for go_on in (lambda: run.tell(first, first.first), lambda: run.release(second)):
+        with pytest.raises(dm.DuelError, match="replay its answers in a new one"):
+            go_on()

@@ -7,6 +7,7 @@ are imported when their command runs, so that ``duelmatch --help`` stays quick.
 from __future__ import annotations
 
 import sys
+import warnings
 from importlib import import_module
 from typing import Any
 
@@ -14,6 +15,7 @@ import click
 
 from duelmatch.cli.status import complete_output, refusals
 from duelmatch.errors import did_you_mean
+from duelmatch.files.text import printable
 from duelmatch.version import __version__
 
 COMMANDS = {
@@ -67,7 +69,8 @@ class Commands(click.Group):
         for stream in (sys.stdin, sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="replace")
-        with complete_output():
+        with complete_output(), warnings.catch_warnings():
+            warnings.showwarning = _show_warning
             return super().main(*args, **options)
 
     def make_context(self, *args: Any, **options: Any) -> click.Context:
@@ -79,6 +82,10 @@ class Commands(click.Group):
         """Run a command."""
         with refusals():
             return super().invoke(ctx)
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    click.echo(f"Warning: {printable(str(message))}", err=True)
 
 
 @click.command(

@@ -32,7 +32,7 @@ ROUND = {"batch": 5}
 
 @click.command("ask")
 @file_argument
-@settings_options
+@settings_options(**ROUND)
 @click.option(
     "--votes",
     type=click.Path(dir_okay=False, path_type=Path),

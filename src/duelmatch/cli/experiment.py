@@ -70,8 +70,8 @@ def run(
 ) -> None:
     """Do what is missing of the experiment in FILE.
 
-    Results are on the disk as soon as they are there. Ctrl-C, a crash or a power failure lose the runs under
-    way and no others; the same command does what is missing and nothing else.
+    Every result is on disk as soon as its run is finished. Ctrl-C, a crash or a power failure lose only the
+    runs in progress; the same command then does the rest.
 
     \b
     Example of a FILE:
@@ -96,12 +96,12 @@ def run(
     except KeyboardInterrupt:
         done = experiments.status(out).done if (out / "experiment.json").exists() else 0
         runs = counted(experiment.runs, "run")
-        refuse(f"Interrupted. {done:,} of {runs} are saved: the same command goes on.", INTERRUPTED)
+        refuse(f"Interrupted. {done:,} of {runs} are saved; the same command does the rest.", INTERRUPTED)
     if as_json:
         print_json(_as_dict(status))
         return
     page = Page()
-    page.paragraph(f"{status.title}: all {counted(status.runs, 'run')} are done.")
+    page.paragraph(f"{status.title}: all {counted(status.runs, 'run')} are done, with seed {status.seed}.")
     _say_what_failed(page, status)
     page.paragraph(f"To look at them: duelmatch experiment report {out}")
 

@@ -135,7 +135,7 @@ def _print(summary: dict[str, Any], plans: dict[str, Plan]) -> None:
     page.paragraph(
         f"Delta {delta:g}: the result may be wrong in {100 * delta:g}% of all runs. The information limit is "
         "the least that any such method needs on average; it counts every duel as if it were nearly even, "
-        "and lopsided duels tell more. The upper bounds are guarantees, and far from tight. To see what an "
+        "and lopsided duels tell more. The upper bounds are far from tight. To see what an "
         "algorithm takes in practice, run `duelmatch simulate`: condorcet and borda take a small multiple of "
         "the limit."
     )
@@ -167,7 +167,8 @@ def _print_bounds(page: Page, bounds: DuelBounds, theorem: str) -> None:
         rows.append((f"The paper's lower bound ({theorem})", _duels(paper.duels)))
     for one in bounds.upper_bounds:
         within = "" if one.epsilon is None else f" (within {one.epsilon:g} of the best)"
-        rows.append((f"{one.algorithm}, at most{within}", _duels(one.duels)))
+        note = f" ({one.note})" if one.note else ""
+        rows.append((f"{one.algorithm}, at most{within}{note}", _duels(one.duels)))
     page.table({"Bound": "left", "Duels": "right"}, rows)
     if paper.duels is None:
         page.paragraph(f"The paper's lower bound ({theorem}) does not apply: {paper.unmet}.")

@@ -166,7 +166,7 @@ class Experiment:
             [cell.key, cell.instance.label, dict(cell.instance.parameters), cell.variant.label]
             for cell in self.cells
         ]
-        return digest([self.title, self.repetitions, cells])
+        return digest([self.repetitions, cells])
 
 
 def _as_saved(instance: Instance) -> Instance:

@@ -19,7 +19,7 @@ import numpy as np
 from duelmatch.errors import DuelmatchError, ProblemError
 from duelmatch.experiments.correctness import correctness_of
 from duelmatch.experiments.experiment import Cell, Instance, Variant
-from duelmatch.explorers.catalogue import check, drawn_seed
+from duelmatch.explorers.catalogue import check, drawn_seed, is_whole
 from duelmatch.explorers.explorer import Explorer, explorer
 from duelmatch.explorers.result import Result
 from duelmatch.preferences import Preferences
@@ -164,8 +164,9 @@ def run_once(cell: Cell, number: int) -> Run:
         seconds = perf_counter() - start
         known = correctness_of(cell)
         right, promised = known.right(result), known.promised(result)
-    except (DuelmatchError, MemoryError) as error:
-        return Run(number, seed, perf_counter() - start, None, failure=error)
+    except Exception as error:  # an algorithm of another package may raise anything
+        sentence = str(error) if isinstance(error, DuelmatchError) else f"{type(error).__name__}: {error}"
+        return Run(number, seed, perf_counter() - start, None, failure=DuelmatchError(sentence))
     return Run(number, seed, seconds, result, right, promised, progress.p_value, progress.possible)
 
 
@@ -238,6 +239,8 @@ def simulations(cell: Cell, runs: int, jobs: int = 1) -> Generator[Run, None, No
 
     :raises DuelmatchError: what a run raises.
     """
+    if not is_whole(runs) or runs < 1:
+        raise ProblemError(f"The number of runs must be a whole number from 1, not {runs!r:.80}.")
     jobs = min(jobs, runs)
     batches = Batches([cell], {cell.key: range(runs)}, jobs)
     with closing(_done(batches, jobs, cell.variant.algorithm)) as finished:

@@ -21,8 +21,13 @@ from itertools import islice
 from multiprocessing.context import BaseContext
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from duelmatch.errors import DuelmatchError, MissingExtraError
-from duelmatch.explorers.catalogue import Algorithm, register_algorithm, registered_algorithms
+from duelmatch.errors import DuelmatchError, MissingExtraError, ProblemError
+from duelmatch.explorers.catalogue import (
+    Algorithm,
+    is_whole,
+    register_algorithm,
+    registered_algorithms,
+)
 from duelmatch.instances.registry import Generator as InstanceGenerator
 from duelmatch.instances.registry import register_generator, registered_generators
 from duelmatch.version import __version__
@@ -52,6 +57,8 @@ class Processes:
     """Worker processes on this machine; with a single job, the process we are in."""
 
     def __init__(self, jobs: int) -> None:
+        if not is_whole(jobs) or jobs < 1:
+            raise ProblemError(f"The number of jobs must be a whole number from 1, not {jobs!r:.80}.")
         self.number = jobs
 
     def map(
@@ -65,7 +72,6 @@ class Processes:
             yield from map(function, tasks)
             return
         job = pickle.dumps((function, _registered(pickle.dumps, algorithms)))
-        others = multiprocessing.active_children()
         waiting = iter(tasks)
         pool = ProcessPoolExecutor(self.number, _context(), _begin, (job,))
         pending: set[Future[R]] = set()
@@ -80,12 +86,12 @@ class Processes:
                 yield from (future.result() for future in done)
         except BrokenProcessPool:
             raise DuelmatchError(
-                "A worker process was killed, perhaps for want of memory; try again with fewer --jobs."
+                "A worker process was killed or could not start. If memory ran out, use fewer jobs; "
+                'a script that starts workers needs `if __name__ == "__main__":`.'
             ) from None
         except BaseException:
-            for worker in multiprocessing.active_children():
-                if worker not in others:
-                    worker.terminate()
+            for worker in list((pool._processes or {}).values()):
+                worker.terminate()
             raise
         finally:
             pool.shutdown(cancel_futures=True)
@@ -113,7 +119,7 @@ def _objection(registered: object, dumps: Callable[[Any], bytes]) -> str:
 def _not_sent(what: str, why: object) -> DuelmatchError:
     return DuelmatchError(
         f"{what}, which was registered by a call, cannot be sent to worker processes ({why}). "
-        "Use a single job, or make it known by an entry point."
+        "Use jobs=1, or make it known by an entry point."
     )
 
 

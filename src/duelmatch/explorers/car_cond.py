@@ -72,7 +72,7 @@ class CarCond:
             t = self.round_number = self.round_number + rounds
 
             epsilon = 2.0 ** -epoch(t)
-            self._oracle.face(tally.bounds(t, delta, graph.pairs), A, R, epsilon)
+            self._oracle.begin_round(tally.bounds(t, delta, graph.pairs), A, R, epsilon)
             accept, reject = [], []
             for e in np.flatnonzero(U).tolist():
                 if ExU(e) < 1 / 2 - epsilon and InL(e) > ExU(e) + epsilon:

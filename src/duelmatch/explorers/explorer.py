@@ -102,7 +102,7 @@ class Explorer:
         self.max_duels = max_duels
         self.seed = seed
         self.duels = 0
-        self._engine = Engine(search)
+        self._engine = Engine(search, problem.graph)
         self._open: dict[int, tuple[Duel, int]] = {}
         self._last_id = 0
         self._queue: Queue | None = None  # of the present round, listed only once somebody asks
@@ -133,6 +133,7 @@ class Explorer:
 
         :raises DuelError: if the duel is not open, or the answer is not about the two in it.
         """
+        self._engine.check_going_on()
         pair = self._pair_of(duel)
         first_wins = _first_wins(duel, winner if answer is MISSING else answer)
         self._engine.interrupted = True
@@ -145,6 +146,7 @@ class Explorer:
 
         :raises DuelError: if the duel is not open.
         """
+        self._engine.check_going_on()
         self._waiting().put_back(self._pair_of(duel))
         del self._open[duel.id]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import duelmatch.theory as theory
-from duelmatch.errors import TooLargeError
+from duelmatch.errors import AlgorithmError, TooLargeError
 from duelmatch.explorers.catalogue import Algorithm, algorithms, described
 from duelmatch.files.problems import MOST_EDGES_WITH_PREFERENCES
 from duelmatch.preferences import Criterion, Preferences
@@ -37,6 +38,7 @@ class UpperBound:
     algorithm: str
     duels: float
     epsilon: float | None
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +148,13 @@ def _upper_bounds(
     for algorithm in map(described, algorithms()):
         if algorithm.criterion == criterion and algorithm.bound is not None:
             own = _own(algorithm, parameters)
-            duels = algorithm.upper_bound(preferences, delta, own)
+            try:
+                duels = algorithm.upper_bound(preferences, delta, own)
+            except AlgorithmError as error:
+                warnings.warn(str(error), stacklevel=2)
+                continue
             if duels is not None:
-                found.append(UpperBound(algorithm.name, duels, own.get("epsilon")))
+                found.append(UpperBound(algorithm.name, duels, own.get("epsilon"), algorithm.bound_note))
     return tuple(found)
 
 

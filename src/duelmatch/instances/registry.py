@@ -82,6 +82,6 @@ def _discover() -> None:
     for entry in entry_points(group=GROUP):
         try:
             _add(entry.name, entry.load())
-        except Exception as error:  # whatever another package does, this one goes on
+        except (Exception, SystemExit) as error:  # whatever another package does, this one goes on
             package = entry.dist.name if entry.dist else entry.value
             warnings.warn(f"The generator '{entry.name}' of {package} cannot be used: {error}", stacklevel=2)

@@ -12,6 +12,9 @@ from duelmatch.cli.settings import settings_options, settle
 from duelmatch.cli.store import opened_store, store_option
 from duelmatch.cli.study import changes, show, vote
 
+BATCH = 10
+"""As in :mod:`duelmatch.studies.settings`, which needs a database library that help does not."""
+
 
 @click.group("study")
 def command() -> None:
@@ -33,7 +36,7 @@ def command() -> None:
 @file_argument
 @store_option
 @click.option("--name", help="What the study is called.  [default: FILE's name]")
-@settings_options
+@settings_options(batch=BATCH)
 @click.option(
     "--lease",
     type=Between(0),
@@ -67,7 +70,6 @@ def create(
       duelmatch study create team.yaml --store postgresql://me@localhost/duels --no-ties --lease 60
     """  # noqa: D301
     from duelmatch.studies import Settings
-    from duelmatch.studies.settings import BATCH
 
     problem = source.document.problem()
     own = {option: given.pop(option) for option in ("lease", "ties", "skips", "once", "ahead")}
