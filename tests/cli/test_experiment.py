@@ -25,7 +25,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = small_file(folder, repetitions=2, deltas="[0.2]")
     ran = invoke("experiment", "run", file, "--out", folder / "out", "--jobs", 1)
     assert ran.exit_code == 0, ran.output
-    assert "Small: all 8 runs are done." in ran.output
+    assert "Small: all 8 runs are done, with seed 7." in ran.output
     assert ran.stderr == "", "quiet where there is no terminal"
     return folder / "out"
 

@@ -9,6 +9,7 @@ import pytest
 import duelmatch as dm
 from cases import each
 from duelmatch.explorers import catalogue
+from duelmatch.explorers.catalogue import described
 from duelmatch.explorers.planning import UpperBound, assumed_preferences, plan, sizes
 
 
@@ -20,7 +21,12 @@ def test_the_bounds_are_those_of_the_theory() -> None:
     assert borda.verification_hardness is None
     assert borda.upper_bounds == (
         UpperBound("clucb-borda-pac", dm.theory.clucb_borda_pac_bound(prefs, 0.01, 0.1), 0.1),
-        UpperBound("clucb-borda-exact", dm.theory.clucb_borda_exact_bound(prefs, 0.01), None),
+        UpperBound(
+            "clucb-borda-exact",
+            dm.theory.clucb_borda_exact_bound(prefs, 0.01),
+            None,
+            described("clucb-borda-exact").bound_note,
+        ),
     )
     condorcet = plan(prefs, "condorcet", 0.01, quick=True).bounds
     assert condorcet is not None

@@ -165,8 +165,9 @@ def run_once(cell: Cell, number: int) -> Run:
         known = correctness_of(cell)
         right, promised = known.right(result), known.promised(result)
     except Exception as error:  # an algorithm of another package may raise anything
-        sentence = str(error) if isinstance(error, DuelmatchError) else f"{type(error).__name__}: {error}"
-        return Run(number, seed, perf_counter() - start, None, failure=DuelmatchError(sentence))
+        ours = isinstance(error, DuelmatchError)
+        failure = error if ours else DuelmatchError(f"{type(error).__name__}: {error}")
+        return Run(number, seed, perf_counter() - start, None, failure=failure)
     return Run(number, seed, seconds, result, right, promised, progress.p_value, progress.possible)
 
 
