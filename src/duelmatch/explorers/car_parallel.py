@@ -48,7 +48,7 @@ class CarParallel:
             if begins < ends:
                 confidence = self._delta / 2 ** (k + 1)
                 verify = CarVerify(self._graph, confidence, schedule=self._schedule, oracle=self._oracle)
-                self._runs.append(_SubRun(k, Engine(verify, self._graph)))
+                self._runs.append(_SubRun(k, Engine(verify, self._graph, tested=True)))
             if (outcome := self._certified()) is not None:
                 return outcome
 

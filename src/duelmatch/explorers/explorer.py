@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duelmatch.errors import DuelError, ProblemError
-from duelmatch.explorers.catalogue import check, described, drawn_seed, is_whole
+from duelmatch.explorers.catalogue import BUILT_IN, check, described, drawn_seed, is_whole
 from duelmatch.explorers.engine import NOTHING, Counts, Engine, Outcome, Round, RoundAnswers, Search
 from duelmatch.explorers.result import Progress, Result
 from duelmatch.graph import Mask
@@ -47,9 +47,11 @@ def explorer(
     parameters = check(algorithm, delta, seed, parameters)
     if max_duels is not None and not is_whole(max_duels):
         raise ProblemError(f"max_duels must be a whole number from 0, not {shortly(max_duels)}.")
-    search = described(algorithm).search(problem.graph, float(delta), int(seed), parameters)
+    description = described(algorithm)
+    search = description.search(problem.graph, float(delta), int(seed), parameters)
     most = None if max_duels is None else int(max_duels)
-    return Explorer(problem, search, algorithm, float(delta), parameters.get("epsilon"), most, int(seed))
+    epsilon, tested = parameters.get("epsilon"), description in BUILT_IN
+    return Explorer(problem, search, algorithm, float(delta), epsilon, most, int(seed), tested)
 
 
 def explore(
@@ -94,6 +96,7 @@ class Explorer:
         epsilon: float | None = None,
         max_duels: int | None = None,
         seed: int | None = None,
+        tested: bool = False,
     ) -> None:
         self.problem = problem
         self.name = name
@@ -102,7 +105,7 @@ class Explorer:
         self.max_duels = max_duels
         self.seed = seed
         self.duels = 0
-        self._engine = Engine(search, problem.graph)
+        self._engine = Engine(search, problem.graph, tested)
         self._open: dict[int, tuple[Duel, int]] = {}
         self._last_id = 0
         self._queue: Queue | None = None  # of the present round, listed only once somebody asks
@@ -224,10 +227,12 @@ class Explorer:
         """
         wanted = self.wanted()
         answers = RoundAnswers(wins, np.zeros_like(wins) if ties is None else ties)
+        credited = wins if ties is None else wins + ties
         if (
-            {wins.shape, answers.ties.shape} != {wanted.count.shape}
-            or min(wins.min(initial=0), answers.ties.min(initial=0)) < 0
-            or (wins + answers.ties > wanted.count).any()
+            not (wins.shape == answers.ties.shape == wanted.count.shape)
+            or (wins < 0).any()
+            or (credited < wins).any()
+            or (credited > wanted.count).any()
         ):
             raise DuelError(
                 "The wins and ties must be numbers from 0, together at most the count, for each pair wanted."
