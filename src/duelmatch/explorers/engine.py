@@ -42,9 +42,10 @@ class Round:
     """How many duels the round has."""
 
     def __post_init__(self) -> None:
-        if not all(isinstance(array, np.ndarray) for array in (self.first, self.second, self.count)):
-            raise AlgorithmError("A Round is made of three arrays: first, second and count.")
-        object.__setattr__(self, "total", int(self.count.sum()))
+        try:
+            object.__setattr__(self, "total", int(self.count.sum()))
+        except AttributeError:
+            raise AlgorithmError("A Round is made of three arrays: first, second and count.") from None
 
     def turns(self) -> Indices:
         """Return the number of the pair of each duel, in the order in which they are asked."""
@@ -78,7 +79,7 @@ class RoundAnswers:
     @property
     def score(self) -> Vector:
         """What the first edge of each pair is credited with: 1 for a win, 1/2 for a tie."""
-        return self.wins + self.ties / 2
+        return self.wins + 0.5 * self.ties
 
     def part(self, pairs: slice) -> RoundAnswers:
         """Return the answers about some of the pairs."""
@@ -87,8 +88,8 @@ class RoundAnswers:
     @classmethod
     def none(cls, duels: Round) -> RoundAnswers:
         """Return no answer to any of the pairs of a round."""
-        nothing = np.zeros(len(duels.first), dtype=np.int64)
-        return cls(nothing, nothing.copy())
+        pairs = len(duels.first)
+        return cls(np.zeros(pairs, dtype=np.int64), np.zeros(pairs, dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +174,8 @@ class Engine:
     def tell_many(self, answers: RoundAnswers, duels: int) -> None:
         """Take so many answers to the round."""
         self.interrupted = True
-        self._answers.wins[:] += answers.wins
-        self._answers.ties[:] += answers.ties
+        np.add(self._answers.wins, answers.wins, out=self._answers.wins)
+        np.add(self._answers.ties, answers.ties, out=self._answers.ties)
         self._count(duels)
 
     def tell_one(self, pair: int, first_wins: bool | None) -> None:

@@ -226,13 +226,10 @@ class Explorer:
         :raises DuelError: if they do not fit what is wanted, or are more than the budget allows.
         """
         wanted = self.wanted()
-        answers = RoundAnswers(wins, np.zeros_like(wins) if ties is None else ties)
-        credited = wins if ties is None else wins + ties
+        ties = np.zeros(len(wins), dtype=np.int64) if ties is None else ties
         if (
-            not (wins.shape == answers.ties.shape == wanted.count.shape)
-            or (wins < 0).any()
-            or (credited < wins).any()
-            or (credited > wanted.count).any()
+            not (wins.shape == ties.shape == wanted.count.shape)
+            or ((wins < 0) | (ties < 0) | (wins + ties > wanted.count)).any()
         ):
             raise DuelError(
                 "The wins and ties must be numbers from 0, together at most the count, for each pair wanted."
@@ -245,7 +242,7 @@ class Explorer:
         if self._queue is not None and self._of is self._engine.wanted:
             self._queue = Queue(NOTHING)
         self.duels += wanted.total
-        self._engine.tell_many(answers, wanted.total)
+        self._engine.tell_many(RoundAnswers(wins, ties), wanted.total)
 
     def _budget(self, wanted: int) -> int:
         """Return how many of the duels wanted can still be asked."""
