@@ -194,7 +194,9 @@ class Preferences:
         """
         graph = self.problem.graph
         ahead = np.where(graph.comparable, self.matrix - 0.5, 0.0)
-        edges, defeat = least_beaten(graph, ahead)
+        found = least_beaten(graph, ahead)
+        assert found is not None, "a Problem has a matching"
+        edges, defeat = found
         loss = float(defeat) / graph.positions
         return self.problem.matching(edges), loss if loss > TIE else 0.0
 

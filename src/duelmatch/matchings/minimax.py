@@ -1,6 +1,6 @@
 """The least beaten matching: the one whose worst defeat is smallest. It always exists.
 
-Let D(A, B) = sum over positions j of d_j(A(j), B(j)) be by how much A is ahead of B, with d_j(b, a) = -d_j(a, b).
+Let D(A, B) = sum over positions j of d_j(A(j), B(j)) be by how much A is ahead of B, with d_j(a, a) = 0.
 The worst defeat of A is max over B of -D(A, B): one assignment problem, and 0 or more, since A draws with itself.
 The matching that minimises it (minimax, or Simpson-Kramer with margins, in social choice) is unbeaten if its worst
 defeat is 0; if not, every matching is beaten by another.
@@ -10,7 +10,7 @@ that it is one mixed-integer program: the inner maximum is a linear program over
 dualises, as in :mod:`duelmatch.matchings.game`:
 
     minimise   sum_j u_j + sum_i v_i
-    subject to u_j + v_i >= sum over a at j of d_j(i, a) x_a   for every edge (i, j),   v >= 0,
+    subject to u_j + v_i >= sum over a at j of -d_j(a, i) x_a   for every edge (i, j),   v >= 0,
                x a matching (0 or 1).
 
 HiGHS solves it; the defeat of its matching is then computed exactly, and must agree with the proven bound. Its
@@ -57,14 +57,23 @@ def worst_defeat(graph: Graph, ahead: Margins, matching: Indices) -> tuple[Any, 
     return -over[rival].sum(), rival
 
 
-def least_beaten(graph: Graph, ahead: Margins) -> tuple[Indices, Any]:
+def least_beaten(
+    graph: Graph, ahead: Margins, excluded: Indices | None = None
+) -> tuple[Indices, Any] | None:
     """Return a matching whose worst defeat is smallest, and that defeat: a sum over positions.
+
+    ``excluded`` is a matching that is not to be returned, though it may be the one that defeats others; None if
+    there is no other.
 
     :raises TooLargeError: beyond LISTED matchings, if the program is too large, too fine, or takes more than WORK.
     """
     rows = list_matchings(graph, usable_edges(graph), LISTED)
     if rows is None:
-        return _by_program(graph, ahead)
+        return _by_program(graph, ahead, excluded)
+    if excluded is not None:
+        rows = rows[(rows != excluded).any(axis=1)]
+        if not len(rows):
+            return None
     table = np.zeros((graph.edges, graph.candidates), dtype=ahead.dtype)
     one, other = np.nonzero(graph.comparable)
     table[one, graph.edge_candidate[other]] = ahead[one, other]
@@ -73,7 +82,7 @@ def least_beaten(graph: Graph, ahead: Margins) -> tuple[Indices, Any]:
     return rows[best], defeat
 
 
-def _by_program(graph: Graph, ahead: Margins) -> tuple[Indices, Any]:
+def _by_program(graph: Graph, ahead: Margins, excluded: Indices | None) -> tuple[Indices, Any]:
     cells = int((graph.degrees**2).sum())
     if cells > CELLS:
         raise TooLargeError(
@@ -93,7 +102,7 @@ def _by_program(graph: Graph, ahead: Margins) -> tuple[Indices, Any]:
         np.concatenate([np.zeros(graph.edges), np.ones(graph.positions + graph.candidates)]),
         integrality=np.concatenate([np.ones(graph.edges), np.zeros(graph.positions + graph.candidates)]),
         bounds=_bounds(graph),
-        constraints=_constraints(graph, ahead.astype(np.float64) / unit),
+        constraints=_constraints(graph, ahead.astype(np.float64) / unit, excluded),
         options={"mip_rel_gap": 0.0, "node_limit": nodes},
     )
     if solved.status != 0 or solved.x is None:
@@ -101,7 +110,7 @@ def _by_program(graph: Graph, ahead: Margins) -> tuple[Indices, Any]:
             f"The least beaten matching was not found within {nodes:,} branchings. Leave out candidates that "
             "cannot win."
         )
-    matching = cheapest(graph, -solved.x[: graph.edges])
+    matching = cheapest(graph, -np.round(solved.x[: graph.edges]))
     assert matching is not None, "a Problem has a matching"
     defeat, _ = worst_defeat(graph, ahead, matching)
     if float(defeat) / unit > solved.mip_dual_bound + (0.5 if whole else 1e-4):
@@ -115,18 +124,25 @@ def _bounds(graph: Graph) -> Bounds:
     return Bounds(low, high)
 
 
-def _constraints(graph: Graph, ahead: NDArray[np.float64]) -> list[LinearConstraint]:
+def _constraints(
+    graph: Graph, ahead: NDArray[np.float64], excluded: Indices | None
+) -> list[LinearConstraint]:
     edges, ones = np.arange(graph.edges), np.ones(graph.edges)
     at_position = csr_array((ones, (graph.edge_position, edges)), shape=(graph.positions, graph.edges))
     of_candidate = csr_array((ones, (graph.edge_candidate, edges)), shape=(graph.candidates, graph.edges))
     nothing = csr_array((graph.positions + graph.candidates, graph.positions + graph.candidates))
     matching = block_array([[block_array([[at_position], [of_candidate]]), nothing]])
-    rival = block_array([[-csr_array(ahead), at_position.T, of_candidate.T]])
+    rival = block_array([[csr_array(ahead.T), at_position.T, of_candidate.T]])
     filled = np.concatenate([np.ones(graph.positions), np.zeros(graph.candidates)])
-    return [
+    constraints = [
         LinearConstraint(matching.tocsr(), filled, np.ones(graph.positions + graph.candidates)),
         LinearConstraint(rival.tocsr(), np.zeros(graph.edges), np.full(graph.edges, np.inf)),
     ]
+    if excluded is not None:
+        edge = np.zeros(graph.edges + graph.positions + graph.candidates)
+        edge[excluded] = 1.0
+        constraints.append(LinearConstraint(edge[None, :], -np.inf, graph.positions - 1))
+    return constraints
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

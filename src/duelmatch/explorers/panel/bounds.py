@@ -1,0 +1,283 @@
+"""What the count says of one line-up against another, whatever the open answers will be.
+
+For a champion A both criteria have the same form: A is ahead of B by a sum over positions, D(A, B) = sum of
+d_j(A(j), B(j)), and the open answers leave an interval for every d_j(a, b), in whole numbers:
+
+Condorcet. d_j(a, b) = factor (ahead - behind -+ open) of the pair: see :mod:`.state`.
+
+Borda. With whole numbers q in proportion to how often a line-up uses each edge, w(a) = sum over y of
+q(y) factor (ahead - behind) of the pair (a, y), and d_j(a, b) = w(a) - w(b). An open answer on (a, y) moves w(a) by
+q(y), one on (a, b) moves w(a) and w(b) against each other by q(a) + q(b); so the least value is
+least(a) - most(b), where least and most count every open answer against, or for. There is no term for the pair
+(a, b) that would be counted twice.
+
+Consistent judges narrow that: a judge who is known to put a above b (or level) puts every y that is open against
+both above both, below both or between, hence contributes -|f(a, y) - f(b, y)| q(y) at least, and not
+-(f(a, y) + f(b, y)) q(y), where f is the factor. For one judge, one position and two edges the bound is then the
+true minimum over all rankings, if the pairs have the same factor. Condorcet needs no such care, as only one answer
+of a judge at a position counts for d_j(a, b).
+
+The least D(A, B) over B is one assignment problem. To leave out B = A itself, D is first multiplied by l + 1 and
+reduced by the number of positions where B differs: a whole number D > 0 stays above 0, D <= 0 falls below, and A
+itself has 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import lcm
+from typing import Any, Protocol
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from duelmatch.explorers.panel.state import UNKNOWN, Opinions, PanelState, Weights, opinion_of, pair_at
+from duelmatch.graph import Graph, Indices, Mask
+from duelmatch.matchings.blocks import blocks
+from duelmatch.matchings.counting import MEMORY, count_matchings, edge_marginals
+from duelmatch.matchings.integers import SAFE, cheapest
+
+Whole = NDArray[Any]
+"""Whole numbers: int64, or Python integers where those do not suffice."""
+
+EXACT_FROM_FLOATS = 10**12
+"""Up to so many matchings, the count of those through an edge is its marginal times all, rounded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Closest:
+    """Another line-up, and by how much a given one is ahead of it, at least or at most; a sum over positions."""
+
+    rival: Indices
+    ahead: int
+
+
+class Bounds(Protocol):
+    """The interval of d_j(a, b), in units of ``1 / unit`` per position."""
+
+    unit: int
+
+    def least(self, champion: Indices) -> Whole:
+        """Return, for every edge, the least by which the champion's edge can be ahead of it."""
+
+    def most(self, champion: Indices) -> Whole:
+        """Return, for every edge, the most by which the champion's edge can be ahead of it."""
+
+
+class CondorcetBounds:
+    """Head to head."""
+
+    def __init__(self, state: PanelState) -> None:
+        self.state = state
+
+    @property
+    def unit(self) -> int:
+        """What d = 1 means: the share of votes p - 1/2 is d / unit."""
+        return 2 * self.state.scale
+
+    def least(self, champion: Indices) -> Whole:
+        """Count every open answer against the champion."""
+        return self._against(champion, -1)
+
+    def most(self, champion: Indices) -> Whole:
+        """Count every open answer for the champion."""
+        return self._against(champion, 1)
+
+    def _against(self, champion: Indices, sign: int) -> Whole:
+        state, graph = self.state, self.state.graph
+        largest = state.scale * graph.positions * (graph.positions + 1)
+        factor = state.factor if largest < SAFE else state.factor.astype(object)
+        out = np.zeros(graph.edges, dtype=factor.dtype)
+        count = _against.py_func if factor.dtype == object else _against
+        count(
+            champion, sign, graph.start, state.pair_start, factor, state.ahead, state.behind, state.open, out
+        )
+        return out
+
+    def matrix(self, sign: int) -> Whole:
+        """Return an m x m table of the most (1) or the least (-1) by which one edge is ahead of another."""
+        state, graph = self.state, self.state.graph
+        factor = state.factor if state.scale * graph.positions < SAFE else state.factor.astype(object)
+        matrix = np.zeros((graph.edges, graph.edges), dtype=factor.dtype)
+        margin, slack = state.ahead - state.behind, sign * state.open
+        matrix[state.first, state.second] = factor * (margin + slack)
+        matrix[state.second, state.first] = factor * (slack - margin)
+        return matrix
+
+
+class BordaBounds:
+    """By reward."""
+
+    def __init__(self, state: PanelState) -> None:
+        self.state = state
+        self.shares, self.share_unit = exact_marginals(state.graph)
+
+    @property
+    def unit(self) -> int:
+        """What d = 1 means: the difference of two rewards is d / unit."""
+        return 2 * self.state.scale * self.share_unit
+
+    def least(self, champion: Indices) -> Whole:
+        """Count every open answer against the champion."""
+        return self._differences(champion, -1)
+
+    def most(self, champion: Indices) -> Whole:
+        """Count every open answer for the champion."""
+        return self._differences(champion, 1)
+
+    def rewards(self, sign: int) -> Whole:
+        """Return for every edge the most (1) or the least (-1) its reward can be, less half of its range."""
+        state, graph = self.state, self.state.graph
+        factor, shares = self._arrays()
+        margin, slack = state.ahead - state.behind, sign * state.open
+        out = np.zeros(graph.edges, dtype=factor.dtype)
+        np.add.at(out, state.first, shares[state.second] * factor * (margin + slack))
+        np.add.at(out, state.second, shares[state.first] * factor * (slack - margin))
+        return out
+
+    def _arrays(self) -> tuple[Whole, Whole]:
+        state, graph = self.state, self.state.graph
+        largest = 4 * state.scale * int(self.share_unit) * graph.positions * (graph.positions + 1)
+        dtype = np.int64 if largest < SAFE else object
+        return state.factor.astype(dtype), self.shares.astype(dtype)
+
+    def _differences(self, champion: Indices, sign: int) -> Whole:
+        state, graph = self.state, self.state.graph
+        own, others = self.rewards(sign), self.rewards(-sign)
+        out: Whole = own[champion][graph.edge_position] - others
+        out[champion] = 0
+        if state.consistent:
+            factor, shares = self._arrays()
+            narrow = _narrow.py_func if factor.dtype == object else _narrow
+            narrow(
+                champion, sign, graph.start, state.pair_start, factor, shares, state.opinion, state.judged,
+                state.weight, out,
+            )  # fmt: skip
+        return out
+
+
+def closest(graph: Graph, bound: Whole, champion: Indices) -> Closest | None:
+    """Return the other line-up with the smallest sum of ``bound``; None if it is above 0 for all others."""
+    costs = (graph.positions + 1) * bound - 1
+    costs[champion] = 0
+    rival = cheapest(graph, costs)
+    assert rival is not None, "a Problem has a matching"
+    if costs[rival].sum() == 0:
+        return None
+    return Closest(rival, int(bound[rival].sum()))
+
+
+def margin(graph: Graph, bound: Whole, champion: Indices) -> Closest | None:
+    """Return the other line-up with the smallest sum of ``bound``; None if there is no other line-up."""
+    best: Closest | None = None
+    for edge in champion:
+        allowed: Mask = np.arange(graph.edges) != edge
+        rival = cheapest(graph, bound, allowed)
+        if rival is not None and (best is None or bound[rival].sum() < best.ahead):
+            best = Closest(rival, int(bound[rival].sum()))
+    return best
+
+
+def exact_marginals(graph: Graph, memory: int = MEMORY) -> tuple[Whole, int]:
+    """Return whole numbers q and their unit: a uniformly random matching uses edge e with chance q(e) / unit.
+
+    :raises TooLargeError: where the marginals are out of reach.
+    """
+    counts = np.zeros(graph.edges, dtype=object)
+    totals = np.ones(graph.edges, dtype=object)
+    for block in blocks(graph):
+        part = block.graph
+        if part.is_complete:
+            counts[block.edges], totals[block.edges] = 1, part.candidates
+            continue
+        total = count_matchings(part, memory)
+        marginals = edge_marginals(part, memory)
+        if total <= EXACT_FROM_FLOATS:
+            through = [round(float(marginal) * total) for marginal in marginals]
+        else:
+            through = [_count_through(part, edge, memory) for edge in range(part.edges)]
+        counts[block.edges], totals[block.edges] = np.array(through, dtype=object), total
+    unit = lcm(*{int(total) for total in totals})
+    return counts * (unit // totals), unit
+
+
+def _count_through(graph: Graph, edge: int, memory: int) -> int:
+    """Count the matchings through an edge: those of the graph without its two ends."""
+    candidate, position = graph.edge_candidate[edge], graph.edge_position[edge]
+    rest = (graph.edge_candidate != candidate) & (graph.edge_position != position)
+    if graph.positions == 1:
+        return 1
+    candidates, positions = graph.edge_candidate[rest], graph.edge_position[rest]
+    smaller = Graph.from_edges(
+        graph.candidates - 1,
+        graph.positions - 1,
+        candidates - (candidates > candidate),
+        positions - (positions > position),
+    )
+    return count_matchings(smaller, memory) if smaller.hall_violator() is None else 0
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _against(
+    champion: Indices,
+    sign: int,
+    start: Indices,
+    pair_start: Indices,
+    factor: Whole,
+    ahead: Weights,
+    behind: Weights,
+    open_: Weights,
+    out: Whole,
+) -> None:
+    for position in range(len(champion)):
+        degree = start[position + 1] - start[position]
+        own = champion[position] - start[position]
+        for other in range(degree):
+            if other < own:
+                pair = pair_at(pair_start[position], degree, other, own)
+                out[start[position] + other] = factor[pair] * (behind[pair] - ahead[pair] + sign * open_[pair])
+            elif other > own:
+                pair = pair_at(pair_start[position], degree, own, other)
+                out[start[position] + other] = factor[pair] * (ahead[pair] - behind[pair] + sign * open_[pair])
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _narrow(
+    champion: Indices,
+    sign: int,
+    start: Indices,
+    pair_start: Indices,
+    factor: Whole,
+    shares: Whole,
+    opinion: Opinions,
+    judged: Mask,
+    weight: Weights,
+    out: Whole,
+) -> None:
+    """Take back what no consistent judge can do: put y between a and b the wrong way round."""
+    for position in range(len(champion)):
+        degree = start[position + 1] - start[position]
+        own = champion[position] - start[position]
+        base = pair_start[position]
+        for judge in range(len(opinion)):
+            for y in range(degree):
+                if y == own or opinion_of(opinion[judge], base, degree, own, y) != 2:
+                    continue
+                own_pair = pair_at(base, degree, min(own, y), max(own, y))
+                if not judged[judge, own_pair]:
+                    continue
+                for other in range(degree):
+                    if other == own or other == y:
+                        continue
+                    known = opinion_of(opinion[judge], base, degree, own, other)
+                    if known != 0 and known != -sign:
+                        continue
+                    other_pair = pair_at(base, degree, min(other, y), max(other, y))
+                    if opinion[judge, other_pair] != 2 or not judged[judge, other_pair]:
+                        continue
+                    smaller = min(factor[own_pair], factor[other_pair])
+                    out[start[position] + other] -= sign * 2 * smaller * shares[start[position] + y] * weight[judge]
+
+
+assert UNKNOWN == 2, "the compiled code has it as a number"
