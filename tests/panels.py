@@ -128,7 +128,9 @@ def is_ranking(problem: Problem, opinions: Opinions, voter: str) -> bool:
     return True
 
 
-def completions(problem: Problem, known: Opinions, missing: list[Key], consistent: bool) -> Iterator[Opinions]:
+def completions(
+    problem: Problem, known: Opinions, missing: list[Key], consistent: bool
+) -> Iterator[Opinions]:
     """Yield every way to fill in the missing opinions; with rankings, of those that rank, only rankings."""
     voters = {key[0] for key in missing}
     for values in product((1, 0, -1), repeat=len(missing)):

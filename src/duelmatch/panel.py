@@ -1,8 +1,8 @@
 """A known group of voters: what each of them thinks of every two candidates, and what follows by counting.
 
-A panel is not a sample. Its preferences are shares: p_j(a, b) is the weight of the voters who prefer a to b at j
-plus half the weight of those who see no difference, over the weight of all who judge that pair. A pair that nobody
-judges is 1/2.
+A panel is not a sample. Its preferences are shares: p_j(a, b) is the weight of the voters who prefer a to b
+at j plus half the weight of those who see no difference, over the weight of all who judge that pair. A pair
+that nobody judges is 1/2.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ LARGEST_WEIGHT = 1 << 40
 class Panel:
     """The opinions of every voter, as rankings with ties or as an answer for every pair.
 
-    ``rankings`` maps (voter, position) to all candidates of the position, best first; a tuple holds candidates
-    between whom the voter sees no difference. ``answers`` lists (voter, position, better, worse), or
-    (voter, position, (one, other)) for no difference; they need not be consistent. One of the two is given.
-    What a voter does not judge is listed in ``conflicts``: candidates, (candidate, position), or single pairs
-    (position, first, second). ``voter_weight`` is 1 for whoever is not in it.
+    ``rankings`` maps (voter, position) to all candidates of the position, best first; a tuple holds
+    candidates between whom the voter sees no difference. ``answers`` lists (voter, position, better, worse),
+    or (voter, position, (one, other)) for no difference; they need not be consistent. One of the two is
+    given. What a voter does not judge is listed in ``conflicts``: candidates, (candidate, position), or
+    single pairs (position, first, second). ``voter_weight`` is 1 for whoever is not in it.
 
     >>> team = Problem.complete(["ann", "bob"], ["chair"])
     >>> panel = Panel(team, {("eve", "chair"): ["ann", "bob"], ("ned", "chair"): [("ann", "bob")]})
@@ -71,7 +71,9 @@ class Panel:
             raise ProblemError("A panel is made of rankings or of answers: give one of the two.")
         self.problem = problem
         said = (
-            _from_rankings(problem, rankings) if rankings is not None else _from_answers(problem, answers or ())
+            _from_rankings(problem, rankings)
+            if rankings is not None
+            else _from_answers(problem, answers or ())
         )
         self.voters: tuple[str, ...] = tuple(dict.fromkeys(voter for voter, _ in said))
         if not self.voters:
@@ -142,7 +144,9 @@ def judged_pairs(
         if voter not in number:
             raise ProblemError(f"conflicts names '{voter!s:.80}', but no voter is called so.")
         if isinstance(excluded, str):
-            raise ProblemError(f"The conflicts of '{voter}' must be a list, not the single text '{excluded:.80}'.")
+            raise ProblemError(
+                f"The conflicts of '{voter}' must be a list, not the single text '{excluded:.80}'."
+            )
         for conflict in excluded:
             judged[number[voter]] &= ~_excluded(problem, conflict)
     return judged
@@ -187,7 +191,7 @@ def voter_weights(voters: Sequence[str], voter_weight: Mapping[str, object]) -> 
 def _fraction(voter: str, weight: object) -> Fraction:
     fraction = None
     if isinstance(weight, Rational) and not isinstance(weight, bool):
-        fraction = Fraction(weight.numerator, weight.denominator)
+        fraction = Fraction(int(weight.numerator), int(weight.denominator))
     elif isinstance(weight, Real) and not isinstance(weight, bool) and np.isfinite(float(weight)):
         fraction = Fraction(str(float(weight)))
     if fraction is None or fraction <= 0:
@@ -214,7 +218,9 @@ def check_voters(voters: Iterable[object]) -> tuple[str, ...]:
 def places_of(ranking: object, candidates: Sequence[str], where: str) -> dict[str, int]:
     """Return the place of every candidate in a ranking of exactly these candidates; ties share a place."""
     if isinstance(ranking, str) or not isinstance(ranking, Sequence):
-        raise ProblemError(f"The ranking of {where} must be a list of candidates, best first, not {ranking!r:.80}.")
+        raise ProblemError(
+            f"The ranking of {where} must be a list of candidates, best first, not {ranking!r:.80}."
+        )
     places: dict[str, int] = {}
     for place, group in enumerate(ranking):
         names = (group,) if isinstance(group, str) else group
@@ -222,7 +228,9 @@ def places_of(ranking: object, candidates: Sequence[str], where: str) -> dict[st
             raise ProblemError(f"The ranking of {where} has {group!r:.80} where a candidate belongs.")
         for name in names:
             if name not in candidates:
-                raise ProblemError(f"The ranking of {where} names '{name!s:.80}', who is not to be ranked there.")
+                raise ProblemError(
+                    f"The ranking of {where} names '{name!s:.80}', who is not to be ranked there."
+                )
             if name in places:
                 raise ProblemError(f"The ranking of {where} names '{name}' twice.")
             places[name] = place
@@ -264,8 +272,8 @@ def _from_answers(problem: Problem, answers: Iterable[object]) -> Said:
                 opinion = 0
             case _:
                 raise ProblemError(
-                    f"Answer {number} is not (voter, position, better, worse), or (voter, position, (one, other)) "
-                    f"for no difference, but {answer!r:.80}."
+                    f"Answer {number} is not (voter, position, better, worse), or (voter, position, "
+                    f"(one, other)) for no difference, but {answer!r:.80}."
                 )
         check_voters([voter])
         better, worse = (problem.edge_number(name, position) for name in (one, other))

@@ -1,21 +1,21 @@
 """The least beaten matching: the one whose worst defeat is smallest. It always exists.
 
-Let D(A, B) = sum over positions j of d_j(A(j), B(j)) be by how much A is ahead of B, with d_j(a, a) = 0.
-The worst defeat of A is max over B of -D(A, B): one assignment problem, and 0 or more, since A draws with itself.
-The matching that minimises it (minimax, or Simpson-Kramer with margins, in social choice) is unbeaten if its worst
-defeat is 0; if not, every matching is beaten by another.
+Let D(A, B) = sum over positions j of d_j(A(j), B(j)) be by how much A is ahead of B, with d_j(a, a) = 0. The
+worst defeat of A is max over B of -D(A, B): one assignment problem, and 0 or more, since A draws with itself.
+The matching that minimises it (minimax, or Simpson-Kramer with margins, in social choice) is unbeaten if its
+worst defeat is 0; if not, every matching is beaten by another.
 
-Up to LISTED matchings are listed, an assignment problem each, exact in whatever arithmetic ``ahead`` is in. Beyond
-that it is one mixed-integer program: the inner maximum is a linear program over the matching polytope, so it
-dualises, as in :mod:`duelmatch.matchings.game`:
+Up to LISTED matchings are listed, an assignment problem each, exact in whatever arithmetic ``ahead`` is in.
+Beyond that it is one mixed-integer program: the inner maximum is a linear program over the matching polytope,
+so it dualises, as in :mod:`duelmatch.matchings.game`:
 
     minimise   sum_j u_j + sum_i v_i
     subject to u_j + v_i >= sum over a at j of -d_j(a, i) x_a   for every edge (i, j),   v >= 0,
                x a matching (0 or 1).
 
-HiGHS solves it; the defeat of its matching is then computed exactly, and must agree with the proven bound. Its
-relaxation is the game, whose value is 0: all the work is in the branching, and it is limited by WORK. For panels
-the root is mostly enough up to 20 x 20; for uniformly random preferences 10 x 10 is out of reach.
+HiGHS solves it; the defeat of its matching is then computed exactly, and must agree with the proven bound.
+Its relaxation is the game, whose value is 0: all the work is in the branching, and it is limited by WORK. For
+panels the root is mostly enough up to 20 x 20; for uniformly random preferences 10 x 10 is out of reach.
 """
 
 from __future__ import annotations
@@ -57,15 +57,14 @@ def worst_defeat(graph: Graph, ahead: Margins, matching: Indices) -> tuple[Any, 
     return -over[rival].sum(), rival
 
 
-def least_beaten(
-    graph: Graph, ahead: Margins, excluded: Indices | None = None
-) -> tuple[Indices, Any] | None:
+def least_beaten(graph: Graph, ahead: Margins, excluded: Indices | None = None) -> tuple[Indices, Any] | None:
     """Return a matching whose worst defeat is smallest, and that defeat: a sum over positions.
 
-    ``excluded`` is a matching that is not to be returned, though it may be the one that defeats others; None if
-    there is no other.
+    ``excluded`` is a matching that is not to be returned, though it may be the one that defeats others; None
+    if there is no other.
 
-    :raises TooLargeError: beyond LISTED matchings, if the program is too large, too fine, or takes more than WORK.
+    :raises TooLargeError: beyond LISTED matchings, if the program is too large, too fine, or takes more than
+    WORK.
     """
     rows = list_matchings(graph, usable_edges(graph), LISTED)
     if rows is None:
@@ -74,11 +73,14 @@ def least_beaten(
         rows = rows[(rows != excluded).any(axis=1)]
         if not len(rows):
             return None
+    if ahead.dtype == object:
+        defeats = [worst_defeat(graph, ahead, row)[0] for row in rows]
+        best = defeats.index(min(defeats))
+        return rows[best], defeats[best]
     table = np.zeros((graph.edges, graph.candidates), dtype=ahead.dtype)
     one, other = np.nonzero(graph.comparable)
     table[one, graph.edge_candidate[other]] = ahead[one, other]
-    find = _first_least.py_func if ahead.dtype == object else _first_least
-    best, defeat = find(rows, table, graph.edge_at >= 0)
+    best, defeat = _first_least(rows, table, graph.edge_at >= 0)
     return rows[best], defeat
 
 
@@ -93,8 +95,8 @@ def _by_program(graph: Graph, ahead: Margins, excluded: Indices | None) -> tuple
     largest = max(abs(ahead.max()), abs(ahead.min()), 1 if whole else 0.0)
     if whole and largest * graph.positions > FINEST:
         raise TooLargeError(
-            f"Finding the least beaten of more than {LISTED:,} matchings takes a program whose numbers are too "
-            f"fine for its solver ({largest:.1e} to 1). Give judges equal or whole weights, or fewer conflicts."
+            f"Finding the least beaten of more than {LISTED:,} matchings takes a program whose numbers are "
+            f"too fine for its solver ({largest:.1e} to 1). Equal weights of the judges would help."
         )
     nodes = WORK // cells
     unit = 1.0 if whole or largest == 0 else float(largest) / 100
@@ -119,7 +121,9 @@ def _by_program(graph: Graph, ahead: Margins, excluded: Indices | None) -> tuple
 
 
 def _bounds(graph: Graph) -> Bounds:
-    low = np.concatenate([np.zeros(graph.edges), np.full(graph.positions, -np.inf), np.zeros(graph.candidates)])
+    low = np.concatenate(
+        [np.zeros(graph.edges), np.full(graph.positions, -np.inf), np.zeros(graph.candidates)]
+    )
     high = np.concatenate([np.ones(graph.edges), np.full(graph.positions + graph.candidates, np.inf)])
     return Bounds(low, high)
 

@@ -1,11 +1,11 @@
-"""The verdict of a panel is that of the count of all answers, and nothing it says on the way is ever wrong."""
+"""A panel's verdict is that of the count of all answers, and nothing it says on the way is wrong."""
 
 from __future__ import annotations
 
 import numpy as np
-import panels
 import pytest
 
+import panels
 from duelmatch.explorers.panel import PanelExplorer, Question, simulate_panel
 from duelmatch.explorers.panel.simulation import answer_of, panel_explorer
 from duelmatch.panel import Panel
@@ -25,7 +25,9 @@ def test_the_verdict_is_that_of_all_answers(criterion: str, block: int) -> None:
         assert count.agrees(criterion, result.status, tuple(result.matching.values()), result.shortfall), seed
 
 
-def play(panel: Panel, run: PanelExplorer, rng: np.random.Generator, chaos: float) -> tuple[set[str], set[str]]:
+def play(
+    panel: Panel, run: PanelExplorer, rng: np.random.Generator, chaos: float
+) -> tuple[set[str], set[str]]:
     """Answer one question, or skip, release, leave; return who left with open answers kept, and dropped."""
     voter = panel.voters[int(rng.integers(len(panel.voters)))]
     if rng.random() < chaos / 4:

@@ -1,7 +1,8 @@
-"""Panels: a known group decides, and is counted, not sampled. The outcome is certain, or says what is missing.
+"""Panels: a known group decides, and is counted, not sampled.
 
-The count (state), what it says whatever the open answers will be (bounds, verdict), what judges will probably say
-(model), what is still needed (plan), and the next question (choice). No certificate rests on the model.
+The count (state), what it says whatever the open answers will be (bounds, verdict), what judges will
+probably say (model), what is still needed (plan), and the next question (choice). No certificate rests on
+the model.
 """
 
 from duelmatch.explorers.panel.explorer import PanelExplorer, PanelProgress, PanelResult

@@ -5,21 +5,21 @@ d_j(A(j), B(j)), and the open answers leave an interval for every d_j(a, b), in 
 
 Condorcet. d_j(a, b) = factor (ahead - behind -+ open) of the pair: see :mod:`.state`.
 
-Borda. With whole numbers q in proportion to how often a line-up uses each edge, w(a) = sum over y of
-q(y) factor (ahead - behind) of the pair (a, y), and d_j(a, b) = w(a) - w(b). An open answer on (a, y) moves w(a) by
-q(y), one on (a, b) moves w(a) and w(b) against each other by q(a) + q(b); so the least value is
-least(a) - most(b), where least and most count every open answer against, or for. There is no term for the pair
-(a, b) that would be counted twice.
+Borda. With whole numbers q in proportion to how often a line-up uses each edge, w(a) = sum over y of q(y)
+factor (ahead - behind) of the pair (a, y), and d_j(a, b) = w(a) - w(b). An open answer on (a, y) moves w(a)
+by q(y), one on (a, b) moves w(a) and w(b) against each other by q(a) + q(b); so the least value is least(a) -
+most(b), where least and most count every open answer against, or for. There is no term for the pair (a, b)
+that would be counted twice.
 
-Consistent judges narrow that: a judge who is known to put a above b (or level) puts every y that is open against
-both above both, below both or between, hence contributes -|f(a, y) - f(b, y)| q(y) at least, and not
--(f(a, y) + f(b, y)) q(y), where f is the factor. For one judge, one position and two edges the bound is then the
-true minimum over all rankings, if the pairs have the same factor. Condorcet needs no such care, as only one answer
-of a judge at a position counts for d_j(a, b).
+Consistent judges narrow that: a judge who is known to put a above b (or level) puts every y that is open
+against both above both, below both or between, hence contributes -|f(a, y) - f(b, y)| q(y) at least, and not
+-(f(a, y) + f(b, y)) q(y), where f is the factor. For one judge, one position and two edges the bound is then
+the true minimum over all rankings, if the pairs have the same factor. Condorcet needs no such care, as only
+one answer of a judge at a position counts for d_j(a, b).
 
-The least D(A, B) over B is one assignment problem. To leave out B = A itself, D is first multiplied by l + 1 and
-reduced by the number of positions where B differs: a whole number D > 0 stays above 0, D <= 0 falls below, and A
-itself has 0.
+The least D(A, B) over B is one assignment problem. To leave out B = A itself, D is first multiplied by l + 1
+and reduced by the number of positions where B differs: a whole number D > 0 stays above 0, D <= 0 falls
+below, and A itself has 0.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ EXACT_FROM_FLOATS = 10**12
 
 @dataclass(frozen=True, slots=True)
 class Closest:
-    """Another line-up, and by how much a given one is ahead of it, at least or at most; a sum over positions."""
+    """Another line-up, and by how much a given one is ahead of it: a sum over positions."""
 
     rival: Indices
     ahead: int
@@ -130,10 +130,9 @@ class BordaBounds:
         """Return for every edge the most (1) or the least (-1) its reward can be, less half of its range."""
         state, graph = self.state, self.state.graph
         factor, shares = self._arrays()
-        margin, slack = state.ahead - state.behind, sign * state.open
         out = np.zeros(graph.edges, dtype=factor.dtype)
-        np.add.at(out, state.first, shares[state.second] * factor * (margin + slack))
-        np.add.at(out, state.second, shares[state.first] * factor * (slack - margin))
+        count = _rewards.py_func if factor.dtype == object else _rewards
+        count(sign, state.first, state.second, factor, shares, state.ahead, state.behind, state.open, out)
         return out
 
     def _arrays(self) -> tuple[Whole, Whole]:
@@ -236,10 +235,14 @@ def _against(
         for other in range(degree):
             if other < own:
                 pair = pair_at(pair_start[position], degree, other, own)
-                out[start[position] + other] = factor[pair] * (behind[pair] - ahead[pair] + sign * open_[pair])
+                out[start[position] + other] = factor[pair] * (
+                    behind[pair] - ahead[pair] + sign * open_[pair]
+                )
             elif other > own:
                 pair = pair_at(pair_start[position], degree, own, other)
-                out[start[position] + other] = factor[pair] * (ahead[pair] - behind[pair] + sign * open_[pair])
+                out[start[position] + other] = factor[pair] * (
+                    ahead[pair] - behind[pair] + sign * open_[pair]
+                )
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
@@ -261,23 +264,38 @@ def _narrow(
         own = champion[position] - start[position]
         base = pair_start[position]
         for judge in range(len(opinion)):
-            for y in range(degree):
-                if y == own or opinion_of(opinion[judge], base, degree, own, y) != 2:
+            for other in range(degree):
+                known = opinion_of(opinion[judge], base, degree, own, other)
+                if other == own or (known != 0 and known != -sign):
                     continue
-                own_pair = pair_at(base, degree, min(own, y), max(own, y))
-                if not judged[judge, own_pair]:
-                    continue
-                for other in range(degree):
-                    if other == own or other == y:
+                for y in range(degree):
+                    if y in (own, other):
                         continue
-                    known = opinion_of(opinion[judge], base, degree, own, other)
-                    if known != 0 and known != -sign:
-                        continue
+                    own_pair = pair_at(base, degree, min(own, y), max(own, y))
                     other_pair = pair_at(base, degree, min(other, y), max(other, y))
-                    if opinion[judge, other_pair] != 2 or not judged[judge, other_pair]:
+                    if opinion[judge, own_pair] != 2 or opinion[judge, other_pair] != 2:
                         continue
-                    smaller = min(factor[own_pair], factor[other_pair])
-                    out[start[position] + other] -= sign * 2 * smaller * shares[start[position] + y] * weight[judge]
+                    if judged[judge, own_pair] and judged[judge, other_pair]:
+                        less = 2 * min(factor[own_pair], factor[other_pair]) * weight[judge]
+                        out[start[position] + other] -= sign * less * shares[start[position] + y]
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _rewards(
+    sign: int,
+    first: Indices,
+    second: Indices,
+    factor: Whole,
+    shares: Whole,
+    ahead: Weights,
+    behind: Weights,
+    open_: Weights,
+    out: Whole,
+) -> None:
+    for pair in range(len(first)):
+        margin, slack = ahead[pair] - behind[pair], sign * open_[pair]
+        out[first[pair]] += shares[second[pair]] * factor[pair] * (margin + slack)
+        out[second[pair]] += shares[first[pair]] * factor[pair] * (slack - margin)
 
 
 assert UNKNOWN == 2, "the compiled code has it as a number"

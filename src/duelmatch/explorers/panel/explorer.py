@@ -36,17 +36,20 @@ LISTED_WINNERS = 100
 
 LARGEST_QUESTION = 10
 
+LAST_ROUNDS = 3000
+"""Of fictitious play, where nothing more can be asked and the line-ups are too many to look at."""
+
 
 @dataclass(frozen=True, slots=True)
 class PanelResult:
     """What a panel has decided, and after how many answers.
 
-    Condorcet: ``decided`` (it beats every other line-up), ``unbeaten`` (none beats it, some may draw), ``no_winner``
-    (all are beaten, this one by the least). Borda: ``decided``, or ``tied`` (one of the best). All of these are
-    certain. ``budget_spent``: nobody can be asked anything more, or the run is not over; the line-up is the one
-    with the smallest worst defeat that is known. ``shortfall``: its worst defeat (Condorcet), or by how much it is
-    below the best score (Borda), is that at most, for certain, per position. ``assuming`` says what that takes
-    for granted: ``consistent_judges``, if answers were inferred.
+    Condorcet: ``decided`` (it beats every other line-up), ``unbeaten`` (none beats it, some may draw),
+    ``no_winner`` (all are beaten, this one by the least). Borda: ``decided``, or ``tied`` (one of the best).
+    All of these are certain. ``budget_spent``: nobody can be asked anything more, or the run is not over; the
+    line-up is the one with the smallest worst defeat that is known. ``shortfall``: its worst defeat
+    (Condorcet), or by how much it is below the best score (Borda), is that at most, for certain, per
+    position. ``assuming`` says what that takes for granted: ``consistent_judges``, if answers were inferred.
     """
 
     algorithm: str
@@ -61,11 +64,12 @@ class PanelResult:
 class PanelProgress:
     """Where a panel stands.
 
-    ``decided``: the positions whose candidate is the same in every possible winner. ``possible_winners``: the line-ups
-    that may be unbeaten, or among the best, when all have answered; ``possible`` is their number; None and empty where
-    there are too many to look at. ``fewest_questions``: so many answers would make the leader certain, if all of
-    them spoke for it; what follows by consistency can save some of them. ``expected_questions``: the same with
-    answers as they are expected. Both are estimates, along the present plan.
+    ``decided``: the positions whose candidate is the same in every possible winner. ``possible_winners``: the
+    line-ups that may be unbeaten, or among the best, when all have answered; ``possible`` is their number;
+    None and empty where there are too many to look at. ``fewest_questions``: so many answers would make the
+    leader certain, if all of them spoke for it; what follows by consistency can save some of them.
+    ``expected_questions``: the same with answers as they are expected. Both are estimates, along the present
+    plan.
     """
 
     duels: int
@@ -82,14 +86,16 @@ class PanelProgress:
 class PanelExplorer:
     """One decision of a panel.
 
-    ``ask(n, voter=...)`` hands out up to n questions for a judge, none of them twice; ``tell`` takes a winner, None for
-    no difference, or a ranking. A judge who cannot say skips: the opinion stays open, and is not asked for
-    again. ``release`` takes a question back that may be asked again. A judge who leaves is asked nothing more, and
-    what the judge has not said either stays open or is not counted: that is the organiser's choice.
+    ``ask(n, voter=...)`` hands out up to n questions for a judge, none of them twice; ``tell`` takes a
+    winner, None for no difference, or a ranking. A judge who cannot say skips: the opinion stays open, and is
+    not asked for again. ``release`` takes a question back that may be asked again. A judge who leaves is
+    asked nothing more, and what the judge has not said either stays open or is not counted: that is the
+    organiser's choice.
 
-    ``criterion`` is "condorcet" or "borda"; ``consistent`` judges rank, so that what follows from their answers need
-    not be asked; ``conflicts`` lists the candidates (or edges, or pairs) that a voter does not judge;
-    ``questions_each`` limits the answers of each voter; ``question_size`` is the number of candidates in a question.
+    ``criterion`` is "condorcet" or "borda"; ``consistent`` judges rank, so that what follows from their
+    answers need not be asked; ``conflicts`` lists the candidates (or edges, or pairs) that a voter does not
+    judge; ``questions_each`` limits the answers of each voter; ``question_size`` is the number of candidates
+    in a question.
 
     Questions depend on the arguments and the answers only, and nothing is drawn at random.
     """
@@ -132,6 +138,7 @@ class PanelExplorer:
         self._prices: Vector = np.zeros(problem.graph.positions)
         self._method = (_Condorcet if criterion == "condorcet" else _Borda)(self)
         self._plan: Plan | None = None
+        self._verdict: Verdict | None = None
         self._consider()
 
     # Questions and answers
@@ -139,7 +146,7 @@ class PanelExplorer:
     @property
     def done(self) -> bool:
         """Whether the outcome is certain, or nobody can be asked anything more."""
-        return self._verdict.status is not None or self._exhausted
+        return self.verdict.status is not None or self._exhausted
 
     @property
     def open_duels(self) -> tuple[Question, ...]:
@@ -162,7 +169,9 @@ class PanelExplorer:
         return questions
 
     def tell(self, question: Question, answer: object) -> None:
-        """Take an answer: the better one, None for no difference, or a ranking. A refused one changes nothing.
+        """Take an answer: the better one, None for no difference, or a ranking.
+
+        A refused answer changes nothing. After the end answers still count; what is certain stays so.
 
         :raises DuelError: if the question is not open, or the answer does not fit it.
         """
@@ -212,16 +221,17 @@ class PanelExplorer:
     @property
     def result(self) -> PanelResult:
         """The result; before the run is over, what it would be if it were stopped now."""
-        verdict = self._verdict
-        assuming = ("consistent_judges",) if self._inferred else ()
+        verdict = self.verdict
+        assumed = self._inferred or (self.consistent and self.criterion == "borda")
+        assuming = ("consistent_judges",) if assumed else ()
         matching = self.problem.matching(verdict.matching.tolist())
         status = verdict.status or "budget_spent"
         return PanelResult("panel", status, matching, self.duels, self._per_position(verdict), assuming)
 
     @property
     def progress(self) -> PanelProgress:
-        """Where the panel stands; lists the possible winners, which takes a while where there are thousands."""
-        verdict = self._verdict
+        """Where the panel stands; looking at thousands of line-ups takes a while."""
+        verdict = self.verdict
         rows = self._method.judge.possible_winners()
         certain = verdict.status in ("decided", "unbeaten") or rows is None or not len(rows)
         kept = verdict.matching[None, :] if certain and verdict.status else rows
@@ -241,6 +251,12 @@ class PanelExplorer:
             int(((self._state.opinion == UNKNOWN) & self._state.judged).sum()),
         )
 
+    @property
+    def verdict(self) -> Verdict:
+        """What is certain of the leader, in edges and whole numbers."""
+        assert self._verdict is not None, "considered from the start"
+        return self._verdict
+
     def _questions_left(self) -> tuple[int, int]:
         plan = self._current_plan()
         fewest = questions_at_best(plan, self._state)
@@ -255,8 +271,12 @@ class PanelExplorer:
     def _consider(self) -> None:
         """Look at what is certain now."""
         self._plan = None
-        self._verdict = self._method.verdict()
         self._exhausted = False
+        if self._verdict is not None and self._verdict.status is not None:
+            self._verdict = self._method.judge.verdict(self._verdict.matching)
+            if self._verdict.status is not None:  # more answers never make it less certain
+                return
+        self._verdict = self._method.verdict()
         if self._verdict.status is None and not self._open and not self._anyone_askable():
             self._exhausted = True
             self._verdict = self._method.last_verdict()
@@ -279,17 +299,20 @@ class PanelExplorer:
 
     def _current_plan(self) -> Plan:
         if self._plan is None:
-            self._plan = self._method.plan()
+            self._plan = self._method.plan(self._pending)
         return self._plan
 
     def _next(self, judges: list[int] | None) -> tuple[int, Choice] | None:
         """Return a judge and what to ask; of the most useful kind of question there is for anybody."""
         everyone = sorted(range(len(self.voters)), key=self._busy) if judges is None else judges
         plan = self._current_plan()
-        for judge in everyone:
-            askable = self._askable(judge)
-            if askable.any() and (choice := self._method.choose(plan, judge, askable)):
-                return judge, choice
+        for hopeful in (True, False) if self._open else (True,):
+            if not hopeful:  # as if nobody answered what is handed out
+                plan = self._method.plan(np.zeros(self._state.pairs))
+            for judge in everyone:
+                askable = self._askable(judge)
+                if askable.any() and (choice := self._method.choose(plan, judge, askable)):
+                    return judge, choice
         if judges is not None and self._someone_helps(plan, judges[0]):
             return None
         for judge in everyone:
@@ -312,9 +335,7 @@ class PanelExplorer:
     def _hand_out(self, judge: int, choice: Choice) -> Question:
         names = [self.problem.edges[edge] for edge in sorted(choice)]
         self._last_id += 1
-        question = Question(
-            names[0][1], tuple(name for name, _ in names), self._last_id, self.voters[judge]
-        )
+        question = Question(names[0][1], tuple(name for name, _ in names), self._last_id, self.voters[judge])
         self._open[question.id] = question
         pairs = self._pairs_of(question)
         self._unaskable[judge, pairs] = True
@@ -359,7 +380,6 @@ class _Condorcet:
         assert champion is not None, "a Problem has a matching"
         self.champion = champion
         self._present = run.problem.graph.edge_at >= 0
-        self._tried_at = 0
 
     def verdict(self) -> Verdict:
         self.champion = condorcet_champion(self.run._model, self.champion, self._present)
@@ -369,21 +389,23 @@ class _Condorcet:
         """Nobody can be asked: look at every line-up, within limits."""
         safest = self.judge.safest()
         if safest is None:
-            return self.judge.verdict(self.champion)
+            safest = condorcet_champion(self.run._model, self.champion, self._present, LAST_ROUNDS)
         self.champion = safest
         return self.judge.verdict(safest)
 
-    def plan(self) -> Plan:
+    def plan(self, pending_pairs: Vector) -> Plan:
         state, graph = self.run._state, self.run.problem.graph
         own = self.champion[graph.edge_position]
         others = np.flatnonzero(own != np.arange(graph.edges))
         pairs = graph.pair_table.number(own[others], others)
         pending = np.zeros(graph.edges)
-        pending[others] = self.run._pending[pairs] / np.maximum(state.total[pairs], 1)
+        pending[others] = pending_pairs[pairs] / np.maximum(state.total[pairs], 1)
         return condorcet_plan(self.run._model, self.champion, self.run._prices, pending)
 
     def choose(self, plan: Plan, judge: int, askable: Mask) -> Choice | None:
-        return choose_condorcet(plan, self.run._model, judge, askable, self.run.question_size)
+        return choose_condorcet(
+            plan, self.run._model, judge, askable, self.run._unaskable[judge], self.run.question_size
+        )
 
     def last_resort(self, plan: Plan, askable: Mask) -> Choice:
         """No goal of the plan can be brought on: look at the line-up that keeps it from being certain."""
@@ -426,13 +448,16 @@ class _Borda:
             key=lambda verdict: (verdict.status is None, verdict.shortfall),
         )
 
-    def plan(self) -> Plan:
+    def plan(self, pending_pairs: Vector) -> Plan:
         graph, bounds = self.run.problem.graph, self.judge.bounds
         least = self._least.astype(np.float64) / (bounds.unit // 2)
         return borda_plan(graph, self.champion, self.run._prices, self._rewards, self._variances, least)
 
     def choose(self, plan: Plan, judge: int, askable: Mask) -> Choice | None:
-        return choose_borda(plan, self._shares, self.run._model, judge, askable, self.run.question_size)
+        return choose_borda(
+            plan, self._shares, self.run._model, judge, askable, self.run._unaskable[judge],
+            self.run.question_size,
+        )  # fmt: skip
 
     def last_resort(self, plan: Plan, askable: Mask) -> Choice:
         return _any_pair(self.run._state, askable)
@@ -452,7 +477,8 @@ def _whole(name: str, number: object, low: int, high: int | None = None) -> int:
     if not fits or (high is not None and int(number) > high):  # type: ignore[call-overload]
         most = "" if high is None else f" to {high}"
         raise ProblemError(f"{name} must be a whole number from {low}{most}, not {number!r:.80}.")
-    return int(number)  # type: ignore[call-overload]
+    whole: int = int(number)  # type: ignore[call-overload]
+    return whole
 
 
 __all__ = ["PanelExplorer", "PanelProgress", "PanelResult", "PanelStatus"]

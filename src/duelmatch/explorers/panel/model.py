@@ -1,12 +1,12 @@
 """What judges will probably say. Only the design uses it; no certificate does.
 
-Each edge has a strength s, fitted to the count by penalised maximum likelihood (Bradley and Terry):
-P(a over b) = 1 / (1 + exp(s_b - s_a)). The share of a pair that the open answers will bring is estimated by its own
+Each edge has a strength s, fitted to the count by penalised maximum likelihood (Bradley and Terry): P(a over
+b) = 1 / (1 + exp(s_b - s_a)). The share of a pair that the open answers will bring is estimated by its own
 count, with PRIOR_ANSWERS imagined ones that follow the strengths.
 
-A judge may think higher or lower of a candidate than the others do. That is what makes a judge who was against the
-champion at a position a poor one to ask about it again: each judge has an offset per edge with a normal
-distribution, updated by each answer as in TrueSkill (Herbrich, Minka and Graepel 2006).
+A judge may think higher or lower of a candidate than the others do. That is what makes a judge who was
+against the champion at a position a poor one to ask about it again: each judge has an offset per edge with a
+normal distribution, updated by each answer as in TrueSkill (Herbrich, Minka and Graepel 2006).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ STRENGTH_PRECISION = 0.7
 """1 / variance of the strengths, in logits, before any answer."""
 
 JUDGE_VARIANCE = 1.64
-"""Of a judge's offsets, in logits: that of the Gumbel distribution, of which Bradley-Terry is the difference."""
+"""Of a judge's offsets, in logits: that of the Gumbel distribution, which Bradley-Terry comes from."""
 
 SWEEPS = 2
 """Newton steps per strength and answer; the fit is never far from its optimum."""
@@ -85,19 +85,19 @@ def normal(x: float) -> float:
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def favours(
-    strength: Vector, offset: Vector, variance: Vector, one: int, other: int
-) -> float:
+def favours(strength: Vector, offset: Vector, variance: Vector, one: int, other: int) -> float:
     """Return the chance that a judge prefers one edge to another."""
     mean = strength[one] + offset[one] - strength[other] - offset[other]
-    return normal(mean / sqrt(variance[one] + variance[other]))
+    chance: float = normal(mean / sqrt(variance[one] + variance[other]))
+    return chance
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def outlook(tables: Tables, position: int, one: int, other: int) -> tuple[float, float, float, float]:
-    """Return of an edge over another of its position: the share its next answer will have, estimated; by how
-    much it will be ahead when all have answered (2p - 1), estimated; the deviation of that estimate; and by how
-    much it is ahead at least.
+    """Return the outlook of an edge against another of its position.
+
+    The share its next answer will have, estimated; by how much it will be ahead when all have answered
+    (2p - 1), estimated; the deviation of that estimate; and by how much it is ahead at least.
     """
     start = tables.start[position]
     degree = tables.start[position + 1] - start

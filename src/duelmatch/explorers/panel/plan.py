@@ -1,21 +1,21 @@
 """Who is backed, and what is still needed to prove it.
 
-**Prices.** A champion A is proven if the least D(A, B) over all B is 0 or more. By duality of the assignment problem
-that holds exactly if there are prices pi_j >= 0 of the positions such that for every edge (i, j)
+**Prices.** A champion A is proven if the least D(A, B) over all B is 0 or more. By duality of the assignment
+problem that holds exactly if there are prices pi_j >= 0 of the positions such that for every edge (i, j)
 
     least d_j(A(j), i) >= pi_j - pi_k   if A gives i the position k,    >= pi_j   if A leaves i out.
 
-So prices turn a statement about all line-ups into a goal for each pair: where the champion must be ahead at least by
-how much, and where it may even lose. With all prices 0 every pair must end at a majority. An answer for the champion
-lifts the lower bound of its pair by two votes, one against it by none, so reaching a goal costs about
-(goal - least) / 2p answers, and the cheapest prices solve a linear program. It is solved roughly, price by price (each
-is a one-dimensional convex problem), from the last prices on. Goals above what the pair is expected to reach are
-penalised.
+So prices turn a statement about all line-ups into a goal for each pair: where the champion must be ahead at
+least by how much, and where it may even lose. With all prices 0 every pair must end at a majority. An answer
+for the champion lifts the lower bound of its pair by two votes, one against it by none, so reaching a goal
+costs about (goal - least) / 2p answers, and the cheapest prices solve a linear program. It is solved roughly,
+price by price (each is a one-dimensional convex problem), from the last prices on. Goals above what the pair
+is expected to reach are penalised.
 
-**Champion.** Condorcet: the line-up whose worst defeat is smallest under the estimates of :mod:`.model`. The last
-champion stays while it is unbeaten there. Else fictitious play: in turn the best reply to the line-ups that beat the
-champions so far, a method that converges to the optimum of the game (Robinson 1951), which is the Condorcet winner if
-there is one. Borda: one assignment problem.
+**Champion.** Condorcet: the line-up whose worst defeat is smallest under the estimates of :mod:`.model`. The
+last champion stays while it is unbeaten there. Else fictitious play: in turn the best reply to the line-ups
+that beat the champions so far, a method that converges to the optimum of the game (Robinson 1951), which is
+the Condorcet winner if there is one. Borda: one assignment problem.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ NOTHING = 1e-9
 class Plan:
     """What is needed of every edge's duel with the champion's edge at its position, in shares (2p - 1).
 
-    ``need`` is by how much the lower bound falls short of its goal, ``doubt`` the chance that it never reaches it,
-    ``share`` how the answers to come are likely to be split.
+    ``need`` is by how much the lower bound falls short of its goal, ``doubt`` the chance that it never
+    reaches it, ``share`` how the answers to come are likely to be split.
     """
 
     champion: Indices
@@ -58,13 +58,11 @@ class Plan:
     share: Vector
 
 
-def condorcet_champion(model: Model, last: Indices, present: Mask) -> Indices:
+def condorcet_champion(model: Model, last: Indices, present: Mask, rounds: int = ROUNDS) -> Indices:
     """Return the line-up to back."""
     graph = model.state.graph
     tables = model.tables()
-    found: Indices = _champion(
-        tables, last, graph.edge_candidate, graph.edge_at, present, ROUNDS, NOTHING
-    )
+    found: Indices = _champion(tables, last, graph.edge_candidate, graph.edge_at, present, rounds, NOTHING)
     return found
 
 
@@ -142,7 +140,7 @@ def _facing(
     deviation: Vector,
     least: Vector,
 ) -> None:
-    """Fill in the outlook of the champion's edge against every edge; ``pending`` answers count as expected."""
+    """Fill in the outlook of the champion's edges; ``pending`` answers count as expected."""
     for position in range(len(champion)):
         own = champion[position]
         for edge in range(tables.start[position], tables.start[position + 1]):

@@ -1,4 +1,4 @@
-"""A known panel plays the judges of a run: how many answers would have been needed?"""
+"""A known panel plays the judges of a run, to see how many answers are needed."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def panel_explorer(
     question_size: int = 2,
 ) -> PanelExplorer:
     """Start a run with the voters, weights and conflicts of a known panel."""
-    run = PanelExplorer(
+    return PanelExplorer(
         panel.problem,
         panel.voters,
         criterion=criterion,
@@ -61,7 +61,6 @@ def panel_explorer(
         questions_each=questions_each,
         question_size=question_size,
     )
-    return run
 
 
 def _conflicts(panel: Panel) -> dict[str, list[tuple[str, str, str]]]:
@@ -81,7 +80,7 @@ def answer_of(panel: Panel, question: Question) -> object:
         if opinion == 0:
             return None
         return question.candidates[0] if opinion == 1 else question.candidates[1]
-    wins = {name: 0 for name in question.candidates}
+    wins = dict.fromkeys(question.candidates, 0)
     for place, first in enumerate(question.candidates):
         for second in question.candidates[place + 1 :]:
             opinion = panel.opinion(question.voter, question.position, first, second)

@@ -3,18 +3,19 @@
 A judge's opinion on a pair is that its first edge is better (1), its second is (-1), or that there is no
 difference (0); UNKNOWN until it is told. Only opinions of judges who judge the pair are counted:
 
-    ahead - behind + (open) is what first has over second at most, ahead - behind - (open) what it has at least,
+    ahead - behind + (open) is what first has over second at most, ahead - behind - (open) what it has at
+    least,
 
-in units of a judge's weight. Pairs may be judged by different judges, so for sums over positions everything is
-brought to a common denominator: ``scale`` is a common multiple of the weights J of all pairs, and a vote at a
-pair counts ``factor`` = scale / J. Then p - 1/2 = factor (ahead - behind) / (2 scale) in whole numbers.
+in units of a judge's weight. Pairs may be judged by different judges, so for sums over positions everything
+is brought to a common denominator: ``scale`` is a common multiple of the weights J of all pairs, and a vote
+at a pair counts ``factor`` = scale / J. Then p - 1/2 = factor (ahead - behind) / (2 scale) in whole numbers.
 
 Consistency. A judge's opinions at a position are taken to be a ranking with ties. If x is at least as good as
 a, a at least as good as b and b at least as good as y, then x is at least as good as y, and better if one of
-the three is strict. What follows is counted like an answer. Questions are about unknown pairs only, and a pair
-that is unknown after this closure can still turn out any of three ways, so an answer never contradicts what was
-inferred before. One that does (it was asked for before the inference, or is part of a longer ranking) is
-not counted for that pair: what was counted once is never retracted.
+the three is strict. What follows is counted like an answer. Questions are about unknown pairs only, and a
+pair that is unknown after this closure can still turn out any of three ways, so an answer never contradicts
+what was inferred before. One that does (it was asked for before the inference, or is part of a longer
+ranking) is not counted for that pair: what was counted once is never retracted.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ class PanelState:
         start = int(self.graph.start[self.graph.edge_position[better]])
         position = int(self.graph.edge_position[better])
         return int(
-            _record(
+            record(
                 self.opinion[judge],
                 self.judged[judge],
                 int(self.pair_start[position]),
@@ -103,14 +104,13 @@ def opinion_of(opinion: Opinions, start: int, degree: int, one: int, other: int)
     """Return the opinion on one against other, in this order."""
     if one == other:
         return 0
-    if one < other:
-        return int(opinion[pair_at(start, degree, one, other)])
-    value = int(opinion[pair_at(start, degree, other, one)])
-    return value if value == 2 else -value
+    value: int = opinion[pair_at(start, degree, min(one, other), max(one, other))]
+    oriented: int = value if one < other or value == 2 else -value
+    return oriented
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _record(
+def record(
     opinion: Opinions,
     judged: Mask,
     start: int,
@@ -124,11 +124,15 @@ def _record(
     behind: Weights,
     open_: Weights,
 ) -> int:
+    """Write down an opinion on two places of a position, with all that follows; return how many are new."""
     if opinion_of(opinion, start, degree, better, worse) != 2:
         return 0
     if not consistent:
         value = 0 if tie else 1
-        return _settle(opinion, judged, start, degree, better, worse, value, weight, ahead, behind, open_)
+        news: int = _settle(
+            opinion, judged, start, degree, better, worse, value, weight, ahead, behind, open_
+        )
+        return news
     news = 0
     for turn in range(2 if tie else 1):
         high, low = (better, worse) if turn == 0 else (worse, better)

@@ -1,14 +1,14 @@
 """What is certain of a line-up, whatever the open answers will be: no probability, no seed, no assumption.
 
 Condorcet. ``decided``: it beats every other. ``unbeaten``: none beats it, some may draw. ``no_winner``: every
-line-up is beaten by another, and this one has the smallest worst defeat. The first two are one assignment problem and
-exact: they hold if and only if they hold in every completion of the open answers. The third compares the most
-this one can lose by with the least any other must lose by,
+line-up is beaten by another, and this one has the smallest worst defeat. The first two are one assignment
+problem and exact: they hold if and only if they hold in every completion of the open answers. The third
+compares the most this one can lose by with the least any other must lose by,
 
     max over B of -least D(A, B)  <=  min over A' != A of max over B of -most D(A', B),    all of them beaten,
 
-which is enough, and necessary once nothing is open; the right side is :func:`duelmatch.matchings.minimax.least_beaten`,
-within its limits.
+which is enough, and necessary once nothing is open; the right side is
+:func:`duelmatch.matchings.minimax.least_beaten`, within its limits.
 
 Borda. ``decided``: its score is above every other's. ``tied``: no score is above it, and some other is
 certain to be equal.
@@ -78,9 +78,9 @@ class CondorcetJudge:
 
     def _others_lose(self, champion: Indices, defeat: int) -> bool:
         """Whether every other line-up loses by this much at least."""
-        if self.possible is not None and (self.possible != champion).any():
-            if self.must_lose(self.possible) < defeat:
-                return False
+        known = self.possible
+        if known is not None and (known != champion).any() and self.must_lose(known) < defeat:
+            return False
         try:
             found = least_beaten(self.graph, self.bounds.matrix(1), champion)
         except TooLargeError:
@@ -151,4 +151,5 @@ class BordaJudge:
             rival = cheapest(self.graph, bound)
             assert rival is not None, "a Problem has a matching"
             keep.append(bool(bound[rival].sum() >= 0))
-        return rows[keep]
+        possible: Indices = rows[keep]
+        return possible
