@@ -42,11 +42,6 @@ def cheapest(graph: Graph, costs: Costs, allowed: Mask | None = None) -> Indices
     return matching
 
 
-def exact(values: NDArray[Any], largest: int) -> NDArray[Any]:
-    """Return whole numbers as int64 if sums up to ``largest`` are safe there, else as Python integers."""
-    return values.astype(np.int64) if largest < SAFE else values.astype(object)
-
-
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def assign(cost: Costs, present: NDArray[np.bool_], column_of: Indices) -> bool:
     """Fill ``column_of`` with the column of each row in a cheapest assignment; False if there is none."""

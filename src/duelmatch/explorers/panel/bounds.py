@@ -87,20 +87,21 @@ class CondorcetBounds:
     def _against(self, champion: Indices, sign: int) -> Whole:
         state, graph = self.state, self.state.graph
         largest = state.scale * graph.positions * (graph.positions + 1)
-        factor = state.factor if largest < SAFE else state.factor.astype(object)
+        factor, *counts = as_whole(largest, state.factor, state.ahead, state.behind, state.open)
         out = np.zeros(graph.edges, dtype=factor.dtype)
         count = _against.py_func if factor.dtype == object else _against
-        count(
-            champion, sign, graph.start, state.pair_start, factor, state.ahead, state.behind, state.open, out
-        )
+        count(champion, sign, graph.start, state.pair_start, factor, *counts, out)
         return out
 
     def matrix(self, sign: int) -> Whole:
         """Return an m x m table of the most (1) or the least (-1) by which one edge is ahead of another."""
         state, graph = self.state, self.state.graph
-        factor = state.factor if state.scale * graph.positions < SAFE else state.factor.astype(object)
+        largest = state.scale * graph.positions * (graph.positions + 1)
+        factor, ahead, behind, slack = as_whole(
+            largest, state.factor, state.ahead, state.behind, sign * state.open
+        )
+        margin = ahead - behind
         matrix = np.zeros((graph.edges, graph.edges), dtype=factor.dtype)
-        margin, slack = state.ahead - state.behind, sign * state.open
         matrix[state.first, state.second] = factor * (margin + slack)
         matrix[state.second, state.first] = factor * (slack - margin)
         return matrix
@@ -129,17 +130,18 @@ class BordaBounds:
     def rewards(self, sign: int) -> Whole:
         """Return for every edge the most (1) or the least (-1) its reward can be, less half of its range."""
         state, graph = self.state, self.state.graph
-        factor, shares = self._arrays()
+        factor, shares, *counts = as_whole(
+            self._largest, state.factor, self.shares, state.ahead, state.behind, state.open
+        )
         out = np.zeros(graph.edges, dtype=factor.dtype)
         count = _rewards.py_func if factor.dtype == object else _rewards
-        count(sign, state.first, state.second, factor, shares, state.ahead, state.behind, state.open, out)
+        count(sign, state.first, state.second, factor, shares, *counts, out)
         return out
 
-    def _arrays(self) -> tuple[Whole, Whole]:
-        state, graph = self.state, self.state.graph
-        largest = 4 * state.scale * int(self.share_unit) * graph.positions * (graph.positions + 1)
-        dtype = np.int64 if largest < SAFE else object
-        return state.factor.astype(dtype), self.shares.astype(dtype)
+    @property
+    def _largest(self) -> int:
+        positions = self.state.graph.positions
+        return 4 * self.state.scale * int(self.share_unit) * positions * (positions + 1)
 
     def _differences(self, champion: Indices, sign: int) -> Whole:
         state, graph = self.state, self.state.graph
@@ -147,13 +149,21 @@ class BordaBounds:
         out: Whole = own[champion][graph.edge_position] - others
         out[champion] = 0
         if state.consistent:
-            factor, shares = self._arrays()
+            factor, shares, weight = as_whole(self._largest, state.factor, self.shares, state.weight)
             narrow = _narrow.py_func if factor.dtype == object else _narrow
             narrow(
                 champion, sign, graph.start, state.pair_start, factor, shares, state.opinion, state.judged,
-                state.weight, out,
+                weight, out,
             )  # fmt: skip
         return out
+
+
+def as_whole(largest: int, *arrays: Whole) -> tuple[Whole, ...]:
+    """Return whole numbers in int64 if sums up to ``largest`` are safe there, else all of them as Python's.
+
+    A single numpy integer among Python's would bring back its overflow.
+    """
+    return tuple(array.astype(np.int64 if largest < SAFE else object, copy=False) for array in arrays)
 
 
 def closest(graph: Graph, bound: Whole, champion: Indices) -> Closest | None:
@@ -165,17 +175,6 @@ def closest(graph: Graph, bound: Whole, champion: Indices) -> Closest | None:
     if costs[rival].sum() == 0:
         return None
     return Closest(rival, int(bound[rival].sum()))
-
-
-def margin(graph: Graph, bound: Whole, champion: Indices) -> Closest | None:
-    """Return the other line-up with the smallest sum of ``bound``; None if there is no other line-up."""
-    best: Closest | None = None
-    for edge in champion:
-        allowed: Mask = np.arange(graph.edges) != edge
-        rival = cheapest(graph, bound, allowed)
-        if rival is not None and (best is None or bound[rival].sum() < best.ahead):
-            best = Closest(rival, int(bound[rival].sum()))
-    return best
 
 
 def exact_marginals(graph: Graph, memory: int = MEMORY) -> tuple[Whole, int]:
