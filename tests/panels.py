@@ -55,7 +55,8 @@ class Count:
         unit = lcm(*(total for total in totals.values() if total))
         number = {candidate: place for place, candidate in enumerate(problem.candidates)}
         size = len(problem.candidates)
-        table = np.zeros((len(problem.positions), size, size), dtype=np.int64)
+        whole = np.int64 if unit < 1 << 40 else object
+        table = np.zeros((len(problem.positions), size, size), dtype=whole)
         for (position, first, second), votes in said.items():
             if totals[position, first, second]:
                 margin = sum(weight * opinion for weight, opinion in votes)
@@ -63,7 +64,7 @@ class Count:
                 j, a, b = problem.positions.index(position), number[first], number[second]
                 table[j, a, b], table[j, b, a] = margin, -margin
         rows = np.array([[number[name] for name in lineup] for lineup in self.lineups])
-        self.over = np.zeros((len(rows), len(rows)), dtype=np.int64)
+        self.over = np.zeros((len(rows), len(rows)), dtype=whole)
         for j in range(len(problem.positions)):
             self.over += table[j][rows[:, j][:, None], rows[:, j][None, :]]
         self.unit = 2 * unit * len(problem.positions)

@@ -135,7 +135,6 @@ class PanelExplorer:
         self._model = Model(self._state)
         self._unaskable: Mask = np.zeros(judged.shape, dtype=np.bool_)  # handed out, or skipped
         self._pending: Vector = np.zeros(self._state.pairs)
-        self._prices: Vector = np.zeros(problem.graph.positions)
         self._method = (_Condorcet if criterion == "condorcet" else _Borda)(self)
         self._plan: Plan | None = None
         self._verdict: Verdict | None = None
@@ -400,7 +399,7 @@ class _Condorcet:
         pairs = graph.pair_table.number(own[others], others)
         pending = np.zeros(graph.edges)
         pending[others] = pending_pairs[pairs] / np.maximum(state.total[pairs], 1)
-        return condorcet_plan(self.run._model, self.champion, self.run._prices, pending)
+        return condorcet_plan(self.run._model, self.champion, pending)
 
     def choose(self, plan: Plan, judge: int, askable: Mask) -> Choice | None:
         return choose_condorcet(
@@ -410,9 +409,9 @@ class _Condorcet:
     def last_resort(self, plan: Plan, askable: Mask) -> Choice:
         """No goal of the plan can be brought on: look at the line-up that keeps it from being certain."""
         graph = self.run.problem.graph
-        lineups = [(plan.champion, self.judge.best_reply(plan.champion))]
+        lineups = [(plan.champion, self.judge.most_dangerous(plan.champion))]
         if self.judge.possible is not None:
-            lineups.insert(0, (self.judge.possible, self.judge.best_reply(self.judge.possible)))
+            lineups.append((self.judge.possible, self.judge.best_reply(self.judge.possible)))
         for one, other in lineups:
             differ = np.flatnonzero(one != other)
             pairs = graph.pair_table.number(one[differ], other[differ])
@@ -451,7 +450,7 @@ class _Borda:
     def plan(self, pending_pairs: Vector) -> Plan:
         graph, bounds = self.run.problem.graph, self.judge.bounds
         least = self._least.astype(np.float64) / (bounds.unit // 2)
-        return borda_plan(graph, self.champion, self.run._prices, self._rewards, self._variances, least)
+        return borda_plan(graph, self.champion, self._rewards, self._variances, least)
 
     def choose(self, plan: Plan, judge: int, askable: Mask) -> Choice | None:
         return choose_borda(

@@ -8,9 +8,10 @@ problem that holds exactly if there are prices pi_j >= 0 of the positions such t
 So prices turn a statement about all line-ups into a goal for each pair: where the champion must be ahead at
 least by how much, and where it may even lose. With all prices 0 every pair must end at a majority. An answer
 for the champion lifts the lower bound of its pair by two votes, one against it by none, so reaching a goal
-costs about (goal - least) / 2p answers, and the cheapest prices solve a linear program. It is solved roughly,
-price by price (each is a one-dimensional convex problem), from the last prices on. Goals above what the pair
-is expected to reach are penalised.
+costs about (goal - least) / 2p answers, and the cheapest prices solve a linear program. It is solved
+roughly: from the lowest prices whose goals can be reached if the estimates are right (longest paths, by
+Bellman and Ford), price by price (each is a one-dimensional convex problem). Goals above what the pair is
+expected to reach are penalised.
 
 **Champion.** Condorcet: the line-up whose worst defeat is smallest under the estimates of :mod:`.model`. The
 last champion stays while it is unbeaten there. Else fictitious play: in turn the best reply to the line-ups
@@ -66,12 +67,12 @@ def condorcet_champion(model: Model, last: Indices, present: Mask, rounds: int =
     return found
 
 
-def condorcet_plan(model: Model, champion: Indices, prices: Vector, pending: Vector) -> Plan:
-    """Return what proves a champion; ``prices`` are the last ones, and changed."""
+def condorcet_plan(model: Model, champion: Indices, pending: Vector) -> Plan:
+    """Return what proves a champion; ``pending`` answers, a share per edge, count as expected."""
     graph = model.state.graph
     share, ahead, deviation, least = (np.zeros(graph.edges) for _ in range(4))
     _facing(model.tables(), champion, pending, share, ahead, deviation, least)
-    return _plan(graph, champion, prices, share, ahead, deviation, least)
+    return _plan(graph, champion, share, ahead, deviation, least)
 
 
 def borda_estimates(model: Model, bounds: BordaBounds) -> tuple[Vector, Vector]:
@@ -90,24 +91,22 @@ def borda_champion(graph: Graph, rewards: Vector) -> Indices:
     return best
 
 
-def borda_plan(
-    graph: Graph, champion: Indices, prices: Vector, rewards: Vector, variances: Vector, least: Vector
-) -> Plan:
+def borda_plan(graph: Graph, champion: Indices, rewards: Vector, variances: Vector, least: Vector) -> Plan:
     """Return what proves a champion; ``least`` are the exact lower bounds, in shares."""
     own = champion[graph.edge_position]
     deviation = np.sqrt(variances + variances[own])
-    return _plan(graph, champion, prices, np.full(graph.edges, 0.5), rewards[own] - rewards, deviation, least)
+    return _plan(graph, champion, np.full(graph.edges, 0.5), rewards[own] - rewards, deviation, least)
 
 
 def _plan(
     graph: Graph,
     champion: Indices,
-    prices: Vector,
     share: Vector,
     ahead: Vector,
     deviation: Vector,
     least: Vector,
 ) -> Plan:
+    prices = np.zeros(graph.positions)
     holder = np.full(graph.candidates, -1, dtype=np.intp)
     holder[graph.edge_candidate[champion]] = np.arange(graph.positions)
     _set_prices(
@@ -230,6 +229,12 @@ def _set_prices(
     for position in range(positions):
         most = max(most, positions + start[position + 1] - start[position])
     offset, sign, edges = np.empty(most), np.empty(most), np.empty(most, dtype=np.int64)
+    for _ in range(positions):
+        for position in range(positions):
+            for other in range(positions):
+                edge = edge_at[position, edge_candidate[champion[other]]]
+                if other != position and edge >= 0:
+                    prices[other] = max(prices[other], prices[position] - ahead[edge])
     for _ in range(sweeps):
         changed = False
         for position in range(positions):

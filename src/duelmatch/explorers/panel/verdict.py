@@ -100,11 +100,15 @@ class CondorcetJudge:
         assert found is not None, "a Problem has a matching"
         return found[0]
 
+    def most_dangerous(self, champion: Indices) -> Indices:
+        """Return the line-up that may beat a champion by most."""
+        rival = cheapest(self.graph, self.bounds.least(champion))
+        assert rival is not None, "a Problem has a matching"
+        return rival
+
     def best_reply(self, matching: Indices) -> Indices:
         """Return the line-up that beats another most, by the known answers."""
-        state = self.bounds.state
         ahead = self.bounds.matrix(1) + self.bounds.matrix(-1)
-        assert state.graph is self.graph
         return worst_defeat(self.graph, ahead, matching)[1]
 
     def possible_winners(self) -> Indices | None:
