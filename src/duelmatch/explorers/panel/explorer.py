@@ -382,7 +382,14 @@ class _Condorcet:
 
     def verdict(self) -> Verdict:
         self.champion = condorcet_champion(self.run._model, self.champion, self._present)
-        return self.judge.verdict(self.champion)
+        verdict = self.judge.verdict(self.champion)
+        possible = self.judge.possible
+        if verdict.status is not None or possible is None or self.judge.must_lose(self.champion) <= 0:
+            return verdict
+        if self.judge.must_lose(possible) > 0:
+            return verdict
+        self.champion = possible  # may be unbeaten, and the search has not met it
+        return self.judge.verdict(possible)
 
     def last_verdict(self) -> Verdict:
         """Nobody can be asked: look at every line-up, within limits."""

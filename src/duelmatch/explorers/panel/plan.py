@@ -161,15 +161,32 @@ def _rewards(tables: Tables, shares: Vector, rewards: Vector, variances: Vector)
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
+def _ahead(tables: Tables, position: int, one: int, other: int, at_most: bool) -> float:
+    """Return by how much an edge is expected to be ahead of another, or by how much it can be at most."""
+    if at_most:
+        best: float = -outlook(tables, position, other, one)[3]
+        return best
+    expected: float = outlook(tables, position, one, other)[1]
+    return expected
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _worst(
-    tables: Tables, champion: Indices, edge_candidate: Indices, present: Mask, rival: Indices
+    tables: Tables,
+    champion: Indices,
+    edge_candidate: Indices,
+    present: Mask,
+    at_most: bool,
+    rival: Indices,
 ) -> float:
-    """Return by how much a line-up is expected to lose to the one that beats it most, as candidates."""
+    """Return by how much a line-up loses to the one that beats it most, which is filled in as candidates."""
     cost = np.zeros(present.shape)
     for position in range(len(champion)):
         for edge in range(tables.start[position], tables.start[position + 1]):
             if edge != champion[position]:
-                cost[position, edge_candidate[edge]] = outlook(tables, position, champion[position], edge)[1]
+                cost[position, edge_candidate[edge]] = _ahead(
+                    tables, position, champion[position], edge, at_most
+                )
     assign(cost, present, rival)
     defeat = 0.0
     for position in range(len(champion)):
@@ -187,26 +204,43 @@ def _champion(
     rounds: int,
     nothing: float,
 ) -> Indices:
+    """Return the least beaten line-up met in fictitious play, one that may be unbeaten if possible.
+
+    First with the margins as they are expected; then, if all that were met are beaten for certain, with the
+    largest margins that are possible.
+    """
     positions = len(last)
     rival, reply = np.empty(positions, dtype=np.intp), np.empty(positions, dtype=np.intp)
-    best, current = last.copy(), last.copy()
-    least = _worst(tables, last, edge_candidate, present, rival)
-    behind = np.zeros(present.shape)
-    for _ in range(rounds):
-        if least <= nothing:
+    best = last.copy()
+    least = _worst(tables, last, edge_candidate, present, False, rival)
+    if least <= nothing:
+        return best
+    hopeless = _worst(tables, last, edge_candidate, present, True, reply) > nothing
+    for at_most in (False, True):
+        if at_most and not hopeless:
             break
-        for position in range(positions):
-            other = edge_at[position, rival[position]]
-            for edge in range(tables.start[position], tables.start[position + 1]):
-                if edge != other:
-                    behind[position, edge_candidate[edge]] -= outlook(tables, position, edge, other)[1]
-        assign(behind, present, reply)
-        for position in range(positions):
-            current[position] = edge_at[position, reply[position]]
-        defeat = _worst(tables, current, edge_candidate, present, rival)
-        if defeat < least - nothing:
-            least = defeat
-            best[:] = current
+        current = last.copy()
+        behind = np.zeros(present.shape)
+        for _ in range(rounds):
+            _worst(tables, current, edge_candidate, present, at_most, rival)
+            for position in range(positions):
+                other = edge_at[position, rival[position]]
+                for edge in range(tables.start[position], tables.start[position + 1]):
+                    if edge != other:
+                        ahead = _ahead(tables, position, edge, other, at_most)
+                        behind[position, edge_candidate[edge]] -= ahead
+            assign(behind, present, reply)
+            for position in range(positions):
+                current[position] = edge_at[position, reply[position]]
+            defeat = _worst(tables, current, edge_candidate, present, False, rival)
+            if not hopeless and defeat >= least - nothing:
+                continue
+            beaten = _worst(tables, current, edge_candidate, present, True, rival) > nothing
+            if beaten < hopeless or (beaten == hopeless and defeat < least - nothing):
+                best[:] = current
+                least, hopeless = defeat, beaten
+            if least <= nothing and not hopeless:
+                return best
     return best
 
 
