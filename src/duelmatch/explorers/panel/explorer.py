@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Literal
@@ -302,34 +302,28 @@ class PanelExplorer:
         return self._plan
 
     def _next(self, judges: list[int] | None) -> tuple[int, Choice] | None:
-        """Return a judge and what to ask; of the most useful kind of question there is for anybody."""
-        everyone = sorted(range(len(self.voters)), key=self._busy) if judges is None else judges
-        plan = self._current_plan()
-        for hopeful in (True, False) if self._open else (True,):
-            if not hopeful:  # as if nobody answered what is handed out
-                plan = self._method.plan(np.zeros(self._state.pairs))
-            for judge in everyone:
+        """Return a judge and what to ask: a question of the most useful kind that there is for anybody."""
+        everyone = range(len(self.voters))
+        asked = sorted(everyone, key=self._busy) if judges is None else judges
+        for way in self._ways():
+            for judge in asked:
                 askable = self._askable(judge)
-                if askable.any() and (choice := self._method.choose(plan, judge, askable)):
+                if askable.any() and (choice := way(judge, askable)):
                     return judge, choice
-        if judges is not None and self._someone_helps(plan, judges[0]):
-            return None
-        for judge in everyone:
-            askable = self._askable(judge)
-            if askable.any():
-                return judge, self._method.last_resort(plan, askable)
+            others = (judge for judge in everyone if judge not in asked)
+            if any(askable.any() and way(j, askable) for j in others for askable in [self._askable(j)]):
+                return None
         return None
 
-    def _someone_helps(self, plan: Plan, but: int) -> bool:
-        """Whether another judge, perhaps after a question that is open, can bring the proof on."""
-        if self._open:
-            return True
-        others = (judge for judge in range(len(self.voters)) if judge != but)
-        return any(
-            askable.any() and self._method.choose(plan, judge, askable) is not None
-            for judge in others
-            for askable in [self._askable(judge)]
-        )
+    def _ways(self) -> Iterator[Callable[[int, Mask], Choice | None]]:
+        """Yield the kinds of questions, the most useful first."""
+        method, plan = self._method, self._current_plan()
+        yield lambda judge, askable: method.choose(plan, judge, askable)
+        if self._open:  # as if nobody answered what is handed out
+            careful = method.plan(np.zeros(self._state.pairs))
+            yield lambda judge, askable: method.choose(careful, judge, askable)
+        yield lambda judge, askable: method.refute(plan, askable)
+        yield lambda judge, askable: _any_pair(self._state, askable)
 
     def _hand_out(self, judge: int, choice: Choice) -> Question:
         names = [self.problem.edges[edge] for edge in sorted(choice)]
@@ -413,8 +407,8 @@ class _Condorcet:
             plan, self.run._model, judge, askable, self.run._unaskable[judge], self.run.question_size
         )
 
-    def last_resort(self, plan: Plan, askable: Mask) -> Choice:
-        """No goal of the plan can be brought on: look at the line-up that keeps it from being certain."""
+    def refute(self, plan: Plan, askable: Mask) -> Choice | None:
+        """No goal can be brought on: ask about the line-ups that keep the champion from being certain."""
         graph = self.run.problem.graph
         lineups = [(plan.champion, self.judge.most_dangerous(plan.champion))]
         if self.judge.possible is not None:
@@ -424,7 +418,7 @@ class _Condorcet:
             pairs = graph.pair_table.number(one[differ], other[differ])
             if askable[pairs].any():
                 return _edges_of(self.run._state, int(pairs[askable[pairs].argmax()]))
-        return _any_pair(self.run._state, askable)
+        return None
 
 
 class _Borda:
@@ -465,8 +459,8 @@ class _Borda:
             self.run.question_size,
         )  # fmt: skip
 
-    def last_resort(self, plan: Plan, askable: Mask) -> Choice:
-        return _any_pair(self.run._state, askable)
+    def refute(self, plan: Plan, askable: Mask) -> Choice | None:
+        return None
 
 
 def _any_pair(state: PanelState, askable: Mask) -> Choice:
