@@ -131,10 +131,10 @@ class PanelExplorer:
         self._open: dict[int, Question] = {}
         self._last_id = 0
         self._inferred = False
-        self._state = PanelState(problem.graph, judged, weights, consistent)
-        self._model = Model(self._state)
+        self.state = PanelState(problem.graph, judged, weights, consistent)
+        self._model = Model(self.state)
         self._unaskable: Mask = np.zeros(judged.shape, dtype=np.bool_)  # handed out, or skipped
-        self._pending: Vector = np.zeros(self._state.pairs)
+        self._pending: Vector = np.zeros(self.state.pairs)
         self._method = (_Condorcet if criterion == "condorcet" else _Borda)(self)
         self._plan: Plan | None = None
         self._verdict: Verdict | None = None
@@ -183,7 +183,7 @@ class PanelExplorer:
         self.answered[question.voter] += 1
         for better, worse, tie in said:
             one, other = (self.problem.edge_number(name, question.position) for name in (better, worse))
-            news = self._state.tell(judge, one, other, tie)
+            news = self.state.tell(judge, one, other, tie)
             self._inferred |= news > 1
             if news:
                 self._model.learn(judge, one, other, tie)
@@ -212,7 +212,7 @@ class PanelExplorer:
             self._take_back(question)
         self._left.add(judge)
         if open_answers == "dropped":
-            self._state.withdraw(judge, np.ones(self._state.pairs, dtype=np.bool_))
+            self.state.withdraw(judge, np.ones(self.state.pairs, dtype=np.bool_))
         self._consider()
 
     # Where it stands
@@ -247,7 +247,7 @@ class PanelExplorer:
             else tuple(map(self.problem.matching, rows.tolist())),
             fewest,
             expected,
-            int(((self._state.opinion == UNKNOWN) & self._state.judged).sum()),
+            int(((self.state.opinion == UNKNOWN) & self.state.judged).sum()),
         )
 
     @property
@@ -258,7 +258,7 @@ class PanelExplorer:
 
     def _questions_left(self) -> tuple[int, int]:
         plan = self._current_plan()
-        fewest = questions_at_best(plan, self._state)
+        fewest = questions_at_best(plan, self.state)
         share = plan.share[plan.need > 0]
         return fewest, round(fewest / float(share.mean())) if len(share) else fewest
 
@@ -284,8 +284,8 @@ class PanelExplorer:
         """Mark the pairs that a judge can be asked about now."""
         spent = self.questions_each is not None and self._busy(judge) >= self.questions_each
         if spent or judge in self._left:
-            return np.zeros(self._state.pairs, dtype=np.bool_)
-        state = self._state
+            return np.zeros(self.state.pairs, dtype=np.bool_)
+        state = self.state
         askable: Mask = (state.opinion[judge] == UNKNOWN) & state.judged[judge] & ~self._unaskable[judge]
         return askable
 
@@ -320,10 +320,10 @@ class PanelExplorer:
         method, plan = self._method, self._current_plan()
         yield lambda judge, askable: method.choose(plan, judge, askable)
         if self._open:  # as if nobody answered what is handed out
-            careful = method.plan(np.zeros(self._state.pairs))
+            careful = method.plan(np.zeros(self.state.pairs))
             yield lambda judge, askable: method.choose(careful, judge, askable)
         yield lambda judge, askable: method.refute(plan, askable)
-        yield lambda judge, askable: _any_pair(self._state, askable)
+        yield lambda judge, askable: _any_pair(self.state, askable)
 
     def _hand_out(self, judge: int, choice: Choice) -> Question:
         names = [self.problem.edges[edge] for edge in sorted(choice)]
@@ -332,7 +332,7 @@ class PanelExplorer:
         self._open[question.id] = question
         pairs = self._pairs_of(question)
         self._unaskable[judge, pairs] = True
-        self._pending[pairs] += self._state.weight[judge]
+        self._pending[pairs] += self.state.weight[judge]
         self._plan = None
         return question
 
@@ -341,7 +341,7 @@ class PanelExplorer:
         assert question.voter is not None, "every question of a panel is a voter's"
         judge, pairs = self._number[question.voter], self._pairs_of(question)
         self._unaskable[judge, pairs] = False
-        self._pending[pairs] -= self._state.weight[judge]
+        self._pending[pairs] -= self.state.weight[judge]
 
     def _pairs_of(self, question: Question) -> Indices:
         edges = [self.problem.edge_number(name, question.position) for name in question.candidates]
@@ -368,7 +368,7 @@ class _Condorcet:
 
     def __init__(self, run: PanelExplorer) -> None:
         self.run = run
-        self.judge = CondorcetJudge(CondorcetBounds(run._state))
+        self.judge = CondorcetJudge(CondorcetBounds(run.state))
         champion = run.problem.graph.some_matching()
         assert champion is not None, "a Problem has a matching"
         self.champion = champion
@@ -394,7 +394,7 @@ class _Condorcet:
         return self.judge.verdict(safest)
 
     def plan(self, pending_pairs: Vector) -> Plan:
-        state, graph = self.run._state, self.run.problem.graph
+        state, graph = self.run.state, self.run.problem.graph
         own = self.champion[graph.edge_position]
         others = np.flatnonzero(own != np.arange(graph.edges))
         pairs = graph.pair_table.number(own[others], others)
@@ -417,7 +417,7 @@ class _Condorcet:
             differ = np.flatnonzero(one != other)
             pairs = graph.pair_table.number(one[differ], other[differ])
             if askable[pairs].any():
-                return _edges_of(self.run._state, int(pairs[askable[pairs].argmax()]))
+                return _edges_of(self.run.state, int(pairs[askable[pairs].argmax()]))
         return None
 
 
@@ -426,7 +426,7 @@ class _Borda:
 
     def __init__(self, run: PanelExplorer) -> None:
         self.run = run
-        self.judge = BordaJudge(BordaBounds(run._state))
+        self.judge = BordaJudge(BordaBounds(run.state))
         bounds = self.judge.bounds
         self._shares: Vector = np.array([float(share) for share in bounds.shares / bounds.share_unit])
 

@@ -34,7 +34,10 @@ from duelmatch.matchings.assignment import best_matching
 from duelmatch.matchings.integers import assign
 
 ROUNDS = 60
-"""Of fictitious play for a new champion."""
+"""Of fictitious play for a new champion, at most; large problems have fewer, after each answer."""
+
+ROUNDS_TIMES_EDGES = 30_000
+"""So that the search takes a few milliseconds."""
 
 TOO_HIGH = 20.0
 """What a goal costs per unit that is beyond the estimate."""
@@ -62,6 +65,8 @@ class Plan:
 def condorcet_champion(model: Model, last: Indices, present: Mask, rounds: int = ROUNDS) -> Indices:
     """Return the line-up to back."""
     graph = model.state.graph
+    if rounds == ROUNDS:
+        rounds = min(rounds, ROUNDS_TIMES_EDGES // graph.edges + 1)
     tables = model.tables()
     found: Indices = _champion(tables, last, graph.edge_candidate, graph.edge_at, present, rounds, NOTHING)
     return found
