@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from duelmatch.files.preflib import load_preflib
     from duelmatch.files.problems import load_preferences, load_problem, save_problem
     from duelmatch.instances.registry import register_generator
+    from duelmatch.panel import Panel
     from duelmatch.preferences import Preferences
     from duelmatch.problem import Details, Duel, Matching, Problem
 
@@ -55,6 +56,7 @@ __all__ = [
     "Matching",
     "MissingExtraError",
     "NoMatchingError",
+    "Panel",
     "Parameter",
     "Preferences",
     "Problem",
@@ -110,6 +112,7 @@ if not TYPE_CHECKING:  # a type checker would take any name for one of ours
             "instances": (),
             "instances.registry": ("register_generator",),
             "matchings": (),
+            "panel": ("Panel",),
             "preferences": ("Preferences",),
             "problem": ("Details", "Duel", "Matching", "Problem"),
             "theory": (),
