@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import closing
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -22,8 +22,12 @@ from duelmatch.experiments.experiment import Cell, Instance, Variant
 from duelmatch.explorers.catalogue import check, drawn_seed, is_whole
 from duelmatch.explorers.explorer import Explorer, explorer
 from duelmatch.explorers.result import Result
+from duelmatch.panel import Panel
 from duelmatch.preferences import Preferences
 from duelmatch.version import __version__
+
+if TYPE_CHECKING:
+    from duelmatch.explorers.panel.explorer import PanelResult
 
 ANSWERS = 2
 """Keeps the answers' random numbers apart from those of an instance generated from the same seed."""
@@ -38,6 +42,18 @@ MOST_RUNS = 2_000
 """In a task, however short they are."""
 
 
+@overload
+def simulate(
+    preferences: Panel,
+    algorithm: Literal["panel"],
+    delta: float = 0.05,
+    seed: int | None = None,
+    max_duels: int | None = None,
+    **parameters: Any,
+) -> PanelResult: ...
+
+
+@overload
 def simulate(
     preferences: Preferences,
     algorithm: str,
@@ -45,11 +61,29 @@ def simulate(
     seed: int | None = None,
     max_duels: int | None = None,
     **parameters: Any,
-) -> Result:
+) -> Result: ...
+
+
+def simulate(
+    preferences: Preferences | Panel,
+    algorithm: str,
+    delta: float = 0.05,
+    seed: int | None = None,
+    max_duels: int | None = None,
+    **parameters: Any,
+) -> Result | PanelResult:
     """Run an algorithm with answers drawn from known preferences, whole rounds at a time.
 
-    Without a ``seed`` one is drawn; the result shows it, and the same seed gives the same run.
+    Without a ``seed`` one is drawn; the result shows it, and the same seed gives the same run. A
+    :class:`duelmatch.Panel` answers for itself, by the algorithm ``"panel"``; the seed says who comes when.
     """
+    if isinstance(preferences, Panel) or algorithm == "panel":
+        if algorithm != "panel" or not isinstance(preferences, Panel):
+            raise ProblemError("A Panel is simulated by the algorithm 'panel', and nothing else is.")
+        from duelmatch.explorers.panel.simulation import simulate_panel
+
+        order = drawn_seed() if seed is None else seed
+        return simulate_panel(preferences, seed=order, max_duels=max_duels, **parameters)
     return simulated_run(preferences, algorithm, delta, seed, max_duels, **parameters).result
 
 

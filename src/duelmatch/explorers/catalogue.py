@@ -65,6 +65,7 @@ class Assumption(StrEnum):
 
     CONDORCET_WINNER = "condorcet_winner"
     MIXED_SAMPLER = "mixed_sampler"
+    CONSISTENT_JUDGES = "consistent_judges"
 
     @property
     def sentence(self) -> str:
@@ -73,6 +74,7 @@ class Assumption(StrEnum):
             Assumption.CONDORCET_WINNER: "a Condorcet winner exists",
             Assumption.MIXED_SAMPLER: "the Markov chain that draws the opponents has mixed in the steps "
             "that a rule of thumb gives it",
+            Assumption.CONSISTENT_JUDGES: "a judge who prefers a to b and b to c prefers a to c",
         }[self]
 
 

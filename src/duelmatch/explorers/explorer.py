@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from inspect import signature
 from numbers import Integral
 from reprlib import repr as shortly
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duelmatch.errors import DuelError, ProblemError
+from duelmatch.errors import DuelError, ProblemError, listed
 from duelmatch.explorers.catalogue import BUILT_IN, check, described, drawn_seed, is_whole
 from duelmatch.explorers.engine import NOTHING, Counts, Engine, Outcome, Round, RoundAnswers, Search
 from duelmatch.explorers.result import Progress, Result
@@ -19,10 +20,28 @@ from duelmatch.graph import Mask
 from duelmatch.matchings import Edge
 from duelmatch.problem import Duel, Problem
 
+if TYPE_CHECKING:
+    from duelmatch.explorers.panel.explorer import PanelExplorer
+
 Answer = str | Sequence[str | tuple[str, ...]] | None
 """Who is better: a name, a ranking with ties in tuples, or None for no difference."""
 
 MISSING = "(no answer)"
+
+
+@overload
+def explorer(algorithm: Literal["panel"], problem: Problem, **parameters: Any) -> PanelExplorer: ...
+
+
+@overload
+def explorer(
+    algorithm: str,
+    problem: Problem,
+    delta: float = 0.05,
+    seed: int | None = None,
+    max_duels: int | None = None,
+    **parameters: Any,
+) -> Explorer: ...
 
 
 def explorer(
@@ -32,8 +51,12 @@ def explorer(
     seed: int | None = None,
     max_duels: int | None = None,
     **parameters: Any,
-) -> Explorer:
+) -> Explorer | PanelExplorer:
     """Start a run of an algorithm on a problem.
+
+    ``"panel"`` counts a known group instead of sampling a crowd: ``voters`` lists it, and the other
+    parameters are those of :class:`duelmatch.explorers.panel.PanelExplorer`; it knows no delta, and draws
+    nothing.
 
     ``delta`` bounds the probability of a wrong answer. Without a ``seed`` one is drawn; the run and its
     result show it. ``max_duels`` ends the run without an answer. The parameters of each algorithm are listed
@@ -43,6 +66,8 @@ def explorer(
     """
     if not isinstance(problem, Problem):
         raise ProblemError(f"An explorer needs a Problem, not {problem!r:.80}.")
+    if algorithm == "panel":
+        return _panel(problem, parameters)
     seed = drawn_seed() if seed is None else seed
     parameters = check(algorithm, delta, seed, parameters)
     if max_duels is not None and not is_whole(max_duels):
@@ -52,6 +77,17 @@ def explorer(
     most = None if max_duels is None else int(max_duels)
     epsilon, tested = parameters.get("epsilon"), description in BUILT_IN
     return Explorer(problem, search, algorithm, float(delta), epsilon, most, int(seed), tested)
+
+
+def _panel(problem: Problem, parameters: dict[str, Any]) -> PanelExplorer:
+    from duelmatch.explorers.panel.explorer import PanelExplorer
+
+    if "voters" not in parameters:
+        raise ProblemError('A panel needs its voters: explorer("panel", problem, voters=[...]).')
+    known = list(signature(PanelExplorer).parameters)[1:]
+    if unknown := [name for name in parameters if name not in known]:
+        raise ProblemError(f"panel has no parameter '{unknown[0]:.50}'; it has {listed(known, 9)}.")
+    return PanelExplorer(problem, **parameters)
 
 
 def explore(

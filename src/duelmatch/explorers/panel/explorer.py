@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from duelmatch.errors import DuelError, ProblemError
+from duelmatch.explorers.catalogue import Assumption
 from duelmatch.explorers.panel.bounds import BordaBounds, CondorcetBounds
 from duelmatch.explorers.panel.choice import Choice, choose_borda, choose_condorcet
 from duelmatch.explorers.panel.model import Model
@@ -49,7 +50,7 @@ class PanelResult:
     All of these are certain. ``budget_spent``: nobody can be asked anything more, or the run is not over; the
     line-up is the one with the smallest worst defeat that is known. ``shortfall``: its worst defeat
     (Condorcet), or by how much it is below the best score (Borda), is that at most, for certain, per
-    position. ``assuming`` says what that takes for granted: ``consistent_judges``, if answers were inferred.
+    position. ``assuming`` says what that takes for granted: consistent judges, if answers were inferred.
     """
 
     algorithm: str
@@ -57,7 +58,7 @@ class PanelResult:
     matching: Matching
     duels: int
     shortfall: float
-    assuming: tuple[str, ...] = ()
+    assuming: tuple[Assumption, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +223,7 @@ class PanelExplorer:
         """The result; before the run is over, what it would be if it were stopped now."""
         verdict = self.verdict
         assumed = self._inferred or (self.consistent and self.criterion == "borda")
-        assuming = ("consistent_judges",) if assumed else ()
+        assuming = (Assumption.CONSISTENT_JUDGES,) if assumed else ()
         matching = self.problem.matching(verdict.matching.tolist())
         status = verdict.status or "budget_spent"
         return PanelResult("panel", status, matching, self.duels, self._per_position(verdict), assuming)
