@@ -9,6 +9,7 @@ import duelmatch as dm
 import listings
 from cases import each
 from duelmatch.explorers.car_cond import CarCond
+from duelmatch.explorers.engine import RoundAnswers
 
 
 class Answers:
@@ -121,6 +122,6 @@ def test_an_edge_is_decided_only_past_the_margin(above, decided):
         rounds = run.rounds()
         duels = next(rounds)
         with suppress(StopIteration):
-            rounds.send(duels.count)
+            rounds.send(RoundAnswers(duels.count, np.zeros_like(duels.count)))
         edges = run.accepted if accepting else run.rejected
         assert edges[0] == decided
