@@ -211,6 +211,11 @@ class BallotExplorer:
             begin += pairs
         return places
 
+    def ballot_of(self, voter: str) -> int:
+        """Return the number of the ballot that a voter takes part in, -1 if none."""
+        seat = self._seats.get(voter)
+        return -1 if seat is None else seat.ballot
+
     def _hand_out(self, seat: Seat, place: int, voter: str) -> Question:
         if place not in seat.handed:
             edges, staying = self.ballots[seat.ballot].questions[place], self._contest.staying
