@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from functools import cache
+from unittest.mock import patch
 
 import numpy as np
 
@@ -16,6 +17,7 @@ import brute
 import duelmatch as dm
 from duelmatch.experiments import crowds
 from duelmatch.experiments.crowds import Crowd
+from duelmatch.explorers.ballots import explorer as explorer_module
 from duelmatch.explorers.ballots.bets import Bets
 from duelmatch.explorers.ballots.evidence import evidence
 from duelmatch.explorers.ballots.explorer import BallotExplorer, Seat
@@ -67,12 +69,20 @@ def study(criterion: str, seed: int, **settings: object) -> BallotExplorer:
 
 def ruled_out(explorer: BallotExplorer, winner: tuple[int, ...]) -> bool:
     """Whether the winner is not among the possible ones."""
-    rows = explorer._rows[explorer._possible]
+    rows = explorer._possible
+    if rows is None:
+        return not explorer._possible_edges[list(winner)].all()
     return not (rows == np.array(winner)).all(axis=1).any()
 
 
-def play(criterion: str, seed: int, change: Callable[[Crowd], Crowd] = lambda crowd: crowd, ties: bool = False,
-         explorer: dict | None = None, **holding: object) -> bool:
+def play(
+    criterion: str,
+    seed: int,
+    change: Callable[[Crowd], Crowd] = lambda crowd: crowd,
+    ties: bool = False,
+    explorer: dict | None = None,
+    **holding: object,
+) -> bool:
     crowd = latent(criterion, seed % INSTANCES, ties)
     run = study(criterion, seed, **(explorer or {}))
     crowds.hold(run, change(crowd), np.random.default_rng([seed, 11]), **({"voters": VOTERS} | holding))
@@ -208,6 +218,11 @@ def exactly_tied(criterion: str, seed: int) -> float:
     return ruled_out(run, tuple(brute.matchings(PROBLEM.graph)[0]))
 
 
+def tabled(criterion: str, seed: int) -> bool:
+    with patch.object(explorer_module, "MOST_LISTED", 3):
+        return play(criterion, seed)
+
+
 SOUND = {
     "latent types": one_at_a_time,
     "latent types, 20 at a time, speed depends on the answers": overlapping,
@@ -221,6 +236,7 @@ SOUND = {
     "40 strikes, chosen after looking": striking_after_looking,
     "a candidate leaves": dropping,
     "a candidate comes late": adding,
+    "latent types, tables": tabled,
     "exact ties, a given line-up ruled out": exactly_tied,
 }
 

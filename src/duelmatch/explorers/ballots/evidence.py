@@ -10,15 +10,24 @@ makes Y smallest, so the factor is at most what it would be with whatever the vo
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from duelmatch.explorers.ballots.bets import Bets, Contest
+from duelmatch.explorers.ballots.bets import Bets, Contest, Odds
 from duelmatch.explorers.ballots.records import EVERYBODY, Answers, Ballot, Count, Design
 from duelmatch.explorers.frugal.listed import LOG_SHARES
 from duelmatch.graph import Indices, Mask, Vector
+
+
+class Before(Protocol):
+    """Where the evidence stands that is gone on from."""
+
+    settled: int
+    proof_number: int
+    proof_for: Indices | None
 
 
 class Evidence:
@@ -70,11 +79,7 @@ class Evidence:
         if values is None:
             return
         bets = self._bets_of(design)
-        odds, pairs, graph = bets.odds, self.contest.pairs, self.contest.graph
-        told = _told(
-            ballot.pairs, values, pairs.first, pairs.second, pairs.position, graph.start, odds.neither,
-            odds.first, odds.second,
-        )  # fmt: skip
+        told = told_by(self.contest, bets.odds, ballot.pairs, values)
         complete = not np.isnan(values).any()
         expected = bets.spread / design.dispersion if complete else None
         _settle(self.rows, told, bets.base, 0.0, self._logs, self.peak, LOG_SHARES)
@@ -84,6 +89,19 @@ class Evidence:
             _settle(self.rows, told, bets.proof, self._slack, self._proof_logs, self.proof_peak, LOG_SHARES)
         elif self.proof_number and self._forget:
             _settle(self.rows, told, bets.base, 0.0, self._proof_logs, self.proof_peak, LOG_SHARES)
+
+    def go_on(self, before: Before, wealth: Vector, proof_wealth: Vector | None) -> None:
+        """Go on from the wealth that there was against the rivals before they were listed."""
+        self.settled, self.proof_number, self.proof_for = before.settled, before.proof_number, before.proof_for
+        self._logs += wealth[:, None]
+        self.peak[:] = wealth
+        if proof_wealth is not None:
+            self._proof_logs += proof_wealth[:, None]
+            self.proof_peak[:] = proof_wealth
+
+    def possible_rows(self, threshold: float) -> Indices | None:
+        """List the possible winners."""
+        return self.rows[self.possible(threshold)]
 
     def _start_proof(self, design: Design) -> None:
         self.proof_number, self.proof_for = design.proof, design.proof_for
@@ -135,6 +153,16 @@ def evidence(
             break
         found.settle(designs[ballot.design], ballot, told)
     return found
+
+
+def told_by(contest: Contest, odds: Odds, asked: Indices, values: Vector) -> Vector:
+    """Return what a ballot adds to Y of the rivals with each edge."""
+    pairs = contest.pairs
+    told: Vector = _told(
+        asked, values, pairs.first, pairs.second, pairs.position, contest.graph.start, odds.neither,
+        odds.first, odds.second,
+    )  # fmt: skip
+    return told
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

@@ -8,7 +8,7 @@ opened it or as the heir of one whose lease is over.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import exp, log
 from typing import Literal, cast
 
@@ -20,13 +20,15 @@ from duelmatch.explorers.ballots.evidence import Evidence, evidence
 from duelmatch.explorers.ballots.planning import (
     Aim,
     Law,
-    ListedWinners,
+    ListedAim,
+    TabledAim,
     dispersion_of,
     draw_ballot,
     plan,
 )
 from duelmatch.explorers.ballots.questions import Answer, Assumption, Question, places
 from duelmatch.explorers.ballots.records import EVERYBODY, Answers, Ballot, Count, Design
+from duelmatch.explorers.ballots.tables import TabledEvidence, tabled_evidence
 from duelmatch.explorers.catalogue import Assumption as CatalogueAssumption
 from duelmatch.explorers.catalogue import drawn_seed
 from duelmatch.explorers.engine import Outcome
@@ -109,6 +111,8 @@ class BallotExplorer:
         self._last_id = 0
         self._nameless = 0
         self._dropped: tuple[str, ...] = ()
+        self._possible: Indices | None = None
+        self._possible_edges: Mask = np.zeros(0, dtype=np.bool_)
         self._corrected = False
         self._begin(problem, [EVERYBODY])
 
@@ -120,18 +124,20 @@ class BallotExplorer:
         if not staying.all() and graph.some_matching(staying) is None:
             raise ProblemError(f"Without '{self._dropped[-1]}' no line-up fills every position.")
         self._contest = Contest(graph, cast(Criterion, self.name), staying)
-        rows = self._contest.rivals(MOST_LISTED)
-        if rows is None:
-            raise ProblemError(f"More than {MOST_LISTED:,} line-ups are possible.")
-        self._rows = rows
-        self._evidence = [self._follows(count) for count in counts]
+        self._rows = self._contest.rivals(MOST_LISTED)
+        self._met = None
+        if self._rows is None:
+            self._met = TabledAim(graph, self._contest.usable, self._forget)
+        self._evidence: list[Evidence | TabledEvidence] = [self._follows(count) for count in counts]
         self._recount()
 
-    def _follows(self, count: Count) -> Evidence:
-        return evidence(
-            self._contest, self.designs, self.ballots, self.returned, count,
-            rows=self._rows, slack=self._slack, forget=self._forget,
-        )  # fmt: skip
+    def _follows(self, count: Count) -> Evidence | TabledEvidence:
+        log = self._contest, self.designs, self.ballots, self.returned, count
+        if self._rows is None:
+            return tabled_evidence(
+                *log, threshold=self._threshold, most_listed=MOST_LISTED, slack=self._slack, forget=self._forget
+            )
+        return evidence(*log, rows=self._rows, slack=self._slack, forget=self._forget)
 
     def _recount(self) -> None:
         """Estimate anew from the answers that count, after a change of what counts."""
@@ -418,20 +424,28 @@ class BallotExplorer:
 
     def _review(self) -> None:
         """Say what is possible and what is proven now."""
-        possible: Mask = np.zeros(len(self._rows), dtype=np.bool_)
-        for found in self._evidence:
-            possible |= found.possible(self._threshold)
-        if not hasattr(self, "_possible") or not np.array_equal(possible, self._possible):
+        lists = [found.possible_rows(self._threshold) for found in self._evidence]
+        listed = [rows for rows in lists if rows is not None]
+        possible, edges = None, np.zeros(self.problem.graph.edges, dtype=np.bool_)
+        if len(listed) == len(lists):
+            possible = listed[0] if len(listed) == 1 else np.unique(np.concatenate(listed), axis=0)
+        for found, rows in zip(self._evidence, lists, strict=True):
+            edges[found.alive if rows is None and isinstance(found, TabledEvidence) else rows] = True
+        before = self._possible, self._possible_edges
+        self._possible, self._possible_edges = possible, edges
+        if not np.array_equal(before[1], edges) or (
+            possible is not None and (before[0] is None or len(before[0]) != len(possible))
+        ):
             self._current = {}
-        self._possible = possible
         self._outcome = self._concluded()
 
     def _concluded(self) -> Outcome | None:
-        left = int(self._possible.sum())
-        if left == 0:
+        edges = self._possible_edges
+        per_position = np.add.reduceat(edges, self.problem.graph.start[:-1], dtype=np.intp)
+        if not edges.any():
             return Outcome("no_winner", None) if self.name == "condorcet" else None
-        if left == 1 and self._forget:
-            return Outcome("certified", self._rows[self._possible][0])
+        if (per_position == 1).all() and self._forget:
+            return Outcome("certified", np.flatnonzero(edges))
         found = self._evidence[-1]
         if found.proof_number and all(
             each.proven(self._threshold, self._proof_threshold(each)) for each in self._evidence
@@ -439,7 +453,7 @@ class BallotExplorer:
             return Outcome("within_epsilon" if self._slack else "certified", found.proof_for)
         return None
 
-    def _proof_threshold(self, found: Evidence) -> float:
+    def _proof_threshold(self, found: Evidence | TabledEvidence) -> float:
         return self._threshold + log(found.proof_number * (found.proof_number + 1))
 
     @property
@@ -478,9 +492,7 @@ class BallotExplorer:
     @property
     def progress(self) -> Progress:
         """Where the study stands."""
-        rows, leader = self._rows[self._possible], self._leader
-        edges = np.zeros(self.problem.graph.edges, dtype=np.bool_)
-        edges[rows.ravel()] = True
+        rows, edges, leader = self._possible, self._possible_edges, self._leader
         per_position = np.add.reduceat(edges, self.problem.graph.start[:-1], dtype=np.intp)
         accepted = edges & (per_position == 1)[self.problem.graph.edge_position]
         known = 0.0 if leader is None else self._known_of(leader)
@@ -493,20 +505,23 @@ class BallotExplorer:
             0.0 if self._outcome else 1 - known / self._threshold,
             0 if self._outcome else None,
             exp(-known),
-            len(rows),
-            tuple(self.problem.matching(row) for row in rows.tolist()) if len(rows) <= FEW else (),
+            None if rows is None else len(rows),
+            () if rows is None or len(rows) > FEW else tuple(map(self.problem.matching, rows.tolist())),
         )
 
     def _known_of(self, leader: Indices) -> float:
         """Return the log evidence that the leader is the winner, between 0 and the threshold."""
-        others = (self._rows != leader).any(axis=1)
         least = np.inf
         for found in self._evidence:
+            inner = found.listed if isinstance(found, TabledEvidence) else found
+            if inner is None:
+                return 0.0
+            others = (inner.rows != leader).any(axis=1)
             if self._forget:
-                least = min(least, found.peak[others].min(initial=np.inf))
-            elif found.proof_for is not None and np.array_equal(found.proof_for, leader):
-                least = min(least, found.proof_peak[others].min(initial=np.inf))
-                least -= log(found.proof_number * (found.proof_number + 1))
+                least = min(least, inner.peak[others].min(initial=np.inf))
+            elif inner.proof_for is not None and np.array_equal(inner.proof_for, leader):
+                missing = inner.proof_peak[others].min(initial=np.inf)
+                least = min(least, missing - log(inner.proof_number * (inner.proof_number + 1)))
             else:
                 return 0.0
         return float(min(self._threshold, max(0.0, least)))
@@ -518,6 +533,7 @@ class BallotExplorer:
 
     def _design(self, law: Law) -> Design:
         """Return the present design; a new one if the answers have grown, or fewer winners are possible."""
+        law = replace(law, one_position=self._possible is None)
         design = self._current.get(law)
         if design is None or self.answers > (1 + GROWTH) * design.answers:
             found = self._evidence[-1]
@@ -529,27 +545,40 @@ class BallotExplorer:
             self._current = {law: design} if self.answers else {**self._current, law: design}
         return design
 
-    def _dispersion(self, found: Evidence) -> float:
-        moments = found.moments[:, self._possible & (found.moments[1] > 0)]
+    def _dispersion(self, found: Evidence | TabledEvidence) -> float:
+        inner = found.listed if isinstance(found, TabledEvidence) else found
+        if inner is None:
+            return 1.0
+        moments = inner.moments[:, inner.possible(self._threshold) & (inner.moments[1] > 0)]
         ratios = moments[0] / moments[1]
-        return dispersion_of((float(ratios.mean()), 1.0) if len(ratios) else (0.0, 0.0), found.settled)
+        return dispersion_of((float(ratios.mean()), 1.0) if len(ratios) else (0.0, 0.0), inner.settled)
 
     def _aim(self) -> Aim:
-        rows, possible, contest = self._rows, self._possible, self._contest
-        edges = np.zeros(contest.graph.edges, dtype=np.bool_)
-        edges[rows[possible].ravel()] = True
-        allowed = edges if self._forget else contest.usable
-        return Aim(ListedWinners(rows[possible]), allowed, allowed, self._rivals)
+        if self._possible is None:
+            assert self._met is not None, "rivals that are not listed are met"
+            return self._met.look_at(self._possible_edges)
+        allowed = self._possible_edges if self._forget else self._contest.usable
+        return ListedAim(self._possible, allowed, self._rivals)
 
-    def _rivals(self, champion: Indices, gap: object, noise: object, proving: bool) -> Indices:
-        others = (self._rows != champion).any(axis=1)
-        wanted = others & self._possible
+    def _rivals(self, champion: Indices, proving: bool) -> Indices:
+        """Return the line-ups to tell from the champion: those possible, or not proven to do no better."""
+        rows = self._possible
+        assert rows is not None, "they are listed"
         if proving and self._evidence[-1].proof_number:
-            lacking = np.zeros(len(self._rows), dtype=np.bool_)
+            lacking = []
             for found in self._evidence:
-                lacking |= found.proof_peak < self._proof_threshold(found)
-            wanted = others & (self._possible | (not self._forget)) & lacking
-        return self._rows[wanted if wanted.any() else others]
+                inner = found.listed if isinstance(found, TabledEvidence) else found
+                assert inner is not None, "all are listed"
+                wanted = inner.proof_peak < self._proof_threshold(found)
+                if self._forget:
+                    wanted &= inner.possible(self._threshold)
+                lacking.append(inner.rows[wanted])
+            rows = lacking[0] if len(lacking) == 1 else np.unique(np.concatenate(lacking), axis=0)
+        others = rows[(rows != champion).any(axis=1)]
+        if len(others):
+            return others
+        everybody = self._rows if self._rows is not None else self._possible
+        return everybody[(everybody != champion).any(axis=1)]
 
 
 def _pair_places(ballot: Ballot, place: int) -> range:
@@ -565,5 +594,5 @@ def _relabelled(design: Design, edge: Indices, pair: Indices, graph: Graph) -> D
     return Design(
         design.number, edge[design.champion], chances, design.size, advantage, variance, design.dispersion,
         design.proof, None if design.proof_for is None else edge[design.proof_for], design.answers,
-        design.position_chances, design.question_size,
+        design.position_chances, design.question_size, design.bet,
     )  # fmt: skip

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -17,12 +18,12 @@ from duelmatch.explorers.ballots.drawing import draw, inclusion_chances
 from duelmatch.explorers.ballots.records import Ballot, Design
 from duelmatch.explorers.frugal.design import (
     OPTIMISM,
-    PossibleWinners,
     allocation,
     borda_champion,
     condorcet_champion,
 )
-from duelmatch.explorers.frugal.stakes import Pairs, over
+from duelmatch.explorers.frugal.stakes import Pairs, Prospects, Stakes, over
+from duelmatch.explorers.frugal.tables import TabledRivals
 from duelmatch.graph import Indices, Mask, Vector
 
 PRIOR = 10.0
@@ -47,34 +48,73 @@ class Law:
     one_position: bool = False
 
 
-class ListedWinners:
-    """The possible winners, listed."""
+class Aim(Protocol):
+    """What the next ballots are for: to tell the possible winners from the champion."""
 
-    def __init__(self, rows: Indices) -> None:
-        self.rows = rows
+    allowed: Mask
+    """The edges of possible champions."""
 
     def is_possible(self, matching: Indices) -> bool:
         """Whether a matching may be the winner."""
-        return bool((self.rows == matching).all(axis=1).any())
 
     def somebody(self) -> Indices:
         """Return one that may be."""
-        row: Indices = self.rows[0]
+
+    def allocate(
+        self, champion: Indices, stakes: Stakes, prospects: Prospects, slack: float, proving: bool
+    ) -> tuple[Vector, float]:
+        """Return the share of the answers for each pair, and the bet that suits the hardest rival."""
+
+
+class ListedAim:
+    """The possible winners, listed; ``rivals(champion, proving)`` are those to tell from a champion."""
+
+    def __init__(
+        self, possible: Indices, allowed: Mask, rivals: Callable[[Indices, bool], Indices]
+    ) -> None:
+        self.allowed = allowed
+        self._possible = possible
+        self._rivals = rivals
+
+    def is_possible(self, matching: Indices) -> bool:
+        """Whether a matching may be the winner."""
+        return bool((self._possible == matching).all(axis=1).any())
+
+    def somebody(self) -> Indices:
+        """Return one that may be."""
+        row: Indices = self._possible[0]
         return row
 
+    def allocate(
+        self, champion: Indices, stakes: Stakes, prospects: Prospects, slack: float, proving: bool
+    ) -> tuple[Vector, float]:
+        """Return the shares of the limit's best allocation, from even shares of the rivals."""
+        rows = self._rivals(champion, proving)
+        gaps, noise = over(rows, prospects.gaps), over(rows, prospects.noise)
+        squares = (np.abs(gaps) + (slack if proving else 0.0)) ** 2 + OPTIMISM * noise
+        shares = np.full(len(rows), 1.0 / len(rows))
+        for _ in range(TIMES):
+            omega = allocation(stakes, rows, squares, shares, self.allowed)
+        return omega, 0.0
 
-@dataclass(frozen=True, slots=True)
-class Aim:
-    """What the next ballots are for: rivals to tell from the champion, given the champion.
 
-    ``rivals(champion, proving)`` lists those that are hardest; ``told`` marks the edges about which every pair must
-    have a chance; ``allowed`` those of possible champions.
-    """
+class TabledAim(TabledRivals):
+    """The possible winners by their edges, and the hardest rivals among them that have been met."""
 
-    winners: PossibleWinners
     allowed: Mask
-    told: Mask
-    rivals: Callable[[Indices, Vector, Vector, bool], Indices]
+
+    def look_at(self, alive: Mask) -> TabledAim:
+        """Go on with the edges that are possible now."""
+        self._alive = alive
+        self.allowed = self._feared
+        return self
+
+    def allocate(
+        self, champion: Indices, stakes: Stakes, prospects: Prospects, slack: float, proving: bool
+    ) -> tuple[Vector, float]:
+        """Return the shares of the best allocation for the rivals met so far."""
+        omega = self.plan(stakes, prospects, slack if proving else 0.0, None)
+        return omega, self._tangent
 
 
 def plan(
@@ -95,21 +135,25 @@ def plan(
     if contest.criterion == "borda":
         champion = borda_champion(estimates, advantage, contest.marginals, aim.allowed)
     else:
-        champion = condorcet_champion(estimates, advantage, last, aim.allowed, aim.winners)
+        champion = condorcet_champion(estimates, advantage, last, aim.allowed, aim)
     proof, proof_for = next_proof(designs, champion, answers) if proves else (0, None)
     proving = proof_for is not None and np.array_equal(proof_for, champion)
     stakes = contest.stakes(champion)
-    gap, noise = stakes.sums(advantage), stakes.square_sums(variance)
-    rows = aim.rivals(champion, gap, noise, proving)
-    squares = (np.abs(over(rows, gap)) + (slack if proving else 0.0)) ** 2 + OPTIMISM * over(rows, noise)
-    shares = np.full(len(rows), 1.0 / len(rows))
-    for _ in range(TIMES):
-        omega = allocation(stakes, rows, squares, shares, aim.told)
+    prospects = Prospects(stakes.sums(advantage), stakes.square_sums(variance))
+    omega, bet = aim.allocate(champion, stakes, prospects, slack, proving)
     chances, position_chances, size = spread_out(omega, contest, law)
+    if bet:
+        bet *= _ballots_worth(omega, chances)
     return Design(
         len(designs), champion, chances, size, advantage, variance, dispersion, proof, proof_for, answers,
-        position_chances, law.question_size,
+        position_chances, law.question_size, bet,
     )  # fmt: skip
+
+
+def _ballots_worth(omega: Vector, chances: Vector) -> float:
+    """Return how much larger the best bet on a ballot is than on one duel: v is so much smaller."""
+    asked = (omega > 0) & (chances > 0)
+    return float((1 / omega[asked]).sum() / (1 / chances[asked]).sum())
 
 
 def next_proof(designs: Sequence[Design], champion: Indices, answers: int) -> tuple[int, Indices | None]:
@@ -168,7 +212,7 @@ def _for_rankings(
     omega: Vector, contest: Contest, law: Law, per_position: Vector
 ) -> tuple[Vector, Vector | None, int]:
     k = law.question_size
-    questions = max(1, law.size // (k * (k - 1) // 2))
+    questions = 1 if law.one_position else max(1, law.size // (k * (k - 1) // 2))
     position_chances: Vector = inclusion_chances(per_position, questions)
     chances = np.zeros(len(omega))
     for j in np.flatnonzero(position_chances):

@@ -47,6 +47,8 @@ class Design:
     """The chance of every position, where a ballot keeps to few of them; None if pairs are drawn from all."""
     question_size: int = 2
     """How many candidates are compared in one question."""
+    bet: float = 0.0
+    """The bet that all rivals share where they are too many to list."""
 
     @property
     def one_position(self) -> bool:
