@@ -43,7 +43,10 @@ def errors(runs, wrong_runs):
             for criterion in CRITERIA:
                 found = sum(bool(play(criterion, seed)) for seed in range(count))
                 rate, most = found / count, upper(found, count)
-                print(f"| {label}{name} | {criterion} | {count} | {found} | {rate:.3f} | {most:.3f} |", flush=True)
+                print(
+                    f"| {label}{name} | {criterion} | {count} | {found} | {rate:.3f} | {most:.3f} |",
+                    flush=True,
+                )
 
 
 def instances(criterion, count=10, candidates=5, positions=3):
@@ -69,10 +72,13 @@ def mean(values):
 def costs(seeds):
     """Print answers and voters until the winner is certified, delta = 0.05."""
     print("\n### Cost, consistent voters, 5 candidates, 3 positions, delta = 0.05\n")
-    print("| | criterion | questions | over ballots of 1 | voters | wrong | ballots a second |\n|---|---|---|---|---|---|---|")
+    print("| | criterion | questions | over ballots of 1 | voters | wrong | ballots a second |")
+    print("|---" * 7 + "|")
     for criterion in CRITERIA:
         found = instances(criterion)
-        duels = mean([dm.simulate(c.preferences, criterion, seed=s).duels for c, _ in found for s in range(seeds)])
+        duels = mean(
+            [dm.simulate(c.preferences, criterion, seed=s).duels for c, _ in found for s in range(seeds)]
+        )
         print(f"| single duels (frugal) | {criterion} | {duels:,.0f} | | {duels:,.0f} | | |")
         single = None
         for name, settings in COSTS.items():
@@ -92,14 +98,16 @@ def costs(seeds):
             speed = sum(voters) / (time.process_time() - began)
             single = single or mean(answers)
             print(
-                f"| {name} | {criterion} | {mean(answers):,.0f} | {mean(answers) / single:.2f} | {mean(voters):,.0f} "
-                f"| {wrong} of {len(answers)} | {speed:,.0f} |",
+                f"| {name} | {criterion} | {mean(answers):,.0f} | {mean(answers) / single:.2f} "
+                f"| {mean(voters):,.0f} | {wrong} of {len(answers)} | {speed:,.0f} |",
                 flush=True,
             )
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--runs", type=int, default=300)
     parser.add_argument("--wrong-runs", type=int, default=100)
     parser.add_argument("--seeds", type=int, default=4)

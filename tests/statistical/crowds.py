@@ -1,8 +1,8 @@
 """Settings in which ballots are measured with simulated crowds, and one run in each.
 
-A run is wrong if the true winner was ruled out at any time, which is more than a wrong answer at the end. The winner is
-ahead by a hair, so that the bets against it are nearly fair: a method that errs more often than delta is seen to.
-"""
+A run is wrong if the true winner was ruled out at any time, which is more than a wrong answer at the end.
+The winner is ahead by a hair, so that the bets against it are nearly fair: a method that errs more often
+than delta is seen to."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ def latent(criterion: str, number: int, ties: bool = False) -> Crowd:
 
 def _rankings(rng: np.random.Generator, types: int, ties: bool) -> np.ndarray:
     table = PROBLEM.graph.pair_table
-    strength = rng.integers(0, 3, (types, PROBLEM.graph.edges)) if ties else rng.random((types, PROBLEM.graph.edges))
+    strength = (
+        rng.integers(0, 3, (types, PROBLEM.graph.edges)) if ties else rng.random((types, PROBLEM.graph.edges))
+    )
     difference = strength[:, table.first] - strength[:, table.second]
     return np.sign(difference) / 2 + 0.5
 
@@ -119,8 +121,12 @@ def quitting(criterion: str, seed: int) -> bool:
 
 def sulking(criterion: str, seed: int) -> bool:
     """Voters mostly keep silent where the first candidate is not the better one."""
-    return play(criterion, seed, lambda crowd: crowds.silent(crowd, lambda values: 0.5 + 0.45 * values),
-                explorer={"silence": "any"})
+    return play(
+        criterion,
+        seed,
+        lambda crowd: crowds.silent(crowd, lambda values: 0.5 + 0.45 * values),
+        explorer={"silence": "any"},
+    )
 
 
 def tying(criterion: str, seed: int) -> bool:
@@ -159,7 +165,13 @@ def best_friend(run: BallotExplorer, winner: np.ndarray) -> str:
         pairs = run._contest.pairs
         for pair, value in zip(ballot.pairs, answers.value, strict=True):
             edge = winner[pairs.position[pair]]
-            at = odds.first if pairs.first[pair] == edge else odds.second if pairs.second[pair] == edge else odds.neither
+            at = (
+                odds.first
+                if pairs.first[pair] == edge
+                else odds.second
+                if pairs.second[pair] == edge
+                else odds.neither
+            )
             y += at[pair] * (value - 0.5)
         if y < worst:
             worst, name = y, ballot.voter
@@ -257,29 +269,27 @@ def settled_as_completed(criterion: str, seed: int, wrong: bool = True) -> bool:
 
     run = study(criterion, seed)
     run._threshold = np.inf
-    order = crowds.hold(run, crowds.paced(crowd, speed), np.random.default_rng([seed, 11]), VOTERS, together=60, at_once=1)
-    if not wrong:
-        order = sorted(order)
-    else:
-        order = order[: len(order) * 2 // 3]
-    return _settled(run, order, winner)
+    order = crowds.hold(
+        run, crowds.paced(crowd, speed), np.random.default_rng([seed, 11]), VOTERS, together=60, at_once=1
+    )
+    return _settled(run, order[:100] if wrong else sorted(order)[:100], winner)
 
 
 def _settled(run: BallotExplorer, order: list[int], winner: np.ndarray) -> bool:
     """Whether the winner is ruled out if the ballots are settled in this order."""
-    ballots = [
-        dataclasses.replace(run.ballots[number], number=place) for place, number in enumerate(order)
-    ]
-    found = evidence(run._contest, run.designs, ballots, [run.returned[number] for number in order], rows=winner[None, :])
+    ballots = [dataclasses.replace(run.ballots[number], number=place) for place, number in enumerate(order)]
+    found = evidence(
+        run._contest, run.designs, ballots, [run.returned[number] for number in order], rows=winner[None, :]
+    )
     return bool(found.peak[0] >= np.log(1 / DELTA))
 
 
 def silence_as_half(criterion: str, seed: int, wrong: bool = True) -> bool:
-    """The winner is ahead by 0.15 where answers are rare, behind by 0.10 where they are not."""
-    problem = dm.Problem.from_edges([("a", "s"), ("b", "s"), ("c", "t"), ("d", "t")])
-    crowd = crowds.independent(dm.Preferences(problem, {("s", "a", "b"): 0.65, ("t", "c", "d"): 0.40}))
-    matching = dm.Matching({"s": "a", "t": "c"})
-    run = BallotExplorer(problem, criterion, DELTA, seed, size=2, max_answers=1500, silence="any")
+    """Two line-ups: the better is ahead by 0.15 where answers are rare, behind by 0.10 where they are not."""
+    problem = dm.Problem.complete(["a", "b"], ["s", "t"])
+    crowd = crowds.independent(dm.Preferences(problem, {("s", "a", "b"): 0.65, ("t", "a", "b"): 0.60}))
+    quiet = crowds.silent(crowd, lambda values: np.array([0.3, 1.0]))
+    run = BallotExplorer(problem, criterion, DELTA, seed, size=2, silence="any" if wrong else "blind")
     if wrong:
         closing = run._leave
 
@@ -289,8 +299,8 @@ def silence_as_half(criterion: str, seed: int, wrong: bool = True) -> bool:
             closing(seat)
 
         run._leave = leave
-    crowds.hold(run, crowds.silent(crowd, lambda values: np.array([0.3, 1.0])), np.random.default_rng([seed, 11]), 1500)
-    return ruled_out(run, tuple(problem.edge_numbers(matching)))
+    crowds.hold(run, quiet, np.random.default_rng([seed, 11]), 2500)
+    return ruled_out(run, tuple(problem.edge_numbers(dm.Matching({"s": "a", "t": "b"}))))
 
 
 def striking_to_win(criterion: str, seed: int) -> bool:

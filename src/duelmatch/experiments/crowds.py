@@ -1,8 +1,9 @@
 """Simulated crowds: voters whose answers hang together, who skip, quit, dawdle and come back.
 
-A voter is a draw from a crowd: what they think of every pair, which pairs they would answer, how many questions they
-have the patience for, and how quick they are. All of these may depend on each other. :func:`hold` lets voters of a
-crowd come to a study, several at the same time, until it is over or nobody else comes.
+A voter is a draw from a crowd: what they think of every pair, which pairs they would answer, how many
+questions they have the patience for, and how quick they are. All of these may depend on each other.
+:func:`hold` lets voters of a crowd come to a study, several at the same time, until it is over or nobody
+else comes.
 """
 
 from __future__ import annotations
@@ -60,8 +61,9 @@ def independent(preferences: Preferences) -> Crowd:
 def consistent(problem: Problem, strengths: Vector, tie_below: float = 0.0) -> Crowd:
     """Return a crowd in which every voter has a utility for every edge: its strength, and a taste.
 
-    Tastes have the Gumbel distribution, so the crowd's preferences are those of Bradley and Terry. Utilities that
-    differ by less than ``tie_below`` are no difference to the voter; the preferences follow from the same tastes.
+    Tastes have the Gumbel distribution, so the crowd's preferences are those of Bradley and Terry.
+    Utilities that differ by less than ``tie_below`` are no difference to the voter; the preferences follow
+    from the same tastes.
     """
     table = problem.graph.pair_table
     lead = strengths[table.first] - strengths[table.second]
@@ -100,8 +102,8 @@ def typed(problem: Problem, shares: Vector, values: NDArray[np.float64], flips: 
 def silent(crowd: Crowd, rate_of: Callable[[Vector], Vector], patience: float | None = None) -> Crowd:
     """Let voters answer each pair at a rate that may depend on the pair and on what they would say.
 
-    ``rate_of(values)`` is the chance that each pair is answered; ``patience`` the mean number of questions after
-    which a voter leaves.
+    ``rate_of(values)`` is the chance that each pair is answered; ``patience`` the mean number of questions
+    after which a voter leaves.
     """
 
     def draw(rng: Rng) -> Voter:
@@ -135,11 +137,11 @@ def hold(
     between: Callable[[BallotExplorer, int], None] | None = None,
     come_back: int | None = None,
 ) -> list[int]:
-    """Let up to ``voters`` voters come, ``together`` at a time; return the ballots in the order of completion.
+    """Let up to ``voters`` voters come, ``together`` at a time; return the ballots as they were completed.
 
-    Each asks for ``at_once`` questions whenever it is their turn, which comes in proportion to their speed. Who
-    has no more patience leaves, and the lease ends. ``between`` is called after every voter who leaves. With
-    ``come_back`` there are so many people altogether, who come again and again under the same name.
+    Each asks for ``at_once`` questions whenever it is their turn, which comes in proportion to their speed.
+    Who has no more patience leaves, and the lease ends. ``between`` is called after every voter who leaves.
+    With ``come_back`` there are so many people altogether, who come again and again under the same name.
     """
     edges = {edge: number for number, edge in enumerate(crowd.problem.edges)}
     people: dict[str, Voter] = {}
@@ -153,6 +155,7 @@ def hold(
                 people[name] = crowd.draw(rng)
             if name not in present:
                 present.append(name)
+                study.ask(1, voter=name)  # ballots are opened in the order of coming, not of being quick
         if not present:
             break
         if len(present) == 1:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -33,7 +35,7 @@ def test_every_item_is_taken_with_its_chance_exactly():
         order = rng.permutation(8)
         cuts = np.unique(np.concatenate([[0.0, 1.0], np.cumsum(chances[order]) % 1.0]))
         found = np.zeros(8)
-        for low, high in zip(cuts[:-1], cuts[1:], strict=True):
+        for low, high in pairwise(cuts):
             taken = systematic(chances, order, (low + high) / 2)
             if high - low > 1e-12:
                 assert len(set(taken.tolist())) == 3
@@ -42,8 +44,9 @@ def test_every_item_is_taken_with_its_chance_exactly():
 
 
 def test_the_variance_is_near_that_of_the_best_known_designs():
-    """E[Y^2] of a total of values +-1/2 with random signs is that of independent answers; with equal signs, where
-    pairs that meet too often would show, it is below that of Poisson sampling with the same chances."""
+    """E[Y^2] of a total of values +-1/2 with random signs is that of independent answers; with equal signs,
+    where pairs that meet too often would show, it is below that of Poisson sampling with the same
+    chances."""
     rng = np.random.default_rng(1)
     chances = inclusion_chances(rng.random(12) + 0.1, 5)
     totals = []

@@ -18,7 +18,9 @@ from duelmatch.explorers.ballots.records import Answers, Count
 from explorers.frugal.watching import gaps
 
 WIDE = dm.Problem.complete(["a", "b", "c", "d"], ["s", "t"])
-SPARSE = dm.Problem.from_edges([("a", "s"), ("b", "s"), ("c", "s"), ("b", "t"), ("c", "t"), ("d", "t"), ("d", "u"), ("e", "u")])
+SPARSE = dm.Problem.from_edges(
+    [("a", "s"), ("b", "s"), ("c", "s"), ("b", "t"), ("c", "t"), ("d", "t"), ("d", "u"), ("e", "u")]
+)
 LAWS = {"pairs": {"size": 4}, "rankings": {"size": 6, "question_size": 3}, "single": {"size": 1}}
 BOTH = ("condorcet", "borda")
 
@@ -50,8 +52,11 @@ def what_is_said(design, contest, ballot, values, rows):
 @pytest.mark.parametrize("criterion", BOTH)
 @pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
 @pytest.mark.parametrize("problem", [WIDE, SPARSE], ids=["wide", "sparse"])
-def test_the_mean_of_what_a_ballot_says_is_the_gap_and_no_ballot_says_more_than_the_bets_allow(problem, criterion, law):
-    """One voter's opinions, many ballots: the mean over ballots is D of these opinions, to 6 standard errors."""
+def test_the_mean_of_what_a_ballot_says_is_the_gap_and_no_ballot_says_more_than_the_bets_allow(
+    problem, criterion, law
+):
+    """One voter's opinions, many ballots: the mean over ballots is D of these opinions, to 6 standard
+    errors."""
     run = played(problem, criterion, 3, voters=12, **law)
     contest, rows = Contest(problem.graph, criterion), brute.matchings(problem.graph)
     design = run.designs[-1]
@@ -70,19 +75,30 @@ def test_the_mean_of_what_a_ballot_says_is_the_gap_and_no_ballot_says_more_than_
     assert (1 + bets.base.max(axis=1) * np.min(drawn, axis=0) >= 0.1 - 1e-9).all()
 
 
+STRIKES = {10: "v3", 20: "v11", 25: "v8"}
+
+
+def shy(crowd):
+    return crowds.silent(crowd, lambda values: np.full(len(values), 0.7), patience=5)
+
+
 @pytest.mark.parametrize("criterion", BOTH)
 def test_a_live_study_comes_to_exactly_what_follows_from_its_log(criterion):
     for seed in range(6):
-        silent = lambda crowd: crowds.silent(crowd, lambda values: np.full(len(values), 0.7), patience=5)
-        strikes = {10: "v3", 20: "v11", 25: "v8"}
         run = played(
-            WIDE, criterion, seed, voters=60, change=silent, epsilon=0.05 if seed % 2 else None, size=5,
-            between=lambda run, came: run.strike(strikes[came]) if came in strikes else None,
+            WIDE, criterion, seed, voters=60, change=shy, epsilon=0.05 if seed % 2 else None, size=5,
+            between=lambda run, came: run.strike(STRIKES[came]) if came in STRIKES else None,
         )  # fmt: skip
         assert len(run._evidence) == 4
         for found in run._evidence:
             again = evidence(
-                run._contest, run.designs, run.ballots, run.returned, found.count, slack=run._slack, forget=run._forget
+                run._contest,
+                run.designs,
+                run.ballots,
+                run.returned,
+                found.count,
+                slack=run._slack,
+                forget=run._forget,
             )
             assert again.settled == found.settled > 10
             np.testing.assert_array_equal(again.wealth, found.wealth)
@@ -116,7 +132,9 @@ def test_a_missing_answer_counts_against_the_champion_whatever_it_would_have_bee
     for _ in range(5):
         filled = []
         for answers in holes:
-            value = np.where(np.isnan(answers.value), rng.integers(0, 3, len(answers.value)) / 2, answers.value)
+            value = np.where(
+                np.isnan(answers.value), rng.integers(0, 3, len(answers.value)) / 2, answers.value
+            )
             filled.append(dataclasses.replace(answers, value=value))
         some = evidence(run._contest, run.designs, ballots, filled)
         assert (some.wealth >= least.wealth - 1e-12).all()
@@ -144,7 +162,8 @@ def test_the_answers_of_a_struck_heir_are_missing():
     answers = Answers(np.ones(size), np.zeros(size, dtype=int), ["heir"])
     answers.by[0] = 1
     values = Count(frozenset({"heir"})).values(ballot, answers)
-    assert np.isnan(values[0]) and not np.isnan(values[1:]).any()
+    assert np.isnan(values[0])
+    assert not np.isnan(values[1:]).any()
     assert Count(frozenset({ballot.voter})).values(ballot, answers) is None
 
 
@@ -155,7 +174,9 @@ def test_rejected_is_only_what_every_count_rejects():
         run.strike(voter)
     peaks = np.min([found.peak for found in run._evidence], axis=0)
     assert 0 < (peaks < np.log(4)).sum() < len(peaks)
-    np.testing.assert_array_equal(np.unique(run._possible, axis=0), np.unique(run._rows[peaks < np.log(4)], axis=0))
+    np.testing.assert_array_equal(
+        np.unique(run._possible, axis=0), np.unique(run._rows[peaks < np.log(4)], axis=0)
+    )
 
 
 @pytest.mark.parametrize("criterion", BOTH)
@@ -180,14 +201,22 @@ def test_when_a_candidate_leaves_only_bets_on_champions_who_are_left_stay(criter
 def test_after_a_late_candidate_what_is_known_of_others_stays_for_condorcet_and_is_void_for_borda():
     for criterion in BOTH:
         run = played(WIDE, criterion, 8, voters=40)
-        before = {tuple(run.problem.matching(row).items()): wealth for row, wealth in zip(run._rows.tolist(), run._evidence[-1].wealth, strict=True)}
+        before = {
+            tuple(run.problem.matching(row).items()): wealth
+            for row, wealth in zip(run._rows.tolist(), run._evidence[-1].wealth, strict=True)
+        }
         run.add("late", ["s"])
         for row, wealth in zip(run._rows.tolist(), run._evidence[-1].wealth, strict=True):
             named = run.problem.matching(row)
             if "late" in named.values():
                 assert wealth == pytest.approx(0.0, abs=1e-12)
-            elif criterion == "borda":  # only where line-ups agree at s do old ballots have all the chances needed
-                changed = any(run.problem.matching(run.designs[b.design].champion.tolist())["s"] == named["s"] for b in run.ballots)
+            elif (
+                criterion == "borda"
+            ):  # only where line-ups agree at s do old ballots have all the chances needed
+                changed = any(
+                    run.problem.matching(run.designs[b.design].champion.tolist())["s"] == named["s"]
+                    for b in run.ballots
+                )
                 assert abs(wealth) < 1e-12 or changed
             else:
                 assert wealth == pytest.approx(before[tuple(named.items())], abs=1e-12)

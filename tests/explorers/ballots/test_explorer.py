@@ -26,11 +26,13 @@ def finish(run, decide=min, voters=5000):
 def test_a_voter_who_comes_back_goes_on_with_the_same_ballot():
     run = BallotExplorer(PROBLEM, seed=1, size=5)
     first = run.ask(2, voter="eve")
-    assert len(first) == 2 and run.ask(2, voter="eve") == first
+    assert len(first) == 2
+    assert run.ask(2, voter="eve") == first
     for question in run.ask(100, voter="ned"):
         run.tell(question, question.first)
     rest = run.ask(100, voter="eve")
-    assert rest[:2] == first and len(rest) == 5
+    assert rest[:2] == first
+    assert len(rest) == 5
     assert len({(q.position, frozenset(q.candidates)) for q in rest}) == 5
     for question in rest:
         run.tell(question, None)
@@ -52,12 +54,16 @@ def test_what_somebody_leaves_out_passes_to_one_fresh_voter_who_gets_nothing_els
     run.release(eve[1])
     run.expire(voter="eve")
     ned = run.ask(10, voter="ned")
-    assert {(q.position, frozenset(q.candidates)) for q in ned} == {(q.position, frozenset(q.candidates)) for q in eve[1:]}
+    assert {(q.position, frozenset(q.candidates)) for q in ned} == {
+        (q.position, frozenset(q.candidates)) for q in eve[1:]
+    }
     run.tell(eve[2], eve[2].first)  # late: for the standings only
-    assert len(run.late) == 1 and np.isnan(run.returned[0].value).sum() == 3
+    assert len(run.late) == 1
+    assert np.isnan(run.returned[0].value).sum() == 3
     for question in ned:
         run.tell(question, None)
-    assert run.returned[0].closed and run.returned[0].heirs == ["ned"]
+    assert run.returned[0].closed
+    assert run.returned[0].heirs == ["ned"]
     assert run.ask(1, voter="ned") == []
     assert Assumption.SILENCE_BLIND in run.assumptions
 
@@ -67,7 +73,8 @@ def test_nobody_waits_for_what_nobody_answers():
     for voter in ("v1", "v2", "v3"):
         for question in run.ask(5, voter=voter):
             run.release(question)
-    assert run.returned[0].closed and run._evidence[0].settled == 1
+    assert run.returned[0].closed
+    assert run._evidence[0].settled == 1
     strict = BallotExplorer(PROBLEM, seed=1, size=2, silence="any")
     for question in strict.ask(5, voter="v1"):
         strict.release(question)
@@ -85,7 +92,7 @@ def test_leases_end_at_the_deadline():
 
 def test_what_is_not_an_answer_is_refused_and_changes_nothing():
     run = BallotExplorer(PROBLEM, seed=1)
-    question, = run.ask(1, voter="eve")
+    (question,) = run.ask(1, voter="eve")
     for answer in ("nobody", ["a"], [question.first], [question.first, question.first], 3):
         with pytest.raises(DuelError):
             run.tell(question, answer)
@@ -96,12 +103,15 @@ def test_what_is_not_an_answer_is_refused_and_changes_nothing():
 
 def test_rankings_with_ties():
     run = BallotExplorer(TRIO, "borda", seed=1, question_size=3, size=3)
-    question, = run.ask(5, voter="eve")
+    (question,) = run.ask(5, voter="eve")
     assert set(question.candidates) == {"a", "b", "c"}
     run.tell(question, ["b", ("a", "c")])
     ballot, answers = run.ballots[0], run.returned[0]
     table = TRIO.graph.pair_table
-    said = {(int(table.first[p]), int(table.second[p])): x for p, x in zip(ballot.pairs, answers.value, strict=True)}
+    said = {
+        (int(table.first[p]), int(table.second[p])): x
+        for p, x in zip(ballot.pairs, answers.value, strict=True)
+    }
     assert said == {(0, 1): 0.0, (0, 2): 0.5, (1, 2): 1.0}
 
 
@@ -114,7 +124,8 @@ def test_statuses(criterion, question_size):
     plain = finish(BallotExplorer(TRIO, criterion, 1e-6, 1, question_size=question_size), decide)
     assert (plain.status, dict(plain.matching)) == ("certified", {"s": "a"})
     near = finish(BallotExplorer(TRIO, criterion, 1e-6, 1, question_size=question_size, epsilon=0.4), decide)
-    assert near.status in ("within_epsilon", "certified") and dict(near.matching) == {"s": "a"}
+    assert near.status in ("within_epsilon", "certified")
+    assert dict(near.matching) == {"s": "a"}
 
 
 def test_a_cycle_has_no_winner_and_a_winner_can_be_proven_without_assuming_one():
@@ -134,7 +145,8 @@ def test_a_struck_voter_costs_no_other_vote_and_may_undo_a_verdict():
     assert result.status == "certified"
     last = run.ballots[-1].voter
     run.strike(last)
-    assert run.result.status == "budget_spent" and not run.done
+    assert run.result.status == "budget_spent"
+    assert not run.done
     assert run.ask(1, voter=last) == []
     assert Assumption.ONE_COUNT_BLIND in run.assumptions
     finish(run, voters=10_000)
@@ -148,13 +160,15 @@ def test_corrections():
     first = run.ask(2, voter="eve")
     run.tell(first[0], first[0].first)
     run.correct(first[0], first[0].second)
-    assert len(run._evidence) == 1 and run._estimates.duels.sum() == 1
+    assert len(run._evidence) == 1
+    assert run._estimates.duels.sum() == 1
     run.tell(first[1], first[1].first)
     before = run._evidence[-1].wealth.copy()
     run.correct(first[1], first[1].second)
     np.testing.assert_array_equal(run._evidence[-1].wealth, before)
     run.correct(first[1], first[1].second, clerical=True)
-    assert len(run._evidence) == 2 and not np.array_equal(run._evidence[-1].wealth, before)
+    assert len(run._evidence) == 2
+    assert not np.array_equal(run._evidence[-1].wealth, before)
 
 
 def test_somebody_leaves_and_somebody_comes():

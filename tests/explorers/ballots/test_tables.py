@@ -40,7 +40,9 @@ def test_the_tables_claim_at_most_the_factor_of_a_ballot_of_several_positions(cr
 @pytest.mark.parametrize("most_listed", [1, 4])
 def test_with_tables_too_a_live_study_comes_to_what_follows_from_its_log(monkeypatch, criterion, most_listed):
     monkeypatch.setattr(explorer, "MOST_LISTED", most_listed)
-    run = played(WIDE, criterion, 3, voters=150, between=lambda run, came: run.strike("v7") if came == 40 else None)
+    run = played(
+        WIDE, criterion, 3, voters=150, between=lambda run, came: run.strike("v7") if came == 40 else None
+    )
     run._threshold = np.log(20)
     run._begin(WIDE, [found.count for found in run._evidence])
     for voter in ("w1", "w2"):

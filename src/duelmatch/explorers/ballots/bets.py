@@ -4,17 +4,18 @@ A ballot says, of every rival B of the champion,
 
     Y(B) = sum over the pairs on the ballot of  c_pair(B) / pi_pair  (X_pair - 1/2),
 
-whose mean is D(champion, B) if every pair with c_pair(B) != 0 had a chance (docs/algorithms/ballots.md, Lemma 1). The
-factor is 1 + lambda(B) (Y(B) + slack) for five gamblers, as in :mod:`duelmatch.explorers.frugal.listed`, with
+whose mean is D(champion, B) if every pair with c_pair(B) != 0 had a chance (docs/algorithms/ballots.md,
+Lemma 1). The factor is 1 + lambda(B) (Y(B) + slack) for five gamblers, as in
+:mod:`duelmatch.explorers.frugal.listed`, with
 
     gap(B)    = sum c_pair(B) advantage_pair              the estimate of D,
     noise(B)  = sum c_pair(B)^2 variance_pair             its variance,
     spread(B) = dispersion sum c_pair(B)^2 / (4 pi_pair)  the second moment of Y,
     worst(B)  = the sum of the ``size`` largest |c_pair(B)| / (2 pi_pair), a bound on |Y|,
 
-lambda = min(gain / spread, 0.9 / worst), where gain is the gap, shrunk while it is uncertain, for the first gambler
-and 0.05, 0.1, 0.2, 0.4 for the others. All lambda are 0, and the factor is 1, if a pair that tells about B
-had no chance, or if the champion is not a line-up any more because one of its candidates has left.
+lambda = min(gain / spread, 0.9 / worst), where gain is the gap, shrunk while it is uncertain, for the first
+gambler and 0.05, 0.1, 0.2, 0.4 for the others. All lambda are 0, and the factor is 1, if a pair that tells
+about B had no chance, or if the champion is not a line-up any more because one of its candidates has left.
 """
 
 from __future__ import annotations
@@ -43,9 +44,7 @@ class Contest:
     def __init__(self, graph: Graph, criterion: Criterion, staying: Mask | None = None) -> None:
         staying = np.ones(graph.edges, dtype=np.bool_) if staying is None else staying
         kept = np.flatnonzero(staying)
-        left = Graph(
-            graph.candidates, graph.positions, graph.edge_candidate[kept], graph.edge_position[kept]
-        )
+        left = Graph(graph.candidates, graph.positions, graph.edge_candidate[kept], graph.edge_position[kept])
         self.graph = graph
         self.criterion = criterion
         self.staying = staying
@@ -71,8 +70,8 @@ class Contest:
 class Odds:
     """What a ballot of one design says about every edge, per unit of X - 1/2: c / pi of each pair.
 
-    ``spread``, ``gap`` and ``noise`` are per edge, and add up over the edges of a rival. ``void`` marks the edges about
-    which a pair tells that had no chance.
+    ``spread``, ``gap`` and ``noise`` are per edge, and add up over the edges of a rival. ``void`` marks the
+    edges about which a pair tells that had no chance.
     """
 
     neither: Vector

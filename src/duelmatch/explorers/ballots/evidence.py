@@ -1,7 +1,7 @@
 """What follows from a log: the wealth against every possible winner, for one way of counting.
 
-:func:`evidence` is a pure function of the designs, the ballots in the order of opening, their answers, and who
-counts. A live study settles ballots one by one as the oldest ones close, and comes to exactly the same.
+:func:`evidence` is a pure function of the designs, the ballots in the order of opening, their answers, and
+who counts. A live study settles ballots one by one as the oldest ones close, and comes to exactly the same.
 
 An answer that is missing when a ballot closes is never 1/2. It takes, for every rival, whichever of 0 and 1
 makes Y smallest, so the factor is at most what it would be with whatever the voter thought.
@@ -33,8 +33,9 @@ class Before(Protocol):
 class Evidence:
     """The wealth against each of the rivals listed, for one count, after the ballots settled so far.
 
-    ``forget``: a matching that is not the winner is of no further interest, as a winner exists for sure. Then a
-    proof starts from the wealth so far, and bets without the slack while its champion is not the champion.
+    ``forget``: a matching that is not the winner is of no further interest, as a winner exists for sure.
+    Then a proof starts from the wealth so far, and bets without the slack while its champion is not the
+    champion.
     """
 
     def __init__(
@@ -92,7 +93,11 @@ class Evidence:
 
     def go_on(self, before: Before, wealth: Vector, proof_wealth: Vector | None) -> None:
         """Go on from the wealth that there was against the rivals before they were listed."""
-        self.settled, self.proof_number, self.proof_for = before.settled, before.proof_number, before.proof_for
+        self.settled, self.proof_number, self.proof_for = (
+            before.settled,
+            before.proof_number,
+            before.proof_for,
+        )
         self._logs += wealth[:, None]
         self.peak[:] = wealth
         if proof_wealth is not None:

@@ -1,8 +1,8 @@
 """The explorer that talks to voters: hands out ballots, takes answers, and says what follows.
 
-Nobody waits: a voter who comes gets a ballot with the design of that moment, whatever is still open. Ballots settle
-in the order of opening, the oldest first, as they close. A voter takes part in one ballot only, as the one who
-opened it or as the heir of one whose lease is over.
+Nobody waits: a voter who comes gets a ballot with the design of that moment, whatever is still open.
+Ballots settle in the order of opening, the oldest first, as they close. A voter takes part in one ballot
+only, as the one who opened it or as the heir of one whose lease is over.
 """
 
 from __future__ import annotations
@@ -61,11 +61,12 @@ class Seat:
 class BallotExplorer:
     """One study of a crowd.
 
-    ``size`` is how many pairs a ballot has at most, ``question_size`` how many candidates are compared in one question.
-    ``silence``: "blind" if whether a question is answered does not depend on the answer; then missing pairs pass to a
-    fresh voter, ``heirs`` times at most. "any" if it may depend on it. ``counting``: "least" rejects only what every count
-    in the log rejects; "last" goes by the present count, which must have been chosen without looking. A ``lease`` is how
-    long a ballot stays with its voter, in the units of ``now``.
+    ``size`` is how many pairs a ballot has at most, ``question_size`` how many candidates are compared in
+    one question. ``silence``: "blind" if whether a question is answered does not depend on the answer; then
+    missing pairs pass to a fresh voter, ``heirs`` times at most. "any" if it may depend on it.
+    ``counting``: "least" rejects only what every count in the log rejects; "last" goes by the present
+    count, which must have been chosen without looking. A ``lease`` is how long a ballot stays with its
+    voter, in the units of ``now``.
     """
 
     def __init__(
@@ -123,7 +124,7 @@ class BallotExplorer:
         staying = np.array([name not in self._dropped for name, _ in problem.edges])
         if not staying.all() and graph.some_matching(staying) is None:
             raise ProblemError(f"Without '{self._dropped[-1]}' no line-up fills every position.")
-        self._contest = Contest(graph, cast(Criterion, self.name), staying)
+        self._contest = Contest(graph, self.name, staying)
         self._rows = self._contest.rivals(MOST_LISTED)
         self._met = None
         if self._rows is None:
@@ -135,7 +136,11 @@ class BallotExplorer:
         log = self._contest, self.designs, self.ballots, self.returned, count
         if self._rows is None:
             return tabled_evidence(
-                *log, threshold=self._threshold, most_listed=MOST_LISTED, slack=self._slack, forget=self._forget
+                *log,
+                threshold=self._threshold,
+                most_listed=MOST_LISTED,
+                slack=self._slack,
+                forget=self._forget,
             )
         return evidence(*log, rows=self._rows, slack=self._slack, forget=self._forget)
 
@@ -310,7 +315,7 @@ class BallotExplorer:
         self._settle()
 
     def _leave(self, seat: Seat) -> None:
-        """A voter's part in a ballot is over: close it, or pass it on."""
+        """End a voter's part in a ballot: close it, or pass it on."""
         seat.expired = True
         answers = self.returned[seat.ballot]
         missing = bool(self._unanswered(seat.ballot))
@@ -335,8 +340,8 @@ class BallotExplorer:
     def correct(self, question: Question, answer: Answer, clerical: bool = False) -> None:
         """Correct the answer to a question that was told.
 
-        Before its ballot has settled that is all. After, the correction is for the standings only; a ``clerical`` one, made
-        without regard to results, makes another count, as a strike does.
+        Before its ballot has settled that is all. After, the correction is for the standings only; a
+        ``clerical`` one, made without regard to results, makes another count, as a strike does.
         """
         if question.id not in self._told:
             raise DuelError(f"Question {question.id} has not been answered.")
@@ -574,11 +579,11 @@ class BallotExplorer:
                     wanted &= inner.possible(self._threshold)
                 lacking.append(inner.rows[wanted])
             rows = lacking[0] if len(lacking) == 1 else np.unique(np.concatenate(lacking), axis=0)
-        others = rows[(rows != champion).any(axis=1)]
-        if len(others):
-            return others
-        everybody = self._rows if self._rows is not None else self._possible
-        return everybody[(everybody != champion).any(axis=1)]
+        others: Indices = rows[(rows != champion).any(axis=1)]
+        if len(others) == 0:
+            everybody = rows if self._rows is None else self._rows
+            others = everybody[(everybody != champion).any(axis=1)]
+        return others
 
 
 def _pair_places(ballot: Ballot, place: int) -> range:

@@ -1,8 +1,9 @@
 """What to put on the next ballot: whom to back, which pairs with what chance, and when to begin a proof.
 
-Champion and shares are those of the frugal search (:mod:`duelmatch.explorers.frugal.design`), from all answers in
-hand that count, settled or not. A ballot holds a pair once, so no chance exceeds 1, and what a pair cannot take goes to
-the others. Planning may look at everything that happened before; whatever it decides, the proof holds.
+Champion and shares are those of the frugal search (:mod:`duelmatch.explorers.frugal.design`), from all
+answers in hand that count, settled or not. A ballot holds a pair once, so no chance exceeds 1, and what a
+pair cannot take goes to the others. Planning may look at everything that happened before; whatever it
+decides, the proof holds.
 """
 
 from __future__ import annotations
@@ -34,6 +35,10 @@ NEXT_PROOF = 1.5
 
 TIMES = 4
 """How often the shares of the rivals are improved; every time takes as many steps as a frugal round."""
+
+LEVELLED = 0.2
+"""The share of a ballot that is spread evenly, besides that of the frugal design: no chance may be tiny, as a ballot
+can hold many unlikely pairs at once, and the bets must be small enough to survive that."""
 
 STIFFNESS = 30.0
 """The dispersion begins as if it had been 1 on so many ballots."""
@@ -69,9 +74,7 @@ class Aim(Protocol):
 class ListedAim:
     """The possible winners, listed; ``rivals(champion, proving)`` are those to tell from a champion."""
 
-    def __init__(
-        self, possible: Indices, allowed: Mask, rivals: Callable[[Indices, bool], Indices]
-    ) -> None:
+    def __init__(self, possible: Indices, allowed: Mask, rivals: Callable[[Indices, bool], Indices]) -> None:
         self.allowed = allowed
         self._possible = possible
         self._rivals = rivals
@@ -141,6 +144,7 @@ def plan(
     stakes = contest.stakes(champion)
     prospects = Prospects(stakes.sums(advantage), stakes.square_sums(variance))
     omega, bet = aim.allocate(champion, stakes, prospects, slack, proving)
+    omega = (1 - LEVELLED) * omega + LEVELLED * (omega > 0) / (omega > 0).sum() if law.size > 1 else omega
     chances, position_chances, size = spread_out(omega, contest, law)
     if bet:
         bet *= _ballots_worth(omega, chances)
@@ -187,7 +191,7 @@ def spread_out(omega: Vector, contest: Contest, law: Law) -> tuple[Vector, Vecto
         chances: Vector = inclusion_chances(omega, law.size)
         return chances, None, int(np.rint(chances.sum()))
     position = contest.pairs.position
-    per_position = np.asarray(np.bincount(position, omega, contest.graph.positions))
+    per_position: Vector = np.bincount(position, omega, contest.graph.positions).astype(np.float64)
     if law.question_size == 2:
         per_position = _for_one_position(omega, position, per_position, law.size)
         chances = np.zeros(len(omega))
@@ -232,7 +236,8 @@ def _for_rankings(
 def _rankable(contest: Contest, position: int) -> Indices:
     """Return the edges of a position that can be in a winner."""
     own = contest.graph.at(position)
-    return np.flatnonzero(contest.usable[own]) + own.start
+    edges: Indices = np.flatnonzero(contest.usable[own]) + own.start
+    return edges
 
 
 def draw_ballot(

@@ -11,7 +11,7 @@ from duelmatch.errors import DuelError
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Which of the ``candidates`` is better at ``position``, or how do they rank?"""
+    """Ask which of the ``candidates`` is better at ``position``, or how they rank."""
 
     position: str
     candidates: tuple[str, ...]
@@ -67,7 +67,9 @@ def places(question: Question, answer: object) -> dict[str, int]:
         return dict.fromkeys(asked, 0)
     if isinstance(answer, str):
         if len(asked) != 2 or answer not in asked:
-            raise DuelError(f"'{answer:.80}' is not an answer to question {question.id}: {_described(question)}.")
+            raise DuelError(
+                f"'{answer:.80}' is not an answer to question {question.id}: {_described(question)}."
+            )
         return {name: int(name != answer) for name in asked}
     if not isinstance(answer, Sequence):
         raise DuelError(f"An answer is a name, None or a ranking, not {answer!r:.80}.")
@@ -76,7 +78,8 @@ def places(question: Question, answer: object) -> dict[str, int]:
         for name in (group,) if isinstance(group, str) else tuple(group):
             if name not in asked or name in place:
                 raise DuelError(
-                    f"'{name!s:.80}' cannot be there in a ranking for question {question.id}: {_described(question)}."
+                    f"'{name!s:.80}' cannot be there in a ranking for question {question.id}: "
+                    f"{_described(question)}."
                 )
             place[name] = rank
     if len(place) < len(asked):

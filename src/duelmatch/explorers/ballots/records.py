@@ -80,8 +80,8 @@ class Ballot:
 class Answers:
     """What has come back of one ballot: the only record that grows, by appending.
 
-    ``value[i]`` is 1, 1/2 or 0 if the first edge of pair i won, drew or lost, and MISSING before; ``by[i]`` is
-    who said so: 0 the voter who opened the ballot, k the k-th heir, -1 nobody yet.
+    ``value[i]`` is 1, 1/2 or 0 if the first edge of pair i won, drew or lost, and MISSING before; ``by[i]``
+    is who said so: 0 the voter who opened the ballot, k the k-th heir, -1 nobody yet.
     """
 
     value: Vector

@@ -1,19 +1,20 @@
 """What follows from a log where the rivals are too many to list: one table of wealth per scale, by edges.
 
-All rivals share their bets, multiples of ``design.bet``. With y_j(B) the part of Y(B) that the pairs at position j give,
-which depends on the edge of B there and on nothing else, and w_j the part of the ballot's pairs that are at j,
+All rivals share their bets, multiples of ``design.bet``. With y_j(B) the part of Y(B) that the pairs at
+position j give, which depends on the edge of B there and on nothing else, and w_j the part of the ballot's
+pairs that are at j,
 
     log(1 + lambda sum_j (y_j + w_j slack)) >= sum_j w_j log(1 + lambda (y_j / w_j + slack))
 
-as the logarithm is concave. The right-hand side is a sum over the edges of B, and its exponential, being at most the factor
-itself, has mean at most 1 where that has. But with m positions on a ballot it behaves as if only one in m answers had
-been given, so while there are tables all pairs of a ballot are at one position, and both sides are equal. There a
-ballot costs nothing: the pairs that tell about one rival exclude each other, or are answers by one voter about
-one position.
+as the logarithm is concave. The right-hand side is a sum over the edges of B, and its exponential, being at
+most the factor itself, has mean at most 1 where that has. But with m positions on a ballot it behaves as if
+only one in m answers had been given, so while there are tables all pairs of a ballot are at one position,
+and both sides are equal. There a ballot costs nothing: the pairs that tell about one rival exclude each
+other, or are answers by one voter about one position.
 
-A rival with an edge about which a pair tells that had no chance would need a factor of 1, which is not a sum over edges. So a
-ballot counts only if there is no such edge among those still possible. When few enough are possible they are listed, and go
-on from the wealth of the tables.
+A rival with an edge about which a pair tells that had no chance would need a factor of 1, which is not a
+sum over edges. So a ballot counts only if there is no such edge among those still possible. When few enough
+are possible they are listed, and go on from the wealth of the tables.
 """
 
 from __future__ import annotations
