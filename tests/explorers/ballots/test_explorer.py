@@ -184,3 +184,24 @@ def test_somebody_leaves_and_somebody_comes():
     run.drop("c")
     with pytest.raises(ProblemError):
         run.drop("A")
+
+
+def test_the_open_ballot_of_a_struck_voter_holds_up_nobody_and_passes_to_nobody():
+    run = BallotExplorer(PROBLEM, seed=1, size=4)
+    eve = run.ask(4, voter="eve")
+    run.tell(eve[0], eve[0].first)
+    run.strike("eve")
+    assert [found.settled for found in run._evidence] == [1, 1]
+    assert run.returned[0].heirs == []
+    assert len(run.ask(9, voter="ned")) == 4
+    assert len(run.ballots) == 2
+
+
+def test_the_only_line_up_is_certified_at_once():
+    problem = dm.Problem.from_edges([("a", "s"), ("b", "t")])
+    for assume_winner in (True, False):
+        run = BallotExplorer(problem, seed=1, assume_winner=assume_winner)
+        assert run.done
+        assert run.result.status == "certified"
+    with pytest.raises(ProblemError):
+        BallotExplorer(problem, delta=1.5)

@@ -86,6 +86,13 @@ class BallotExplorer:
         lease: float | None = None,
         max_answers: int | None = None,
     ) -> None:
+        if not 0 < delta < 1:
+            raise ProblemError(f"delta must lie between 0 and 1, not {delta!r:.50}.")
+        if size < 1 or question_size < 2 or heirs < 0:
+            raise ProblemError(
+                f"A ballot has 1 pair or more, a question 2 candidates or more, and heirs are 0 or more, "
+                f"not {size!r:.50}, {question_size!r:.50} and {heirs!r:.50}."
+            )
         self.problem = problem
         self.name = criterion
         self.delta = delta
@@ -328,8 +335,17 @@ class BallotExplorer:
     # What counts
 
     def strike(self, voter: str) -> None:
-        """Let a voter's answers not count, from the first on."""
+        """Let a voter's answers not count, from the first on.
+
+        What is missing on an open ballot then passes to nobody: for the counts in which the voter still
+        counts, it would have ended because of what was answered.
+        """
         count = self._evidence[-1].count
+        seat = self._seats.get(voter)
+        if seat is not None and not seat.expired:
+            seat.expired = True
+            self.returned[seat.ballot].closed = True
+            self._settle()
         self._count(Count(count.struck | {voter}, count.corrected))
 
     def reinstate(self, voter: str) -> None:
@@ -448,8 +464,11 @@ class BallotExplorer:
         edges = self._possible_edges
         per_position = np.add.reduceat(edges, self.problem.graph.start[:-1], dtype=np.intp)
         if not edges.any():
-            return Outcome("no_winner", None) if self.name == "condorcet" else None
-        if (per_position == 1).all() and self._forget:
+            if self.name == "condorcet":
+                return Outcome("no_winner", None)
+            return Outcome("certified", self.designs[-1].champion)  # somebody has the best score
+        alone = int(self._contest.usable.sum()) == self.problem.graph.positions
+        if (per_position == 1).all() and (self._forget or alone):
             return Outcome("certified", np.flatnonzero(edges))
         found = self._evidence[-1]
         if found.proof_number and all(

@@ -37,8 +37,8 @@ TIMES = 4
 """How often the shares of the rivals are improved; every time takes as many steps as a frugal round."""
 
 LEVELLED = 0.2
-"""The share of a ballot that is spread evenly, besides that of the frugal design: no chance may be tiny, as a ballot
-can hold many unlikely pairs at once, and the bets must be small enough to survive that."""
+"""The share of a ballot that is spread evenly, besides that of the frugal design: no chance may be tiny, as
+a ballot can hold many unlikely pairs at once, and the bets must be small enough to survive that."""
 
 STIFFNESS = 30.0
 """The dispersion begins as if it had been 1 on so many ballots."""
