@@ -294,12 +294,14 @@ def silence_as_half(criterion: str, seed: int, wrong: bool = True) -> bool:
         closing = run._leave
 
         def leave(seat: Seat) -> None:
-            answers = run.returned[seat.ballot]
+            answers, ballot = run.returned[seat.ballot], run.ballots[seat.ballot]
+            run._estimates.duels[ballot.pairs[answers.missing]] += 1
+            run._estimates.wins[ballot.pairs[answers.missing]] += 0.5
             answers.value[answers.missing] = 0.5
             closing(seat)
 
         run._leave = leave
-    crowds.hold(run, quiet, np.random.default_rng([seed, 11]), 2500)
+    crowds.hold(run, quiet, np.random.default_rng([seed, 11]), 2500 if wrong else 800)
     return ruled_out(run, tuple(problem.edge_numbers(dm.Matching({"s": "a", "t": "b"}))))
 
 
