@@ -1,8 +1,8 @@
 """With crowds of every kind the winner is ruled out delta often at most; with ways that are wrong it is not.
 
 delta is 0.1. Of 24 runs 12 or more are wrong with probability 8.5e-7 if each is with probability 0.1 at most,
-and of 10 runs 8 or more with 3.7e-7: so often do the tests of the first kind fail by chance. The wrong ways are
-wrong in half of the runs or more (docs/algorithms/ballots.md): of 60 runs fewer than 12 would be with 3.8e-7.
+and of 10 runs 8 or more with 3.7e-7: so often do tests of the first kind fail by chance. The wrong ways are
+wrong in half of the runs or more: of 60 runs fewer than 12 would be with probability 3.8e-7.
 """
 
 from __future__ import annotations
