@@ -46,7 +46,7 @@ bench: setup ## Run every benchmark
 	@for file in $(BENCHMARKS); do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
 stats: setup ## Measure error rates over thousands of runs (hours; goes on after Ctrl-C) for docs/error-rates.md
-	PYTHONPATH=tests $(BIN)/python -m statistical.measure --out docs/error-rates.md --keep build/error-rates.jsonl
+	$(BIN)/python -m benchmarks.error_rates --out docs/error-rates.md --save build/error-rates.jsonl
 
 gallery: setup ## Run the experiments of docs/gallery (a quarter of an hour) and put their figures there
 	@for file in docs/gallery/*.toml; do name=$$(basename $$file .toml); \

@@ -4,7 +4,7 @@
     PYTHONPATH=tests python benchmarks/ballots.py --runs 30 --seeds 1     a quick look
     PYTHONPATH=tests python benchmarks/ballots.py --only costs
 
-The settings are in tests/statistical/crowds.py. Wrong: the true winner was ruled out at some time. Costs are
+The settings are in benchmarks/error_rates/crowds.py. Wrong: the true winner was ruled out at some time. Costs are
 geometric means over instances whose information limit is alike.
 """
 
@@ -17,7 +17,7 @@ from scipy.stats import beta
 import duelmatch as dm
 from duelmatch.experiments import crowds
 from duelmatch.explorers.ballots.explorer import BallotExplorer
-from statistical.crowds import DELTA, SOUND, WRONG
+from benchmarks.error_rates.crowds import DELTA, SOUND, WRONG
 
 CRITERIA = ("condorcet", "borda")
 COSTS = {

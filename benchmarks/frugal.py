@@ -12,11 +12,11 @@ whose limit at delta = 0.05 lies between 150 and 40,000 duels.
 import argparse
 import json
 import time
-from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from pathlib import Path
 
 import numpy as np
+from error_rates.saving import measured
 
 import duelmatch as dm
 from duelmatch.theory.limit import binary_divergence
@@ -219,28 +219,14 @@ def main():
     parser.add_argument("--paper-runs", type=int, default=2, help="runs of the paper's")
     parser.add_argument("--batch", type=int, default=50, help="also ask so many at once")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--keep", help="a file to keep the runs in, and to go on from")
+    parser.add_argument("--save", type=Path, help="a file to save the runs in, and to go on from")
     parser.add_argument("--without", action="append", default=[], help="leave an algorithm of the paper out")
     parser.add_argument("--plot", help="write a figure to this file")
     options = parser.parse_args()
-    results = []
-    if options.keep and Path(options.keep).exists():
-        results = [json.loads(line) for line in Path(options.keep).read_text().splitlines()]
-    known = {
-        (r["criterion"], r["family"], tuple(r["size"]), r["algorithm"], r["delta"], r["seed"], r["batch"])
-        for r in results
-    }
     todo = [
-        j
-        for j in jobs(options.runs, options.paper_runs, options.batch)
-        if (*j[:6], j[6].get("batch", 1)) not in known and j[3] not in options.without
+        job for job in jobs(options.runs, options.paper_runs, options.batch) if job[3] not in options.without
     ]
-    with ProcessPoolExecutor(options.jobs) as pool:
-        for result in pool.map(run, todo, chunksize=1):
-            results.append(result)
-            if options.keep:
-                with open(options.keep, "a") as file:
-                    file.write(json.dumps(result) + "\n")
+    results = [result for _, result in measured(run, todo, options.jobs, options.save, json.dumps)]
     table(results, options.batch)
     if options.plot:
         plot(results, options.plot)

@@ -23,7 +23,7 @@ from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import urlopen
 
-from duelmatch.cli.settings import DEFAULT_ALGORITHM
+from duelmatch.explorers.catalogue import DEFAULT
 from duelmatch.studies import Settings, Store
 from studies import SIZES, VOTERS, databases, percentile, problem_of
 
@@ -124,7 +124,7 @@ def voting(place: str, study: str, tokens: list[str], votes: int) -> tuple[float
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--votes", type=int, default=5_000)
-    parser.add_argument("--algorithm", default=DEFAULT_ALGORITHM)
+    parser.add_argument("--algorithm", default=DEFAULT)
     options = parser.parse_args()
     print(f"{options.algorithm} over HTTP, {VOTERS} voters at once, {options.votes:,} votes; ms as p50 / p99")
     print("| Database | Edges | Votes per second | ask | tell |")

@@ -20,7 +20,7 @@ from time import perf_counter, sleep
 import sqlalchemy as sa
 
 import duelmatch as dm
-from duelmatch.cli.settings import DEFAULT_ALGORITHM
+from duelmatch.explorers.catalogue import DEFAULT
 from duelmatch.studies import Question, Settings, Store, Study, schema
 from duelmatch.studies.course import Course
 
@@ -111,7 +111,7 @@ def main() -> None:
     parser.add_argument("--votes", type=int, default=5_000)
     parser.add_argument("--stored", type=int, default=100_000)
     parser.add_argument("--all", action="store_true", help="restore 2,000 edges too, which takes minutes")
-    parser.add_argument("--algorithm", default=DEFAULT_ALGORITHM)
+    parser.add_argument("--algorithm", default=DEFAULT)
     options = parser.parse_args()
     print(f"{options.algorithm}, {VOTERS} voters at once, {options.votes:,} votes; milliseconds as p50 / p99")
     print(f"| Database | Edges | Votes per second | ask | tell | Read {options.stored:,} votes | Think |")

@@ -20,15 +20,15 @@ say "If we knew how often each band is preferred for each slot, which line-up is
   "The foxes are the favourites for sunset and for headline, and can play only one."
 run winners example:lineup --plot "$folder/lineup.png"
 
-say "We do not know it: we ask people 'who is better for this slot?', duel by duel." \
+say "We do not know that: we ask people 'who is better for this slot?', duel by duel." \
   "How many duels does that take?"
 run plan example:lineup --criterion condorcet
 
 say "So let us ask, with simulated voters: duel by duel until the winner is certain enough, twenty times over." \
-  "It is never told the probabilities, and is to be wrong in one run of twenty at most."
+  "It never sees the probabilities, and may be wrong in at most one run in twenty."
 run simulate example:lineup --runs 20
 
-say "'Best' can mean two things, and here they part: the best on average (Borda), and the one that" \
+say "'Best' can mean two things, and here they differ: the best on average (Borda), and the one that" \
   "beats every other (Condorcet)."
 run winners example:prizes --plot "$folder/prizes.png"
 

@@ -11,6 +11,8 @@ from types import SimpleNamespace
 import pytest
 
 import duelmatch as dm
+from duelmatch.explorers import catalogue
+from duelmatch.instances import registry
 from duelmatch.studies import Settings, Store, Study
 from postgres import server
 
@@ -25,6 +27,15 @@ def drawn_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
 def really_drawn_seeds(drawn_seeds: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw seeds as outside of the tests."""
     monkeypatch.setattr("duelmatch.explorers.catalogue.secrets", secrets)
+
+
+@pytest.fixture(autouse=True)
+def own_registrations(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget after each test the algorithms and generators that it has registered."""
+    dm.algorithms()  # those of installed packages are found once, before the first copy
+    monkeypatch.setattr(catalogue, "_known", dict(catalogue._known))
+    monkeypatch.setattr(catalogue, "_registered", {})
+    monkeypatch.setattr(registry, "_known", dict(registry._known))
 
 
 @pytest.fixture(scope="session")

@@ -24,7 +24,9 @@ from click.testing import CliRunner
 import duelmatch as dm
 import duelmatch.cli
 from duelmatch.cli import COMMANDS, status
+from duelmatch.explorers import catalogue
 from duelmatch.explorers.catalogue import described
+from duelmatch.instances import registry as generators
 
 PROJECT = Path(__file__).parents[1]
 DOCS = PROJECT / "docs"
@@ -106,6 +108,9 @@ def test_the_examples_of_a_page_give_what_they_show(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    for registry in (catalogue, generators):  # what a page registers is gone with it
+        for name in ("_known", "_registered"):
+            monkeypatch.setattr(registry, name, dict(getattr(registry, name)))
     names: dict[str, object] = {}
     for block in blocks_of(page):
         run_block(block, names)

@@ -132,8 +132,9 @@ def test_it_asks_at_the_terminal(environment: dict[str, str], problem: Path, tmp
 def test_both_are_in_an_experiment_and_its_report(environment: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "outside.toml").write_text(EXPERIMENT)
     out = tmp_path / "out"
-    run(environment, "-m", "duelmatch", "experiment", "run", tmp_path / "outside.toml", "--out", out, "--jobs", "2")
-    run(environment, "-m", "duelmatch", "experiment", "report", out)
+    experiment = ("-m", "duelmatch", "experiment")
+    run(environment, *experiment, "run", tmp_path / "outside.toml", "--out", out, "--jobs", "2")
+    run(environment, *experiment, "report", out)
     cells = (out / "report" / "cells.csv").read_text(encoding="utf-8")
     assert cells.count("ladder (candidates") == 4
     assert cells.count("survey (times") == 4

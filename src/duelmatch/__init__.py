@@ -16,6 +16,7 @@ from duelmatch.version import __version__ as __version__
 if TYPE_CHECKING:
     from duelmatch import experiments, instances, matchings, theory
     from duelmatch.errors import (
+        AlgorithmError,
         DuelError,
         DuelmatchError,
         FileError,
@@ -38,11 +39,13 @@ if TYPE_CHECKING:
     from duelmatch.files.preflib import load_preflib
     from duelmatch.files.problems import load_preferences, load_problem, save_problem
     from duelmatch.instances.registry import register_generator
+    from duelmatch.panel import Panel
     from duelmatch.preferences import Preferences
     from duelmatch.problem import Details, Duel, Matching, Problem
 
 __all__ = [
     "Algorithm",
+    "AlgorithmError",
     "Assumption",
     "Details",
     "Duel",
@@ -53,6 +56,7 @@ __all__ = [
     "Matching",
     "MissingExtraError",
     "NoMatchingError",
+    "Panel",
     "Parameter",
     "Preferences",
     "Problem",
@@ -82,6 +86,7 @@ if not TYPE_CHECKING:  # a type checker would take any name for one of ours
         "duelmatch",
         {
             "errors": (
+                "AlgorithmError",
                 "DuelError",
                 "DuelmatchError",
                 "FileError",
@@ -107,6 +112,7 @@ if not TYPE_CHECKING:  # a type checker would take any name for one of ours
             "instances": (),
             "instances.registry": ("register_generator",),
             "matchings": (),
+            "panel": ("Panel",),
             "preferences": ("Preferences",),
             "problem": ("Details", "Duel", "Matching", "Problem"),
             "theory": (),

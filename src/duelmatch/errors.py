@@ -1,6 +1,7 @@
 """The errors duelmatch raises on purpose; each message says what was wrong and what to do."""
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 
 
 class DuelmatchError(Exception):
@@ -17,6 +18,10 @@ class NoMatchingError(ProblemError):
 
 class DuelError(DuelmatchError, ValueError):
     """An answer, or a question, that does not fit the run it was given to."""
+
+
+class AlgorithmError(DuelmatchError):
+    """An algorithm that breaks its contract: what it asked for or returned makes no sense."""
 
 
 class FileError(DuelmatchError, ValueError):
@@ -63,3 +68,13 @@ def listed(names: Iterable[str], limit: int = 6) -> str:
     if len(quoted) < 2:
         return "".join(quoted)
     return f"{', '.join(quoted[:-1])} and {quoted[-1]}"
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return a sentence that proposes the known name nearest to a wrong one; empty if none is near.
+
+    >>> did_you_mean("simulat", ["check", "simulate"]), did_you_mean("x", ["check"])
+    (" Did you mean 'simulate'?", '')
+    """
+    close = get_close_matches(name[:50], list(known), n=1)
+    return f" Did you mean '{close[0]}'?" if close else ""

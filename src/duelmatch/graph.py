@@ -48,6 +48,12 @@ class Graph:
     positions: int
     edge_candidate: Indices
     edge_position: Indices
+    edges: int = field(init=False, repr=False)
+    """How many edges there are (m in the paper)."""
+    pairs: int = field(init=False, repr=False)
+    """How many different duels there are (K in the paper)."""
+    degrees: Indices = field(init=False, repr=False)
+    """How many candidates each position has (|E_j|)."""
     start: Indices = field(init=False, repr=False)
     edge_at: Indices = field(init=False, repr=False)
     """l x n table of edge numbers, -1 where there is no edge."""
@@ -57,17 +63,25 @@ class Graph:
     """An l x n table of infinite costs, to be copied and filled in."""
 
     def __post_init__(self) -> None:
+        edges = len(self.edge_candidate)
         start = np.searchsorted(self.edge_position, np.arange(self.positions + 1))
+        degrees = np.diff(start)
         edge_at = np.full((self.positions, self.candidates), -1, dtype=np.intp)
-        edge_at[self.edge_position, self.edge_candidate] = np.arange(self.edges)
-        object.__setattr__(self, "start", start)
-        cell = self.edge_position * self.candidates + self.edge_candidate
-        object.__setattr__(self, "edge_at", edge_at)
-        object.__setattr__(self, "cell", cell)
-        no_costs = np.full(edge_at.shape, np.inf)
-        object.__setattr__(self, "no_costs", no_costs)
-        for array in (self.edge_candidate, self.edge_position, start, edge_at, cell, no_costs):
-            array.setflags(write=False)
+        edge_at[self.edge_position, self.edge_candidate] = np.arange(edges)
+        derived = {
+            "edges": edges,
+            "pairs": int((degrees * (degrees - 1) // 2).sum()),
+            "degrees": degrees,
+            "start": start,
+            "edge_at": edge_at,
+            "cell": self.edge_position * self.candidates + self.edge_candidate,
+            "no_costs": np.full(edge_at.shape, np.inf),
+        }
+        for name, value in derived.items():
+            object.__setattr__(self, name, value)
+        for array in (self.edge_candidate, self.edge_position, *derived.values()):
+            if isinstance(array, np.ndarray):
+                array.setflags(write=False)
 
     @classmethod
     def from_edges(
@@ -81,22 +95,6 @@ class Graph:
             np.asarray(edge_candidate, dtype=np.intp)[order],
             np.asarray(edge_position, dtype=np.intp)[order],
         )
-
-    @property
-    def edges(self) -> int:
-        """How many edges there are (m in the paper)."""
-        return len(self.edge_candidate)
-
-    @property
-    def degrees(self) -> Indices:
-        """How many candidates each position has (|E_j|)."""
-        return np.diff(self.start)
-
-    @property
-    def pairs(self) -> int:
-        """How many different duels there are (K in the paper)."""
-        degrees = self.degrees
-        return int((degrees * (degrees - 1) // 2).sum())
 
     @cached_property
     def pair_table(self) -> PairTable:

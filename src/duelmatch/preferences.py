@@ -14,6 +14,7 @@ from duelmatch.graph import Indices, Vector
 from duelmatch.matchings.assignment import best_matching, best_other_matching
 from duelmatch.matchings.counting import edge_marginals
 from duelmatch.matchings.game import Game
+from duelmatch.matchings.minimax import least_beaten
 from duelmatch.problem import Matching, Problem
 
 Criterion = Literal["borda", "condorcet"]
@@ -183,6 +184,21 @@ class Preferences:
         champion = best_matching(graph, strategy)
         assert champion is not None, "a Problem has a matching"
         return self.problem.matching(champion) if self.condorcet_margin(champion) > 0 else None
+
+    def least_beaten(self) -> tuple[Matching, float]:
+        """Return the matching whose worst defeat is smallest, and that defeat per position: 0 if unbeaten.
+
+        It always exists: where there is a Condorcet winner, it is the Condorcet winner. Of several, any.
+
+        :raises TooLargeError: beyond the limits of :mod:`duelmatch.matchings.minimax`.
+        """
+        graph = self.problem.graph
+        ahead = np.where(graph.comparable, self.matrix - 0.5, 0.0)
+        found = least_beaten(graph, ahead)
+        assert found is not None, "a Problem has a matching"
+        edges, defeat = found
+        loss = float(defeat) / graph.positions
+        return self.problem.matching(edges), loss if loss > TIE else 0.0
 
     def winner_edges(self, criterion: Criterion) -> Indices:
         """Return the edges of the winner by a criterion.

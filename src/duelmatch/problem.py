@@ -38,6 +38,11 @@ class Duel:
     second: str
     id: int = 0
 
+    @property
+    def candidates(self) -> tuple[str, str]:
+        """The two in question."""
+        return self.first, self.second
+
 
 class Matching(Mapping[str, str]):
     """Who fills which position: an immutable, hashable mapping from position to candidate.

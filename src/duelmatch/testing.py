@@ -32,11 +32,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from duelmatch.errors import DuelError
 from duelmatch.experiments.simulation import answer_round
-from duelmatch.explorers.engine import Outcome, Round
+from duelmatch.explorers.engine import Outcome, Round, RoundAnswers
 from duelmatch.explorers.explorer import Explorer, drive, explorer
 from duelmatch.explorers.result import Progress, Result
 from duelmatch.preferences import Preferences
@@ -221,6 +220,31 @@ class ExplorerConformance:
         _play(run, _Answers(2), SOME)
         _play(twin, _Answers(2), SOME)
         assert run.progress == twin.progress
+
+    @every_problem
+    def test_a_tie_is_an_answer_and_can_be_replayed(self, problem: Problem) -> None:
+        run, again = self.explorer(problem), self.explorer(problem)
+        told: list[tuple[str, ...]] = []
+        while run.duels < SOME and not run.done:
+            (duel,) = run.ask(1)
+            if len(told) % 3:
+                run.tell(duel, None if len(told) % 3 == 1 else [duel.candidates])
+                told.append((duel.position, *duel.candidates, "="))
+            else:
+                run.tell(duel, winner=duel.first)
+                told.append((duel.position, *duel.candidates))
+        again.replay(told)
+        assert again.progress == run.progress
+
+    @every_problem
+    def test_all_ties_by_the_round_are_all_ties_one_by_one(self, problem: Problem) -> None:
+        by_round, by_duel = (self.explorer(problem, max_duels=MANY) for _ in range(2))
+        while not by_round.done and (wanted := by_round.wanted()).total <= MANY - by_round.duels:
+            by_round.tell_wins(np.zeros_like(wanted.count), wanted.count)
+        while by_duel.duels < by_round.duels:
+            (duel,) = by_duel.ask(1)
+            by_duel.tell(duel, None)
+        assert by_duel.progress == by_round.progress
 
     @every_problem
     def test_result_and_progress_can_be_read_at_any_moment(self, problem: Problem) -> None:
@@ -536,8 +560,11 @@ def _nonsense(duel: Duel, told: Duel | None) -> Iterator[tuple[Any, Any]]:
     stranger = "zoe"
     yield duel, stranger
     yield duel, ""
-    yield duel, None
     yield duel, 0
+    yield duel, ()
+    yield duel, [duel.first, duel.first]
+    yield duel, [duel.first, stranger]
+    yield duel, [(duel.first, stranger)]
     yield duel, [duel.first]
     yield duel, np.array([duel.first, duel.second])
     yield duel, duel.position
@@ -572,7 +599,7 @@ def _check_standing(run: Explorer) -> None:
         assert "NOT CERTIFIED" in str(result)
 
 
-class _Interrupted(Generator[Round, NDArray[np.int64], Outcome]):
+class _Interrupted(Generator[Round, RoundAnswers, Outcome]):
     """The thinking of a run, in which KeyboardInterrupt is raised after so many lines."""
 
     def __init__(self, run: Explorer, lines: int) -> None:
@@ -580,12 +607,12 @@ class _Interrupted(Generator[Round, NDArray[np.int64], Outcome]):
         self._left = lines
         self._ours = (str(Path(__file__).parent), getfile(type(run._engine._search)))
 
-    def send(self, wins: NDArray[np.int64], /) -> Round:
+    def send(self, answers: RoundAnswers, /) -> Round:
         """Think, and be interrupted if it takes too long."""
         before = sys.gettrace()
         sys.settrace(self._count)
         try:
-            return self._thinking.send(wins)
+            return self._thinking.send(answers)
         finally:
             sys.settrace(before)
 

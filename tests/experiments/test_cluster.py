@@ -8,13 +8,16 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 
 import duelmatch as dm
 from duelmatch import experiments
 from duelmatch.experiments.session import Tick
+from duelmatch.explorers.catalogue import described
 from experiments.small import small_file
 
 WORKERS = 3
@@ -62,8 +65,12 @@ def rows(out: Path) -> list[dict[str, object]]:
     return experiments.results(out).drop_columns(["seconds", "session"]).to_pylist()
 
 
+@pytest.mark.usefixtures("own_registrations")
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
-def test_a_worker_killed_midway_loses_no_run(tmp_path: Path) -> None:
+def test_a_worker_killed_midway_loses_no_run_and_the_others_learn_what_was_registered(tmp_path: Path) -> None:
+    condorcet = resolve_name("duelmatch.explorers.frugal.search:condorcet")
+    mine = replace(described("condorcet"), name="mine", make=lambda *given, **more: condorcet(*given, **more))
+    dm.register_algorithm(mine)
     file = small_file(tmp_path, repetitions=60, algorithms=1)
     killed: list[int] = []
     with cluster(tmp_path, WORKERS) as (address, workers):
@@ -74,17 +81,24 @@ def test_a_worker_killed_midway_loses_no_run(tmp_path: Path) -> None:
                 killed.append(tick.done)
 
         status = experiments.run(file, tmp_path / "cluster", scheduler=address, progress=kill_one)
+        own = {
+            "seed": 1,
+            "repetitions": 2,
+            "problems": [{"generator": "equal_gaps", "positions": 2, "gap": 0.4}],
+            "algorithms": [{"name": "mine"}],
+        }
+        theirs = experiments.run(experiments.from_dict(own), tmp_path / "own", scheduler=address)
         assert workers[0].wait() != 0
         assert all(worker.poll() is None for worker in workers[1:])
     assert killed[0] < status.runs
     assert status.finished
-    assert status.failed == 0
+    assert (status.failed, theirs.failed) == (0, 0)
     assert status.sessions[0]["scheduler"] == address
     experiments.run(file, tmp_path / "here", jobs=1)
     assert rows(tmp_path / "cluster") == rows(tmp_path / "here")
 
 
 def test_no_scheduler_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("duelmatch.experiments.schedulers.TIMEOUT", 1)
+    monkeypatch.setattr("duelmatch.experiments.workers.TIMEOUT", 1)
     with pytest.raises(dm.DuelmatchError, match=r"No Dask scheduler answers at .tcp://127\.0\.0\.1:9"):
         experiments.run(small_file(tmp_path), tmp_path / "out", scheduler="tcp://127.0.0.1:9")

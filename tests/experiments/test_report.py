@@ -14,10 +14,9 @@ import pytest
 
 import duelmatch as dm
 from duelmatch import experiments
-from duelmatch.experiments.figures.errors import error_rates
+from duelmatch.experiments.evaluation import cell_summaries, error_rates
 from duelmatch.experiments.folder import Folder
 from duelmatch.experiments.slopes import fit
-from duelmatch.experiments.summary import summaries
 from experiments.small import small_file
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -103,7 +102,7 @@ def test_wrong_answers_are_counted_against_what_was_promised(tmp_path: Path) -> 
         }
     )
     experiments.run(experiment, tmp_path / "out", jobs=1)
-    cond, verify = summaries(Folder(tmp_path / "out"), experiment)
+    cond, verify = cell_summaries(Folder(tmp_path / "out"), experiment)
     assert (cond.judged, cond.wrong) == (0, 0)
     assert verify.wrong == 0
     assert verify.judged + verify.unfinished == 4

@@ -1,4 +1,4 @@
-"""Results are kept as runs finish: nothing is lost, nothing is done twice, and the order does not matter."""
+"""Results are saved as runs finish: nothing is lost, nothing is done twice, and the order does not matter."""
 
 from __future__ import annotations
 
@@ -10,19 +10,17 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import psutil
 import pytest
 
 import duelmatch as dm
 from duelmatch import experiments
-from duelmatch.experiments import parts, running
-from duelmatch.experiments.batches import Batches
-from duelmatch.experiments.experiment import Cell
+from duelmatch.experiments import parts, simulation
 from duelmatch.experiments.folder import Folder
-from duelmatch.experiments.running import Batch, Run, Task
 from duelmatch.experiments.session import Tick
+from duelmatch.experiments.simulation import Batch, Batches, Run, Task
 from experiments.small import small_file
 
 MEASURED = {"seconds", "session"}
@@ -84,7 +82,7 @@ class StopError(Exception):
     pass
 
 
-def test_what_was_done_before_an_interruption_is_kept_and_not_done_again(whole: Path, tmp_path: Path) -> None:
+def test_what_was_done_before_an_interruption_is_not_done_again(whole: Path, tmp_path: Path) -> None:
     seen: list[int] = []
 
     def stop(tick: Tick) -> None:
@@ -95,14 +93,14 @@ def test_what_was_done_before_an_interruption_is_kept_and_not_done_again(whole: 
     file, out = small_file(tmp_path), tmp_path / "out"
     with pytest.raises(StopError):
         experiments.run(file, out, jobs=1, progress=stop)
-    kept = {(row["cell"], row["repetition"]) for row in rows(out)}
-    assert len(kept) == seen[-1] < 48
+    saved = {(row["cell"], row["repetition"]) for row in rows(out)}
+    assert len(saved) == seen[-1] < 48
     again: list[int] = []
     experiments.run(file, out, jobs=1, progress=lambda tick: again.append(tick.done))
     assert again[0] > seen[-1]
     sessions = experiments.results(out)["session"].to_pylist()
-    assert sessions.count(1) == len(kept)
-    assert sessions.count(2) == 48 - len(kept)
+    assert sessions.count(1) == len(saved)
+    assert sessions.count(2) == 48 - len(saved)
     assert rows(out) == rows(whole)
 
 
@@ -114,7 +112,7 @@ def start(file: Path, out: Path, stderr: int = subprocess.DEVNULL) -> subprocess
     )
 
 
-def kept_parts(out: Path) -> int:
+def saved_parts(out: Path) -> int:
     return len(list((out / "runs").glob("part-*"))) if (out / "runs").exists() else 0
 
 
@@ -150,9 +148,9 @@ def test_kill_9_loses_no_finished_run_and_the_figures_are_the_same_bytes(tmp_pat
     file = small_file(tmp_path, repetitions=60, algorithms=1)
     killed, straight = tmp_path / "killed", tmp_path / "straight"
     for more in (2, 1):
-        before = kept_parts(killed)
+        before = saved_parts(killed)
         process = start(file, killed)
-        wait_for(lambda before=before, more=more: kept_parts(killed) >= before + more, process)
+        wait_for(lambda before=before, more=more: saved_parts(killed) >= before + more, process)
         workers = children(process)
         assert len(workers) >= 2
         process.send_signal(signal.SIGKILL)
@@ -176,10 +174,10 @@ def test_kill_9_loses_no_finished_run_and_the_figures_are_the_same_bytes(tmp_pat
         assert (killed / "report" / table).read_bytes() == (straight / "report" / table).read_bytes()
 
 
-def test_ctrl_c_says_what_is_kept(tmp_path: Path) -> None:
+def test_ctrl_c_says_what_is_saved(tmp_path: Path) -> None:
     out = tmp_path / "out"
     process = start(small_file(tmp_path, repetitions=2000), out)
-    wait_for(lambda: kept_parts(out) >= 2, process)
+    wait_for(lambda: saved_parts(out) >= 2, process)
     process.send_signal(signal.SIGINT)
     assert process.wait(60) == 130
     assert experiments.status(out).done > 0
@@ -188,13 +186,13 @@ def test_ctrl_c_says_what_is_kept(tmp_path: Path) -> None:
 def test_a_worker_that_is_killed_is_said_and_the_rest_can_be_done(tmp_path: Path) -> None:
     file, out = small_file(tmp_path, repetitions=300, algorithms=1), tmp_path / "out"
     process = start(file, out, stderr=subprocess.PIPE)
-    wait_for(lambda: kept_parts(out) >= 2, process)
-    workers = [
-        child
-        for child in psutil.Process(process.pid).children()
-        if any("popen_loky" in word for word in child.cmdline())
+    wait_for(lambda: saved_parts(out) >= 2, process)
+    grandchildren = [
+        worker
+        for server in psutil.Process(process.pid).children()  # workers are children of the fork server
+        for worker in server.children()
     ]
-    workers[0].kill()
+    grandchildren[0].kill()
     _, said = process.communicate(timeout=120)
     assert process.returncode == 6
     assert b"A worker process was killed" in said
@@ -242,7 +240,7 @@ def test_two_cannot_run_in_one_folder(tmp_path: Path) -> None:
     file, out = small_file(tmp_path, repetitions=2000), tmp_path / "out"
     process = start(file, out)
     try:
-        wait_for(lambda: kept_parts(out) >= 1, process)
+        wait_for(lambda: saved_parts(out) >= 1, process)
         with pytest.raises(dm.FileError, match=f"in use by process {process.pid}"):
             experiments.run(file, out, jobs=1)
     finally:
@@ -256,16 +254,19 @@ def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
         experiments.run(small_file(tmp_path), tmp_path, jobs=1)
 
 
-def test_a_run_that_fails_is_kept_with_its_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_fails_is_saved_with_its_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What really fails (an exact count that is out of reach) takes a minute, so one run is made to fail."""
-    whole_run = running.simulate_run
+    simulated_run = simulation.simulated_run
+    failing = {cell.seed(1) for cell in experiments.load(small_file(tmp_path)).cells}
 
-    def simulate_run(cell: Cell, repetition: int) -> tuple[dm.Result, float]:
-        if repetition == 1:
+    def fail_sometimes(
+        prefs: dm.Preferences, algorithm: str, delta: float, seed: int, *rest: Any, **more: Any
+    ) -> Any:
+        if seed in failing:
             raise dm.TooLargeError("out of reach")
-        return whole_run(cell, repetition)
+        return simulated_run(prefs, algorithm, delta, seed, *rest, **more)
 
-    monkeypatch.setattr(running, "simulate_run", simulate_run)
+    monkeypatch.setattr(simulation, "simulated_run", fail_sometimes)
     status = experiments.run(small_file(tmp_path, repetitions=3), tmp_path / "out", jobs=1)
     assert (status.done, status.failed) == (24, 8)
     assert status.failures == ("TooLargeError: out of reach",)
@@ -280,10 +281,10 @@ def batch(number: int) -> dict[str, list[object]]:
 
 def test_parts_are_merged_and_nothing_counts_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "MERGED", 4)
-    kept = parts.Parts(tmp_path)
+    saved = parts.Parts(tmp_path)
     for number in range(21):
-        kept.append(batch(number))
-    assert sorted(part.level for part in kept.parts) == [0, 1, 2]
+        saved.append(batch(number))
+    assert sorted(part.level for part in saved.parts) == [0, 1, 2]
     again = parts.Parts(tmp_path)
     found = [number for piece in again.batches(["repetition"]) for number in piece["repetition"].to_pylist()]
     assert found == list(range(21))
@@ -293,12 +294,12 @@ def test_being_killed_while_merging_counts_nothing_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(parts, "MERGED", 4)
-    kept = parts.Parts(tmp_path)
+    saved = parts.Parts(tmp_path)
     for number in range(3):
-        kept.append(batch(number))
+        saved.append(batch(number))
     monkeypatch.setattr(Path, "unlink", _dies)
     with pytest.raises(StopError):
-        kept.append(batch(3))
+        saved.append(batch(3))
     monkeypatch.undo()
     assert len(list(tmp_path.glob("part-*"))) == 5
     (tmp_path / ".left.tmp").write_bytes(b"half a part")
@@ -322,11 +323,37 @@ def test_a_damaged_part_is_named(whole: Path, tmp_path: Path) -> None:
 def test_tasks_are_single_runs_first_and_then_as_long_as_they_should_be(tmp_path: Path) -> None:
     experiment = experiments.load(small_file(tmp_path, repetitions=1000))
     cell = experiment.cells[0]
-    batches = Batches([cell], {cell.key: np.zeros(1000, dtype=np.bool_)}, workers=1)
-    assert next(batches) == Task(cell, (0,))
-    assert batches.seconds_left({cell.key: 999}) is None
-    batches.learn(Batch(cell.key, (Run(0, 0, "certified", True, 0.1, 9, 0.1),), seconds=0.01))
-    assert len(next(batches).repetitions) == 50
-    assert batches.seconds_left({cell.key: 999}) == pytest.approx(9.99)
-    rest = [repetition for task in batches for repetition in task.repetitions]
-    assert rest == list(range(51, 1000))
+    batches = Batches([cell], {cell.key: range(1000)}, workers=1)
+    tasks = iter(batches)
+    assert next(tasks) == Task(cell, (0,))
+    assert batches.seconds_left is None
+    batches.learn(Batch(cell.key, (Run(0, 0, 0.01, None),), seconds=0.01))
+    assert len(next(tasks).numbers) == 50
+    assert (batches.runs_left, batches.seconds_left) == (999, pytest.approx(9.99))
+    assert [number for task in tasks for number in task.numbers] == list(range(51, 1000))
+
+
+def test_an_experiment_without_a_seed_keeps_the_one_it_was_begun_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Problems that are drawn from the seed come back, too."""
+    numbers = iter(range(100, 200))
+    monkeypatch.setattr("duelmatch.experiments.loading.drawn_seed", lambda: next(numbers))
+    file, out = tmp_path / "unseeded.toml", tmp_path / "out"
+    file.write_text(
+        'repetitions = 2\n[[problems]]\ngenerator = "uniform"\ncandidates = 3\npositions = 2\n'
+        '[[algorithms]]\nname = "clucb-borda-pac"\nepsilon = 0.3\n'
+    )
+    experiments.run(file, out, jobs=1)
+    assert experiments.status(out).seed == 100
+    (out / "runs" / "part-0-00000001-00000001.parquet").unlink()
+    status = experiments.run(file, out, jobs=1)
+    assert (status.seed, status.done, status.unused, len(status.sessions)) == (100, 2, 0, 2)
+    seeded = tmp_path / "seeded.toml"
+    seeded.write_text("seed = 100\n" + file.read_text())
+    experiments.run(seeded, tmp_path / "other", jobs=1)
+    assert rows(out) == rows(tmp_path / "other")
+    file.write_text(file.read_text() + "[[algorithms]]\nname = 'borda'\nepsilon = 0.3\n")
+    with pytest.raises(dm.FileError, match="has changed since these results were made"):
+        experiments.run(file, out, jobs=1)
+    assert experiments.run(file, out, jobs=1, accept_changes=True).seed == 100

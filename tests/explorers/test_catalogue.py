@@ -5,7 +5,9 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Iterator
+from importlib import import_module
 from importlib.metadata import EntryPoint
+from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
@@ -17,6 +19,7 @@ from cases import each
 from duelmatch.explorers import catalogue
 from duelmatch.explorers.catalogue import BUILT_IN, DEFAULT, described, preferred, register_algorithm
 from duelmatch.explorers.engine import Outcome, Rounds, Snapshot
+from duelmatch.explorers.planning import plan
 from duelmatch.graph import Graph
 
 TEAM = dm.Problem.complete(["ann", "bob", "cyd"], ["chair", "editor"])
@@ -128,6 +131,57 @@ def test_what_cannot_be_registered_is_refused_in_a_sentence() -> None:
         dm.Algorithm("mine", "copeland", FirstComers)  # type: ignore[arg-type]
 
 
+def test_parameters_that_nobody_could_give_are_refused_in_a_sentence() -> None:
+    """Each of these broke the command line for everybody who had such a package installed."""
+    refused: list[tuple[tuple[Any, ...], str]] = [
+        (("help", int, 1, ""), "uses that name itself"),
+        (("seed", int, 1, ""), "uses that name itself"),
+        (("observe", int, 1, ""), "uses that name itself"),
+        (("a b/c", int, 1, ""), "small letters"),
+        (("", int, 1, ""), "small letters"),
+        (("Times", int, 1, ""), "small letters"),
+        (("my-par", int, 1, ""), "small letters"),
+        (("times", list, 1, ""), "must be float, int, bool or str"),
+        (("word", str, "x", ""), "needs choices"),
+        (("times", int, -5, "", 1, 3), "from 1 to 3, not -5"),
+    ]
+    for arguments, sentence in refused:
+        with pytest.raises(dm.ProblemError, match=sentence):
+            dm.Parameter(*arguments)
+    for name in ("", 3, "a b", "Mine", "two--dashes"):
+        with pytest.raises(dm.ProblemError, match="An algorithm is named"):
+            dm.Algorithm(name, "borda", FirstComers)  # type: ignore[arg-type]
+    with pytest.raises(dm.ProblemError, match="same name"):
+        dm.Algorithm("mine", "borda", FirstComers, (PATIENCE, PATIENCE))
+    with pytest.raises(dm.ProblemError, match="of the class Parameter"):
+        dm.Algorithm("mine", "borda", FirstComers, ("times",))  # type: ignore[arg-type]
+    with pytest.raises(dm.ProblemError, match="needs a function that makes a run"):
+        dm.Algorithm("mine", "borda", None)  # type: ignore[arg-type]
+
+
+def test_every_option_of_a_command_is_a_reserved_name() -> None:
+    """Or an algorithm of another package could take it over."""
+    own = {parameter.name for algorithm in BUILT_IN for parameter in algorithm.parameters}
+    for module in ("simulate", "ask", "study"):
+        group = import_module(f"duelmatch.cli.{module}").command
+        command = group.commands["create"] if module == "study" else group
+        options = {option.name for option in command.params} | {
+            flag.lstrip("-").replace("-", "_") for option in command.params for flag in option.opts
+        }
+        assert options - own <= catalogue.RESERVED | {"no_assume_winner"}, module
+
+
+def test_a_bound_that_fails_is_left_out_of_a_plan_with_a_warning() -> None:
+    def bound(preferences: dm.Preferences, delta: float) -> float:
+        raise ValueError("no idea")
+
+    register_algorithm(dm.Algorithm("first-comers", "borda", FirstComers, bound=bound))
+    with pytest.warns(UserWarning, match="bound of first-comers cannot be computed: ValueError: no idea"):
+        found = plan(dm.instances.paper_example(), "borda", 0.05, quick=True)
+    assert found.bounds is not None
+    assert "first-comers" not in {one.algorithm for one in found.bounds.upper_bounds}
+
+
 PARAMETERS: list[tuple[dm.Parameter, list[Any], list[Any], str]] = [
     (PATIENCE, [1, 9, np.int64(4)], [0, 10, 1.0, True, "3", None], "a whole number from 1 to 9"),
     (dm.Parameter("x", float, 0.5, "", 0.1, 1), [0.1, 0.99], [1, 0.0, "1", True, float("nan")], "between"),
@@ -155,7 +209,7 @@ def test_parameters_take_what_is_in_range_and_name_the_range(
 
 
 def test_an_entry_point_that_cannot_be_loaded_is_left_out_with_a_warning(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """So are one that leads to something else, one of another name, and one that takes a name of ours."""
     broken = [
@@ -163,7 +217,10 @@ def test_an_entry_point_that_cannot_be_loaded_is_left_out_with_a_warning(
         ("function", "math:sqrt"),
         ("mine", "duelmatch.explorers.catalogue:BUILT_IN"),
         ("condorcet", "duelmatch.explorers.catalogue:BUILT_IN"),
+        ("leaves", "exiting:ALGORITHM"),
     ]
+    (tmp_path / "exiting.py").write_text("import sys\nsys.exit()\n")
+    monkeypatch.syspath_prepend(tmp_path)
     points = [EntryPoint(name, value, catalogue.GROUP) for name, value in broken]
     monkeypatch.setattr(catalogue, "entry_points", lambda group: points)
     before = dict(catalogue._known)

@@ -1,11 +1,14 @@
 """With schedule="every" the explorers ask the very questions of the plain listings, duel by duel."""
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 
 import duelmatch as dm
 import listings
 from cases import each
+from duelmatch.explorers.car_cond import CarCond
 
 
 class Answers:
@@ -101,3 +104,23 @@ def asks_as_the_listing_does(algorithm, instance, seed):
     assert asked == expected[0]
     if expected[1] != "budget_spent":
         assert (status, matching) == expected[1:]
+
+
+@each(("above", "decided"), [(-0.01, False), (0.01, True)])
+def test_an_edge_is_decided_only_past_the_margin(above, decided):
+    """Lines 14 to 19 of CAR-Cond: InL > ExU + eps_q accepts, ExL > InU + eps_q rejects; eps_1 = 1/2."""
+    epsilon, low = 0.5, -0.2
+    high = low + epsilon + above
+    for accepting in (True, False):
+        run = CarCond(dm.Problem.complete(["ann", "bob", "cyd"], ["chair"]).graph, 0.1)
+        oracle, first = run._oracle, {0}
+        oracle.InL = lambda e, first=first, a=accepting: high if a and e in first else 0.0
+        oracle.ExU = lambda e, first=first, a=accepting: low if a and e in first else 0.5
+        oracle.ExL = lambda e, first=first, a=accepting: high if not a and e in first else 0.0
+        oracle.InU = lambda e, first=first, a=accepting: low if not a and e in first else 0.5
+        rounds = run.rounds()
+        duels = next(rounds)
+        with suppress(StopIteration):
+            rounds.send(duels.count)
+        edges = run.accepted if accepting else run.rejected
+        assert edges[0] == decided

@@ -39,7 +39,7 @@ class Scripted:
             size = min(self.sizes[place % len(self.sizes)], length - self.duels)
             won = yield Round(np.array([self.number]), np.array([self.number + 1]), np.array([size]))
             self.duels += size
-            self.wins += int(won[0])
+            self.wins += int(won.wins[0])
         raise AssertionError("unreachable")
 
     def snapshot(self) -> Snapshot:

@@ -40,10 +40,10 @@ class Puzzle:
             second = (first + rng.integers(1, 3, pairs)) % 3
             count = rng.integers(0, 4, pairs)
             order = rng.permutation(np.repeat(np.arange(pairs), count))
-            wins = yield Round(
+            answers = yield Round(
                 first, second, count, (lambda order=order: order) if rng.random() < 0.5 else None
             )
-            self.heard += wins.tolist()
+            self.heard += answers.wins.tolist()
         return Outcome("certified", np.array([sum(self.heard) % 3]))
 
     def snapshot(self) -> Snapshot:

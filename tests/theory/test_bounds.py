@@ -170,7 +170,7 @@ def test_theorem_3_is_met_by_some_of_these_and_not_by_others() -> None:
     assert 20 < sum(met) < len(met) - 20
 
 
-def theorem_7_conditions(prefs: dm.Preferences, winner: np.ndarray) -> bool:
+def theorem_6_conditions(prefs: dm.Preferences, winner: np.ndarray) -> bool:
     """Word for word, with the largest admissible gamma."""
     graph = prefs.problem.graph
     everyone = [frozenset(row.tolist()) for row in brute.matchings(graph)]
@@ -192,11 +192,11 @@ def theorem_7_conditions(prefs: dm.Preferences, winner: np.ndarray) -> bool:
     return all(abs(prefs.matrix[a, b] - 0.5) < gamma for a, b in brute.pairs(graph))
 
 
-def check_theorem_7(prefs: dm.Preferences, winner: np.ndarray) -> bool:
+def check_theorem_6(prefs: dm.Preferences, winner: np.ndarray) -> bool:
     """Compare with the transcription; say whether the conditions were met."""
     delta, graph = 0.05, prefs.problem.graph
     found = dm.theory.paper_lower_bound(prefs, "condorcet", delta)
-    if not theorem_7_conditions(prefs, winner):
+    if not theorem_6_conditions(prefs, winner):
         assert found.duels is None
         assert found.unmet
         return False
@@ -211,28 +211,28 @@ def check_theorem_7(prefs: dm.Preferences, winner: np.ndarray) -> bool:
 
 @each("shrink", [1.0, 0.1])
 @each("seed", brute.SMALL_SEEDS)
-def test_theorem_7_holds_where_its_conditions_are_met(seed: int, shrink: float) -> None:
+def test_theorem_6_holds_where_its_conditions_are_met(seed: int, shrink: float) -> None:
     prefs = preferences(seed, shrink)
     winner = brute.condorcet_winner(prefs.problem.graph, prefs.matrix)
     if winner is None:
         with pytest.raises(ProblemError, match="have no Condorcet winner"):
             dm.theory.paper_lower_bound(prefs, "condorcet", 0.05)
     else:
-        check_theorem_7(prefs, winner)
+        check_theorem_6(prefs, winner)
 
 
 @each("positions", [1, 2, 3, 5])
-def test_theorem_7_is_met_by_stars_whose_probabilities_are_close_to_one_half(positions: int) -> None:
+def test_theorem_6_is_met_by_stars_whose_probabilities_are_close_to_one_half(positions: int) -> None:
     limit = 1 / (2 * (2 + positions))
     for gap, expected in ((0.5 * limit, True), (0.99 * limit, True), (1.01 * limit, False)):
         prefs = star(positions, gap)
         winner = prefs.problem.edge_numbers({f"s{j}": f"own{j}" for j in range(positions)})
-        assert check_theorem_7(prefs, winner) == expected
+        assert check_theorem_6(prefs, winner) == expected
     unmet = dm.theory.paper_lower_bound(star(positions, 0.4), "condorcet", 0.05).unmet
     assert unmet == f"every probability must be within {limit:.3g} of 1/2, but one is 0.4 away"
 
 
-def test_theorem_7_is_not_met_when_someone_else_beats_a_loser() -> None:
+def test_theorem_6_is_not_met_when_someone_else_beats_a_loser() -> None:
     problem = dm.Problem.complete(["ann", "bob", "cyd"], ["chair"])
     win = {("chair", "ann", "bob"): 0.55, ("chair", "ann", "cyd"): 0.6, ("chair", "bob", "cyd"): 0.55}
     unmet = dm.theory.paper_lower_bound(dm.Preferences(problem, win), "condorcet", 0.05).unmet
@@ -240,14 +240,14 @@ def test_theorem_7_is_not_met_when_someone_else_beats_a_loser() -> None:
     assert "whoever beats a matching must use the winner's edges" in unmet
 
 
-def test_theorem_7_counts_a_tie_as_a_defeat() -> None:
+def test_theorem_6_counts_a_tie_as_a_defeat() -> None:
     problem = dm.Problem.complete(["ann", "bob", "cyd"], ["chair"])
     win = {("chair", "ann", "bob"): 0.55, ("chair", "ann", "cyd"): 0.6, ("chair", "bob", "cyd"): 0.5}
     prefs = dm.Preferences(problem, win)
-    assert not check_theorem_7(prefs, problem.edge_numbers({"chair": "ann"}))
+    assert not check_theorem_6(prefs, problem.edge_numbers({"chair": "ann"}))
 
 
-def test_theorem_7_is_refused_where_its_conditions_cannot_be_checked() -> None:
+def test_theorem_6_is_refused_where_its_conditions_cannot_be_checked() -> None:
     prefs = dm.instances.planted(7, 7, gap=0.01, noise=0.01, seed=1)
     message = r"compares every two of 5040 matchings; the limit is 3000 matchings"
     with pytest.raises(TooLargeError, match=message):
@@ -273,7 +273,7 @@ BOUNDS: dict[str, Callable[[dm.Preferences, float], object]] = {
     "CAR-Cond": dm.theory.car_cond_bound,
     "CAR-Verify": dm.theory.car_verify_bound,
     "Theorem 3": lambda prefs, delta: dm.theory.paper_lower_bound(prefs, "borda", delta),
-    "Theorem 7": lambda prefs, delta: dm.theory.paper_lower_bound(prefs, "condorcet", delta),
+    "Theorem 6": lambda prefs, delta: dm.theory.paper_lower_bound(prefs, "condorcet", delta),
 }
 
 

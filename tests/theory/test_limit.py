@@ -12,14 +12,14 @@ from cases import each
 from duelmatch.errors import DuelmatchError, ProblemError
 from duelmatch.graph import Graph
 from duelmatch.matchings.counting import edge_marginals
-from duelmatch.theory import limit, rival
+from duelmatch.theory import limit
 from duelmatch.theory.limit import (
     balanced_allocation,
     binary_divergence,
     borda_coefficients,
     condorcet_coefficients,
+    hardest_rival,
 )
-from duelmatch.theory.rival import hardest_rival
 
 LARGEST_DIRECT_SOLVE = 400
 """Rivals times pairs up to which SLSQP is quick."""
@@ -278,15 +278,15 @@ def test_deficits_that_are_negative_on_single_edges_are_no_obstacle(seed: int) -
 
 def test_some_of_these_cases_need_the_matchings_to_be_split(monkeypatch: pytest.MonkeyPatch) -> None:
     splits = 0
-    explore = rival._Record.explore
+    explore = limit._Record.explore
 
-    def counted(self: rival._Record, allowed: np.ndarray) -> tuple[int | None, float]:
+    def counted(self: limit._Record, allowed: np.ndarray) -> tuple[int | None, float]:
         nonlocal splits
         split, bound = explore(self, allowed)
         splits += split is not None
         return split, bound
 
-    monkeypatch.setattr(rival._Record, "explore", counted)
+    monkeypatch.setattr(limit._Record, "explore", counted)
     for seed in brute.SEEDS:
         hardest_rival(*rival_case(seed))
     assert splits >= 5

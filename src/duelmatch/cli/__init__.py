@@ -6,25 +6,26 @@ are imported when their command runs, so that ``duelmatch --help`` stays quick.
 
 from __future__ import annotations
 
-import os
 import sys
+import warnings
 from importlib import import_module
 from typing import Any
 
 import click
 
-from duelmatch import __version__
-from duelmatch.cli.status import INTERRUPTED, PIPE_CLOSED, exit_code, refuse
-from duelmatch.errors import DuelmatchError
+from duelmatch.cli.status import complete_output, refusals
+from duelmatch.errors import did_you_mean
+from duelmatch.files.text import printable
+from duelmatch.version import __version__
 
 COMMANDS = {
-    "check": "Say what a problem is: its sizes, duels and maximum matchings.",
+    "check": "Describe a problem: its sizes, duels and maximum matchings.",
     "winners": "Find both winners from known preferences.",
     "plan": "Say how many duels to expect, from the bounds.",
     "ask": "Find the winner by asking you, duel by duel.",
     "simulate": "Run an algorithm many times on known preferences.",
     "experiment": "Compare algorithms over thousands of saved runs.",
-    "estimate": "Estimate preferences from pairwise results.",
+    "estimate": "Estimate preferences from pairwise answers.",
     "study": "Run a study with many voters, kept in a database.",
     "serve": "Serve pages to organise studies and to vote, and the HTTP API.",
     "store": "Upgrade, back up or restore a database of studies.",
@@ -49,48 +50,42 @@ class Commands(click.Group):
         command: click.Command = import_module(f"duelmatch.cli.{name}").command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that the arguments begin with; for a wrong name, propose the nearest right one."""
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
+            ctx.fail(f"No such command '{name}'.{did_you_mean(name, COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
     def main(self, *args: Any, **options: Any) -> Any:
-        """Run the command line, whatever characters the output can hold."""
-        _never_fail_to_encode()
-        return super().main(*args, **options)
+        """Run the command line, whatever characters, and however much, the output can hold."""
+        for stream in (sys.stdin, sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(errors="replace")
+        with complete_output(), warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            return super().main(*args, **options)
 
     def make_context(self, *args: Any, **options: Any) -> click.Context:
-        """Read the arguments; Ctrl-C is heard here too."""
-        try:
+        """Read the arguments."""
+        with refusals():
             return super().make_context(*args, **options)
-        except KeyboardInterrupt:
-            refuse("Interrupted.", INTERRUPTED)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; turn what duelmatch refuses into one line, and a closed pipe into silence."""
-        try:
-            result = super().invoke(ctx)
-            sys.stdout.flush()
-        except DuelmatchError as error:
-            refuse(str(error), exit_code(error))
-        except (KeyboardInterrupt, click.Abort):
-            refuse("Interrupted.", INTERRUPTED)
-        except BrokenPipeError:
-            _discard_output()
-            ctx.exit(PIPE_CLOSED)
-        return result
+        """Run a command."""
+        with refusals():
+            return super().invoke(ctx)
 
 
-def _never_fail_to_encode() -> None:
-    """Print, and read, a question mark for a character that the terminal's encoding lacks."""
-    for stream in (sys.stdin, sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
-
-
-def _discard_output() -> None:
-    """Send what is still buffered nowhere, so that the interpreter ends without a complaint."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    click.echo(f"Warning: {printable(str(message))}", err=True)
 
 
 @click.command(
@@ -107,13 +102,15 @@ Try:
 \b
 Exit codes:
   0    fine
-  1    the answer is no (such as: there is no Condorcet winner)
+  1    there is no Condorcet winner, and that was the question
   2    wrong usage
   3    the file or the problem is bad
-  4    too large for an exact answer
+  4    too large for an exact computation
   5    an optional dependency is missing
   6    a computation gave up
+  7    the output cannot be written, as on a full disk
   130  interrupted with Ctrl-C
+  141  the reader of the output closed the pipe
 """,
 )
 @click.version_option(__version__, prog_name="duelmatch")

@@ -46,6 +46,6 @@ def command(as_json: bool) -> None:
         ],
     )
     page.paragraph(
-        f"{DEFAULT} is run unless told otherwise. All promises assume that each duel is answered "
-        "independently, with probabilities that stay the same."
+        f"The default is {DEFAULT}. All promises assume that each duel is answered independently, with "
+        "probabilities that stay the same."
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +15,8 @@ import duelmatch as dm
 from duelmatch.cli.options import Source, file_argument, json_option
 from duelmatch.cli.output import Page, counted, print_json, working
 from duelmatch.cli.settings import RunSettings, settings_options, settle
-from duelmatch.cli.standing import few_possible, how_sure
-from duelmatch.cli.status import ANSWER_IS_NO, INTERRUPTED
+from duelmatch.cli.standing import few_possible, how_sure, meaning, print_matching
+from duelmatch.cli.status import INTERRUPTED, NO_WINNER
 from duelmatch.errors import DuelError, FileError
 from duelmatch.explorers.catalogue import described
 
@@ -31,12 +32,12 @@ ROUND = {"batch": 5}
 
 @click.command("ask")
 @file_argument
-@settings_options
+@settings_options(**ROUND)
 @click.option(
     "--votes",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="CSV",
-    help="Where the answers are kept, and gone on from.  [default: FILE's name with .votes.csv, here]",
+    help="The file of the answers, where a run is resumed.  [default: FILE's name with .votes.csv, here]",
 )
 @json_option
 @click.pass_context
@@ -49,10 +50,10 @@ def command(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Find the winner of the problem in FILE by asking you who of two candidates is better for a position.
+    """Find the winner of the problem in FILE by asking you which of two candidates is better for a position.
 
-    Every answer is on disk before the next question is shown. Stop whenever you like, however you like; the
-    same command goes on from there, with the settings that the run was begun with.
+    Every answer is on disk before the next question is shown. Stop whenever you like, and however you like;
+    the same command resumes the run, with the settings that it was begun with.
 
     \b
     Example:
@@ -71,50 +72,28 @@ def command(
         identity = {"problem": fingerprint(problem), "file": source.name}
         settings = _settings(journal, given, identity)
         resumed = len(journal.answers)
-        run = _start(problem, settings, max_duels, journal)
+        start = partial(_start, problem, settings, max_duels, journal)
+        dialogue = Dialogue(page, journal, settings.seed, start)
         journal.begin(identity | settings.as_dict(), problem)
         _welcome(page, source, journal)
-
-        def start() -> dm.Explorer:
-            return _start(problem, settings, max_duels, journal)
-
-        dialogue = Dialogue(page, run, journal, settings.seed, start)
         ended = dialogue.hold()
         result, progress = dialogue.run.result, dialogue.run.progress
     if as_json:
-        matching = None if result.matching is None else dict(result.matching)
-        print_json(
-            {
-                "file": source.name,
-                "votes": str(path),
-                **settings.as_dict(),
-                "criterion": settings.criterion,
-                "max_duels": max_duels,
-                "resumed": resumed,
-                "ended": ended,
-                "status": result.status,
-                "matching": matching,
-                "duels": result.duels,
-                "error_allowed": result.delta,
-                "assuming": list(result.assuming),
-                "p_value": progress.p_value,
-                "possible": progress.possible,
-                "possible_winners": [dict(matching) for matching in progress.possible_winners],
-            }
-        )
+        about = {"file": source.name, "votes": str(path), **settings.as_dict(), "max_duels": max_duels}
+        print_json(about | {"resumed": resumed, "ended": ended} | _as_dict(result, progress))
     else:
-        to_go_on = ["duelmatch", "ask", source.name, "--votes", str(path)]
+        resume = ["duelmatch", "ask", source.name, "--votes", str(path)]
         if ended == "done":
-            to_go_on += ["--max-duels", str(2 * max(result.duels, 1))]
-        _report(page, settings, result, progress, shlex.join(to_go_on))
+            resume += ["--max-duels", str(2 * max(result.duels, 1))]
+        _report(page, result, progress, shlex.join(resume))
     if ended == "interrupted":
         ctx.exit(INTERRUPTED)
     if result.status == "no_winner":
-        ctx.exit(ANSWER_IS_NO)
+        ctx.exit(NO_WINNER)
 
 
 def _settings(journal: Journal, given: Mapping[str, Any], identity: Mapping[str, str]) -> RunSettings:
-    """Return the settings: those of the run that is gone on with, if there is one, which must not differ."""
+    """Return the settings: those of the run that is resumed, if there is one, which must not differ."""
     recorded = journal.settings()
     if recorded is None:
         return settle(given, ROUND)
@@ -123,7 +102,7 @@ def _settings(journal: Journal, given: Mapping[str, Any], identity: Mapping[str,
     except (click.UsageError, KeyError, TypeError, ValueError):
         raise FileError(
             f"{journal.settings_path}: This does not say how the run was begun. Was it edited, or written by "
-            "another version of duelmatch? Put the right file back, or choose another file with --votes."
+            "another version of duelmatch? Restore the file, or choose another one with --votes."
         ) from None
     known = before.as_dict()
     differences = [
@@ -131,10 +110,10 @@ def _settings(journal: Journal, given: Mapping[str, Any], identity: Mapping[str,
         for name, value in given.items()
         if value is not None and value != known[name]
     ]
-    remedy = "Leave that option out to go on with the old run"
+    remedy = "Leave that option out to resume the old run"
     if recorded.get("problem") != identity["problem"]:
         differences = [f"{identity['file']} has other candidates, positions or edges than it had"]
-        remedy = "Put the old problem back to go on with it"
+        remedy = "Put the old problem back to resume it"
     if differences:
         raise FileError(
             f"{journal.path}: {counted(len(journal.answers), 'answer')} in this file belong to another run: "
@@ -146,17 +125,17 @@ def _settings(journal: Journal, given: Mapping[str, Any], identity: Mapping[str,
 def _start(
     problem: dm.Problem, settings: RunSettings, max_duels: int | None, journal: Journal
 ) -> dm.Explorer:
-    """Start the run and bring it to where the answers left it."""
+    """Start the run and replay the answers that there are."""
     answers = journal.answers
     most = None if max_duels is None else max(max_duels, len(answers))
     run = dm.explorer(settings.algorithm, problem, settings.delta, settings.seed, most, **settings.parameters)
     try:
-        with working("Going through the answers") if len(answers) > MANY else nullcontext():
+        with working("Replaying the answers") if len(answers) > MANY else nullcontext():
             run.replay((answer.position, answer.winner, answer.loser) for answer in answers)
     except DuelError as error:
         raise FileError(
             f"{journal.path}: {error} The file was edited, or another version of duelmatch began it "
-            f"(see {journal.settings_path.name}). Put it right, or choose another file with --votes."
+            f"(see {journal.settings_path.name}). Restore it, or choose another file with --votes."
         ) from None
     return run
 
@@ -169,57 +148,39 @@ def _welcome(page: Page, source: Source, journal: Journal) -> None:
             f"'{journal.torn[:80]}'. That question will be asked again."
         )
     if journal.answers:
-        page.paragraph(f"Going on with {counted(len(journal.answers), 'answer')} from {journal.path}.")
+        page.paragraph(f"Resuming with {counted(len(journal.answers), 'answer')} from {journal.path}.")
     else:
         page.paragraph(
-            "Say who of two is the better choice for a position: 1 or 2, then Enter. ? explains the rest. "
-            f"Answers are kept in {journal.path}; stop whenever you like, and the same command goes on."
+            "Say which of two candidates is better for a position: 1 or 2, then Enter. ? explains the rest. "
+            f"Answers are kept in {journal.path}; stop whenever you like, and the same command resumes."
         )
 
 
-def _report(
-    page: Page, settings: RunSettings, result: dm.Result, progress: dm.Progress, to_go_on: str
-) -> None:
-    certified = result.status in ("certified", "within_epsilon")
+def _as_dict(result: dm.Result, progress: dm.Progress) -> dict[str, Any]:
+    return {
+        "status": result.status,
+        "matching": result.matching,
+        "criterion": described(result.algorithm).criterion,
+        "duels": result.duels,
+        "error_allowed": result.delta,
+        "assuming": result.assuming,
+        "p_value": progress.p_value,
+        "possible": progress.possible,
+        "possible_winners": progress.possible_winners,
+    }
+
+
+def _report(page: Page, result: dm.Result, progress: dm.Progress, resume: str) -> None:
     mark = {"budget_spent": "NOT CERTIFIED", "no_winner": "no winner"}.get(result.status, "certified")
     page.heading(f"Result after {counted(result.duels, 'duel')}: {mark}")
-    if result.matching is not None:
-        heading = "Candidate" if certified else "Candidate (NOT CERTIFIED)"
-        page.table({"Position": "left", heading: "left"}, result.matching.items())
+    print_matching(page, result)
     if result.status == "budget_spent":
-        page.paragraph(how_sure(progress, settings.delta, settings.criterion))
+        page.paragraph(how_sure(progress, result))
         for line in few_possible(progress):
             page.line(line, indent=2)
-        page.paragraph(f"To go on: {to_go_on}")
+        page.paragraph(f"To resume: {resume}")
     else:
-        page.paragraph(_meaning(settings, result))
-
-
-def _meaning(settings: RunSettings, result: dm.Result) -> str:
-    proviso = "".join(f", if {assumption.sentence}" for assumption in result.assuming)
-    match result.status, settings.criterion:
-        case "certified", "condorcet":
-            meaning = f"This is the Condorcet winner{proviso}: put against any other matching, it wins."
-        case "certified", _:
-            meaning = "This is the Borda winner: no matching does better on average against all others."
-        case "within_epsilon", "condorcet":
-            whom = "the Condorcet winner" if result.assuming else "any other matching"
-            meaning = (
-                f"This is good enough{proviso}: put against {whom}, it wins, or loses by "
-                f"{result.epsilon:g} at most."
-            )
-        case "within_epsilon", _:
-            meaning = (
-                "This is as good as the Borda winner, or nearly: its average score against all matchings "
-                f"is within {result.epsilon:g} of the best there is."
-            )
-        case _:
-            meaning = (
-                "There is no Condorcet winner: every matching loses to some other, or ties with it. The "
-                "Borda winner always exists: try --algorithm borda, with other --votes."
-            )
-    return (
-        f"{meaning} The chance that this is wrong is {100 * result.delta:g}% at most, if each duel was "
-        f"answered independently and with the same chances throughout. What {settings.algorithm} promises: "
-        f"{described(settings.algorithm).guarantee}"
-    )
+        page.paragraph(meaning(result))
+        if result.status == "no_winner":
+            page.paragraph("The Borda winner always exists: try --algorithm borda, with other --votes.")
+    page.paragraph(f"Seed {result.seed}; the same answers with this --seed give the same run.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from time import perf_counter
 from typing import Literal
@@ -26,30 +26,28 @@ HELP = (
     "1 or 2, or a candidate's name: that one is better.",
     "s  skip: another question first; this one comes back later.",
     "u  undo: take the last answer back; again, and the one before it goes too.",
-    "q  stop, as does the end of the input. Everything is kept, and the same command goes on.",
-    "A matching is still possible until the answers speak clearly against it; an edge is decided when it is "
-    "certain to be in the winner, or not to be. The leader is a guess until the run is over, and p says how "
-    "good a guess: if another matching were the winner, evidence this strong for the leader would ever turn "
-    "up with probability p at most. How many duels are left is a rough estimate.",
+    "q  stop, as does the end of the input. Every answer is kept, and the same command resumes.",
+    "A matching is possible until the answers speak clearly against it; an edge is decided when it is "
+    "certain to be in the winner, or certain not to be. The leader is a guess until the run is over, and p "
+    "says how good a guess: if another matching were the winner, evidence this strong for the leader would "
+    "ever turn up with probability at most p. The number of duels left is a rough estimate.",
 )
 
 
 class Dialogue:
     """A run, the person who answers its questions, and the journal that keeps the answers.
 
-    ``start`` starts the run anew from the journal, when an answer was taken back.
+    ``start`` starts the run from the journal, and again when an answer was taken back.
     """
 
-    def __init__(
-        self, page: Page, run: dm.Explorer, journal: Journal, seed: int, start: Callable[[], dm.Explorer]
-    ) -> None:
-        self.run = run
+    def __init__(self, page: Page, journal: Journal, seed: int, start: Callable[[], dm.Explorer]) -> None:
+        self.run = start()
         self._page, self._journal, self._seed, self._start = page, journal, seed, start
         self._standing = _Standing()
         self._slow = False
 
     def hold(self) -> Ended:
-        """Ask until the run is over, or the person has had enough."""
+        """Ask until the run is over, or the person stops."""
         try:
             duel = self._ask()
             while duel is not None:
@@ -160,15 +158,11 @@ class Dialogue:
 
     def _show(self, duel: dm.Duel, shown: Shown) -> None:
         page, problem = self._page, self.run.problem
-        details = problem.position_details.get(duel.position, dm.Details())
-        page.heading(f"Who is better for {_called(duel.position, details)}?")
-        for line in filter(None, (details.text, details.picture, details.link)):
-            page.line(line)
+        page.heading(f"Who is better for {called(duel.position, problem.position_details)}?")
+        show_details(page, duel.position, problem.position_details)
         for number, candidate in enumerate(shown, start=1):
-            details = problem.candidate_details.get(candidate, dm.Details())
-            page.line(f"{number}  {_called(candidate, details)}", style="bold", indent=2)
-            for line in filter(None, (details.text, details.picture, details.link)):
-                page.line(line, indent=5)
+            page.line(f"{number}  {called(candidate, problem.candidate_details)}", style="bold", indent=2)
+            show_details(page, candidate, problem.candidate_details, indent=5)
         first, *others = self._standing.lines(self.run)
         page.line(first, style="dim")
         for line in others:
@@ -183,24 +177,33 @@ class _Standing:
 
     def __init__(self) -> None:
         self._seconds = 0.0
-        self._told_at = -float("inf")
+        self._shown_at = -float("inf")
         self._sentence = ""
         self._possible: list[str] = []
 
     def lines(self, run: dm.Explorer) -> list[str]:
-        if self._seconds < SLOW or perf_counter() - self._told_at > 20 * self._seconds:
+        if self._seconds < SLOW or perf_counter() - self._shown_at > 20 * self._seconds:
             start = perf_counter()
             progress = run.progress
             self._sentence, self._possible = standing(progress), few_possible(progress)
-            self._told_at = perf_counter()
-            self._seconds = self._told_at - start
+            self._shown_at = perf_counter()
+            self._seconds = self._shown_at - start
         most = "" if run.max_duels is None else f" of {run.max_duels:,} at most"
         first = f"{counted(run.duels, 'duel')} answered{most}; {self._sentence}"
         return [first, "Still possible:", *self._possible] if self._possible else [first]
 
 
-def _called(name: str, details: dm.Details) -> str:
-    return name if details.title in (None, name) else f"{details.title} ({name})"
+def called(name: str, details: Mapping[str, dm.Details]) -> str:
+    """Return what to call a candidate or position: its title, if it has one, and its name."""
+    title = details[name].title if name in details else None
+    return name if title in (None, name) else f"{title} ({name})"
+
+
+def show_details(page: Page, name: str, details: Mapping[str, dm.Details], indent: int = 0) -> None:
+    """Print what voters should see of a candidate or position, besides its title."""
+    about = details.get(name, dm.Details())
+    for line in filter(None, (about.text, about.picture, about.link)):
+        page.line(line, indent=indent)
 
 
 def _same(duel: dm.Duel, answer: Comparison) -> bool:

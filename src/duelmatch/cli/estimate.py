@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+import duelmatch as dm
 from duelmatch.cli.options import STDIN, STDIN_NAME, Between, json_option, stdin_text
 from duelmatch.cli.output import Page, counted, print_json
+
+if TYPE_CHECKING:
+    from duelmatch.estimation import Method
 
 
 @click.command("estimate")
@@ -30,7 +35,7 @@ from duelmatch.cli.output import Page, counted, print_json
     type=click.Choice(["bradley-terry", "frequencies"]),
     default="bradley-terry",
     show_default=True,
-    help="A strength for each candidate at each position, or every pair by itself.",
+    help="Fit a strength for each candidate at each position, or take each pair on its own.",
 )
 @click.option(
     "--smoothing",
@@ -41,20 +46,37 @@ from duelmatch.cli.output import Page, counted, print_json
 )
 @json_option
 def command(
-    file: Path, out: Path, problem: Path | None, method: str, smoothing: float, as_json: bool
+    file: Path, out: Path, problem: Path | None, method: Method, smoothing: float, as_json: bool
 ) -> None:
     """Estimate preferences from the answers in FILE, for all other commands to work with.
 
-    FILE is a CSV of position,winner,loser and perhaps weight; what `duelmatch ask` keeps is one. Or it is a
-    PrefLib file of complete orders (.soc, .toc), which become the preferences of one position: the share of
-    voters who put one before the other. `-` is standard input, for a CSV.
+    FILE is a CSV with the columns position,winner,loser and optionally weight, such as `duelmatch ask`
+    writes. Or it is a PrefLib file of complete orders (.soc, .toc), which become the preferences at one
+    position: the share of voters who rank one candidate above the other. `-` is a CSV from standard input.
 
     \b
     Example:
-      duelmatch estimate results.csv --out team.yaml
+      duelmatch estimate answers.csv --out team.yaml
       duelmatch simulate team.yaml
     """  # noqa: D301
-    import duelmatch as dm
+    preferences = _estimated(file, problem, method, smoothing)
+    found = preferences.problem
+    dm.save_problem(found, out, preferences)
+    sizes = {
+        "candidates": len(found.candidates),
+        "positions": len(found.positions),
+        "pairs": found.graph.pairs,
+    }
+    if as_json:
+        print_json({"file": STDIN_NAME if str(file) == STDIN else str(file), "out": str(out), **sizes})
+        return
+    candidates, positions, pairs = (counted(number, noun[:-1]) for noun, number in sizes.items())
+    page = Page()
+    page.paragraph(f"{out}: {candidates} for {positions}, {pairs}.")
+    page.line(f"These are estimates, not facts. Next: duelmatch winners {out}")
+
+
+def _estimated(file: Path, problem: Path | None, method: Method, smoothing: float) -> dm.Preferences:
     from duelmatch.files.answers import ANSWERS_BYTES, read_answers
     from duelmatch.files.preflib import SUFFIXES
     from duelmatch.files.text import naming
@@ -62,32 +84,10 @@ def command(
     if file.suffix.lower() in (*SUFFIXES, ".soi", ".toi"):
         if problem is not None:
             raise click.UsageError("A PrefLib file is one position and all its candidates: no --problem.")
-        preferences = dm.load_preflib(file)
-    elif str(file) == STDIN:
-        known = None if problem is None else dm.load_problem(problem)
-        text = stdin_text(ANSWERS_BYTES)
-        with naming(STDIN_NAME):
-            answers = read_answers(text, known)
-            preferences = dm.estimate_preferences(answers, known, method, smoothing)  # type: ignore[arg-type]
-    else:
-        preferences = dm.estimate_preferences(file, problem, method, smoothing)  # type: ignore[arg-type]
-    found = preferences.problem
-    dm.save_problem(found, out, preferences)
-    if as_json:
-        print_json(
-            {
-                "file": STDIN_NAME if str(file) == STDIN else str(file),
-                "out": str(out),
-                "candidates": len(found.candidates),
-                "positions": len(found.positions),
-                "pairs": found.graph.pairs,
-            }
-        )
-        return
-    candidates, positions = (
-        counted(len(found.candidates), "candidate"),
-        counted(len(found.positions), "position"),
-    )
-    page = Page()
-    page.paragraph(f"{out}: {candidates} for {positions}, {counted(found.graph.pairs, 'pair')}.")
-    page.line(f"Estimates, not facts. Next: duelmatch winners {out}")
+        return dm.load_preflib(file)
+    if str(file) != STDIN:
+        return dm.estimate_preferences(file, problem, method, smoothing)
+    known = None if problem is None else dm.load_problem(problem)
+    text = stdin_text(ANSWERS_BYTES)
+    with naming(STDIN_NAME):
+        return dm.estimate_preferences(read_answers(text, known), known, method, smoothing)

@@ -16,7 +16,7 @@ from duelmatch.cli.output import Page, counted, print_json, progress_bar, workin
 from duelmatch.cli.status import INTERRUPTED, refuse
 
 if TYPE_CHECKING:
-    from duelmatch.experiments import Status, Tick
+    from duelmatch.experiments import ExperimentStatus, Tick
 
 QUIET_SECONDS = 60
 """Where there is no terminal, a line of progress is printed this often."""
@@ -30,8 +30,8 @@ folder_argument = click.argument("folder", metavar="DIR", type=click.Path(file_o
 def command() -> None:
     """Compare algorithms over thousands of simulated runs.
 
-    An experiment is a TOML file: problems, algorithms, deltas, repetitions, a seed. Its results are kept in a
-    folder as runs finish, and whatever ends a run of it, the same command goes on. With --json, they
+    An experiment is a TOML file: problems, algorithms, deltas, repetitions, a seed. Its results are saved in
+    a folder as runs finish, and whatever ends a run of it, the same command goes on. With --json, they
     print JSON.
 
     \b
@@ -62,7 +62,7 @@ def command() -> None:
 @click.option(
     "--accept-changes",
     is_flag=True,
-    help="Go on although FILE, or the version of duelmatch, has changed; what is still asked for is kept.",
+    help="Go on although FILE, or the version of duelmatch, has changed; results still asked for are used.",
 )
 @json_option
 def run(
@@ -70,8 +70,8 @@ def run(
 ) -> None:
     """Do what is missing of the experiment in FILE.
 
-    Results are on the disk as soon as they are there. Ctrl-C, a crash or a power failure lose the runs under
-    way and no others; the same command does what is missing and nothing else.
+    Every result is on disk as soon as its run is finished. Ctrl-C, a crash or a power failure lose only the
+    runs in progress; the same command then does the rest.
 
     \b
     Example of a FILE:
@@ -95,15 +95,13 @@ def run(
             status = experiments.run(experiment, out, jobs, scheduler, accept_changes, tick)
     except KeyboardInterrupt:
         done = experiments.status(out).done if (out / "experiment.json").exists() else 0
-        refuse(
-            f"Interrupted. {done:,} of {counted(experiment.runs, 'run')} are kept: the same command goes on.",
-            INTERRUPTED,
-        )
+        runs = counted(experiment.runs, "run")
+        refuse(f"Interrupted. {done:,} of {runs} are saved; the same command does the rest.", INTERRUPTED)
     if as_json:
         print_json(_as_dict(status))
         return
     page = Page()
-    page.paragraph(f"{status.title}: all {counted(status.runs, 'run')} are done.")
+    page.paragraph(f"{status.title}: all {counted(status.runs, 'run')} are done, with seed {status.seed}.")
     _say_what_failed(page, status)
     page.paragraph(f"To look at them: duelmatch experiment report {out}")
 
@@ -125,7 +123,7 @@ def status_(folder: Path, as_json: bool) -> None:
         print_json(_as_dict(status))
         return
     page = Page()
-    page.heading(f"{status.title}: {status.done:,} of {counted(status.runs, 'run')} done")
+    page.heading(f"{status.title}: {status.done:,} of {counted(status.runs, 'run')} done; seed {status.seed}")
     rows = [
         (cell.instance.label, cell.variant.label, f"{cell.delta:g}", f"{done:,} of {status.repetitions:,}")
         for cell, done in status.cells
@@ -137,7 +135,7 @@ def status_(folder: Path, as_json: bool) -> None:
     if status.unused:
         page.paragraph(
             f"{counted(status.unused, 'further result')} belong to an earlier form of the experiment; they "
-            "are kept and not used."
+            "stay in the folder, unused."
         )
 
 
@@ -171,14 +169,15 @@ def report(folder: Path, to: Path | None, as_json: bool) -> None:
         click.echo(f"Report: {page_path}")
 
 
-def _say_what_failed(page: Page, status: Status) -> None:
+def _say_what_failed(page: Page, status: ExperimentStatus) -> None:
     if status.failed:
         page.paragraph(f"{counted(status.failed, 'run')} ended with an error, such as: {status.failures[0]}")
 
 
-def _as_dict(status: Status) -> dict[str, Any]:
+def _as_dict(status: ExperimentStatus) -> dict[str, Any]:
     return {
         "title": status.title,
+        "seed": status.seed,
         "runs": status.runs,
         "done": status.done,
         "failed": status.failed,

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 EXAMPLE = "example:"
 STDIN, STDIN_NAME = "-", "standard input"
+DELTA = 0.05
+DELTA_HELP = "How often the result may be wrong: 0.05 is 1 run in 20."
 
 
 class Source:
@@ -88,7 +90,7 @@ plot_option = click.option(
     "--plot",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="PICTURE",
-    help="Also draw a picture: a path that ends in .svg, .png or .pdf.",
+    help="Also draw a picture, to a path that ends in .svg, .png or .pdf.",
 )
 criterion_option = click.option(
     "--criterion",

@@ -1,4 +1,4 @@
-"""How answers are printed: tables and short paragraphs for people, JSON for programs."""
+"""How results are printed: tables and short paragraphs for people, JSON for programs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
+import click
 from rich.box import ROUNDED
 from rich.cells import cell_len
 from rich.console import Console
@@ -27,10 +28,7 @@ class _Console(Console):
 
     def on_broken_pipe(self) -> NoReturn:
         """Leave without a word."""
-        try:
-            super().on_broken_pipe()
-        finally:
-            raise SystemExit(PIPE_CLOSED)
+        raise SystemExit(PIPE_CLOSED)
 
 
 class Page:
@@ -51,7 +49,7 @@ class Page:
         self.line(text, style)
 
     def line(self, text: str, style: str = "", indent: int = 0) -> None:
-        """Print text right below what was printed last, indented if told to."""
+        """Print text right below what was printed last."""
         width = max(self._console.width - indent, 1)
         for line in Text(printable(text), style=style).wrap(self._console, width):
             line.rstrip()
@@ -160,10 +158,18 @@ def _clock(seconds: float) -> str:
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
 
 
-def print_json(answer: Mapping[str, Any]) -> None:
+def print_json(summary: Mapping[str, Any]) -> None:
     """Print JSON; what is infinite becomes null."""
-    utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-    print(json.dumps(_finite(answer), indent=2, ensure_ascii=not utf8, allow_nan=False))
+    utf8 = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "") == "utf8"
+    click.echo(json.dumps(_finite(summary), indent=2, ensure_ascii=not utf8, allow_nan=False))
+
+
+def print_either(as_json: bool, summary: Mapping[str, Any], sentence: str) -> None:
+    """Print JSON for programs, or else a sentence for people."""
+    if as_json:
+        print_json(summary)
+    else:
+        Page().paragraph(sentence)
 
 
 def _finite(value: Any) -> Any:

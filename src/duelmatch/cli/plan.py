@@ -2,41 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from math import inf, isfinite
+from dataclasses import asdict
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import click
 
-import duelmatch as dm
-from duelmatch.cli.options import Between, Source, criterion_option, file_argument, json_option
+from duelmatch.cli.options import (
+    DELTA,
+    DELTA_HELP,
+    Between,
+    Source,
+    criterion_option,
+    file_argument,
+    json_option,
+)
 from duelmatch.cli.output import Page, print_json, rounded, working
-from duelmatch.cli.status import ANSWER_IS_NO, TOO_LARGE
-from duelmatch.errors import TooLargeError
+from duelmatch.cli.status import NO_WINNER, TOO_LARGE
 
 if TYPE_CHECKING:
+    from duelmatch.explorers.planning import DuelBounds, Plan
     from duelmatch.preferences import Criterion
+
+THEOREMS = {"borda": "Theorem 3", "condorcet": "Theorem 6"}
 
 
 @click.command("plan")
 @file_argument
-@click.option(
-    "--delta", type=Between(0, 1), default=0.05, show_default=True, help="How often the answer may be wrong."
-)
+@click.option("--delta", type=Between(0, 1), default=DELTA, show_default=True, help=DELTA_HELP)
 @click.option(
     "--epsilon",
-    type=Between(0),
+    type=Between(0, 1),
     default=0.05,
     show_default=True,
-    help="How far from the best score clucb-borda-pac may end.",
+    help="How much worse than the best is good enough, for algorithms that take an epsilon.",
 )
 @criterion_option
 @click.option(
     "--gap",
     type=Between(0, 0.5, max_open=False),
-    help="Assume instead of known preferences that the winner's candidates win with 1/2 + GAP.",
+    help="Instead of known preferences, assume that the winner's candidates win with 1/2 + GAP.",
 )
-@click.option("--quick", is_flag=True, help="Leave out the information limit: minutes on large problems.")
+@click.option(
+    "--quick", is_flag=True, help="Leave out the information limit, which takes minutes on large problems."
+)
 @json_option
 @click.pass_context
 def command(
@@ -51,195 +60,118 @@ def command(
 ) -> None:
     """Say how many duels to expect for the problem in FILE, from the bounds.
 
-    With preferences in FILE the bounds are those of just this problem. Without, assume with --gap how
-    clearly the best matching wins.
+    If FILE has preferences, the bounds are for exactly these. If not, assume with --gap how clearly the
+    best matching wins.
 
     \b
     Example:
       duelmatch plan example:lineup
       duelmatch plan team.csv --gap 0.1 --delta 0.01
     """  # noqa: D301
-    problem = source.document.problem()
+    from duelmatch.explorers import planning
+
+    document = source.document
+    problem = document.problem()
     preferences = None
     if gap is not None:
-        preferences = assumed(problem, gap)
-    elif source.document.has_preferences:
-        preferences = source.document.preferences()
-    answer: dict[str, Any] = {"file": source.name, "delta": delta, "epsilon": epsilon, "assumed_gap": gap}
-    answer |= _sizes(problem) | {"borda": None, "condorcet": None}
+        preferences = planning.assumed_preferences(problem, gap)
+    elif document.has_preferences:
+        preferences = document.preferences()
+    criteria: list[Criterion] = [name for name in ("borda", "condorcet") if criterion in (name, "both")]
     with working("Computing the bounds (on large problems --quick is quicker)"):
-        if preferences is not None and criterion in ("borda", "both"):
-            answer["borda"] = borda(preferences, delta, epsilon, quick)
-        if preferences is not None and criterion in ("condorcet", "both"):
-            answer["condorcet"] = condorcet(preferences, delta, quick)
+        sizes = planning.sizes(problem)
+        plans: dict[str, Plan] = {}
+        if preferences is not None:
+            given = {"epsilon": epsilon}
+            plans = {name: planning.plan(preferences, name, delta, quick, given) for name in criteria}
+    summary = {"file": source.name, "delta": delta, "epsilon": epsilon, "assumed_gap": gap, **asdict(sizes)}
     if as_json:
-        print_json(answer)
+        both = {name: _as_dict(plans[name]) if name in plans else None for name in THEOREMS}
+        print_json(summary | both)
     else:
-        _print(answer)
-    if answer["borda"] and answer["borda"]["too_large"]:
+        _print(summary, plans)
+    if any(plan.too_large for plan in plans.values()):
         ctx.exit(TOO_LARGE)
-    if criterion == "condorcet" and answer["condorcet"] and not answer["condorcet"]["exists"]:
-        ctx.exit(ANSWER_IS_NO)
+    if criterion == "condorcet" and any(not plan.winner for plan in plans.values()):
+        ctx.exit(NO_WINNER)
 
 
-def assumed(problem: dm.Problem, gap: float) -> dm.Preferences:
-    """Return preferences in which one matching wins all its duels with 1/2 + ``gap``; all others are even."""
-    import numpy as np
-
-    from duelmatch.files.problems import MOST_EDGES_WITH_PREFERENCES
-
-    graph = problem.graph
-    if graph.edges > MOST_EDGES_WITH_PREFERENCES:
-        raise TooLargeError(
-            f"The bounds take a matrix of edges times edges, and there are {graph.edges:,} edges, "
-            f"where {MOST_EDGES_WITH_PREFERENCES:,} are allowed."
-        )
-    winner = graph.some_matching()
-    assert winner is not None, "a Problem has a matching"
-    wins = np.zeros(graph.edges)
-    wins[winner] = 1.0
-    return dm.Preferences.from_matrix(problem, 0.5 + gap * (wins[:, None] - wins[None, :]))
+def _as_dict(plan: Plan) -> dict[str, Any]:
+    if plan.criterion == "borda":
+        head: dict[str, Any] = {"too_large": plan.too_large, "unique": plan.winner}
+        left_out = {"verification_hardness"}
+    else:
+        head, left_out = {"exists": plan.winner}, set()
+    if plan.bounds is None:
+        return {name: value for name, value in head.items() if name != "unique"}
+    bounds = {name: value for name, value in asdict(plan.bounds).items() if name not in left_out}
+    return head | bounds | {"upper_bounds": {one.algorithm: one.duels for one in plan.bounds.upper_bounds}}
 
 
-def _sizes(problem: dm.Problem) -> dict[str, Any]:
-    try:
-        width, exact = dm.theory.width(problem), True
-    except TooLargeError:
-        width, exact = dm.theory.width_bound(problem), False
-    return {
-        "candidates": len(problem.candidates),
-        "positions": len(problem.positions),
-        "edges": problem.graph.edges,
-        "duels": problem.graph.pairs,
-        "width": width,
-        "width_is_exact": exact,
-    }
-
-
-def borda(preferences: dm.Preferences, delta: float, epsilon: float, quick: bool = False) -> dict[str, Any]:
-    """Return what ``plan --json`` says about finding the Borda winner."""
-    try:
-        gaps = dm.theory.borda_gaps(preferences)
-    except TooLargeError as error:
-        return {"too_large": str(error)}
-    return {
-        "too_large": None,
-        "unique": preferences.borda_margin() > 0,
-        "smallest_gap": min(gaps.values()),
-        "hardness": dm.theory.borda_hardness(preferences),
-        "information_limit": None if quick else dm.theory.lower_bound(preferences, "borda", delta),
-        "paper_lower_bound": _paper_lower_bound(preferences, "borda", delta),
-        "upper_bounds": {
-            "clucb-borda-pac": dm.theory.clucb_borda_pac_bound(preferences, delta, epsilon),
-            "clucb-borda-exact": dm.theory.clucb_borda_exact_bound(preferences, delta),
-        },
-    }
-
-
-def condorcet(preferences: dm.Preferences, delta: float, quick: bool = False) -> dict[str, Any]:
-    """Return what ``plan --json`` says about finding the Condorcet winner."""
-    if preferences.condorcet_winner() is None:
-        return {"exists": False}
-    pair_gaps = dm.theory.condorcet_pair_gaps(preferences).values()
-    return {
-        "exists": True,
-        "smallest_gap": min(dm.theory.condorcet_gaps(preferences).values()),
-        "hardness": sum(gap**-2 for gap in pair_gaps if isfinite(gap)),
-        "verification_hardness": dm.theory.verification_hardness(preferences),
-        "information_limit": None if quick else dm.theory.lower_bound(preferences, "condorcet", delta),
-        "paper_lower_bound": _paper_lower_bound(preferences, "condorcet", delta),
-        "upper_bounds": {
-            "car-cond": dm.theory.car_cond_bound(preferences, delta),
-            "car-verify": dm.theory.car_verify_bound(preferences, delta),
-        },
-    }
-
-
-def _paper_lower_bound(preferences: dm.Preferences, criterion: Criterion, delta: float) -> dict[str, Any]:
-    try:
-        bound = dm.theory.paper_lower_bound(preferences, criterion, delta)
-    except TooLargeError as error:
-        return {"duels": None, "unmet": f"not checked: {error}"}
-    return {"duels": bound.duels, "unmet": bound.unmet}
-
-
-def _print(answer: dict[str, Any]) -> None:
+def _print(summary: dict[str, Any], plans: dict[str, Plan]) -> None:
     page = Page()
-    page.heading(f"{answer['file']}: how many duels will it take?")
+    page.heading(f"{summary['file']}: how many duels will it take?")
     page.facts(
         [
-            ("Candidates, positions", f"{answer['candidates']:,}, {answer['positions']:,}"),
-            ("Different duels (K)", f"{answer['duels']:,}"),
-            ("Width of the graph", f"{'' if answer['width_is_exact'] else 'at most '}{answer['width']:,}"),
+            ("Candidates, positions", f"{summary['candidates']:,}, {summary['positions']:,}"),
+            ("Different duels (K)", f"{summary['duels']:,}"),
+            ("Width of the graph", f"{'' if summary['width_is_exact'] else 'at most '}{summary['width']:,}"),
         ]
     )
-    if answer["assumed_gap"] is not None:
-        page.paragraph(
-            "An assumption, not knowledge: one matching's candidates win all their duels with probability "
-            f"{0.5 + answer['assumed_gap']:g}, and all other duels are even."
-        )
-    elif answer["borda"] is None and answer["condorcet"] is None:
+    if not plans:
         page.paragraph(
             "The file has no preferences, so there are no bounds to compute. Assume how clearly the best "
-            "matching wins, for example with --gap 0.1, to plan with."
+            "matching wins, for example with --gap 0.1."
         )
         return
-    sections: list[tuple[str, Callable[[Page, dict[str, Any], dict[str, Any]], None]]] = [
-        ("borda", _print_borda),
-        ("condorcet", _print_condorcet),
-    ]
-    for criterion, print_section in sections:
-        if answer[criterion]:
-            page.heading(f"To find the {criterion.capitalize()} winner")
-            print_section(page, answer, answer[criterion])
+    if summary["assumed_gap"] is not None:
+        page.paragraph(
+            "This is an assumption: one matching's candidates win all their duels with probability "
+            f"{0.5 + summary['assumed_gap']:g}, and all other duels are even."
+        )
+    for plan in plans.values():
+        _print_plan(page, plan)
+    delta = summary["delta"]
     page.paragraph(
-        f"Delta {answer['delta']:g}: the answer may be wrong in {100 * answer['delta']:g}% of all runs. The "
-        "information limit is the least that any such method needs on average; it counts every duel as if it "
-        "were nearly even, and lopsided ones tell more. The upper bounds are the paper's guarantees, and far "
-        "from tight. What an algorithm takes in practice, `duelmatch simulate` tells: condorcet and borda "
-        "take a small multiple of the limit."
+        f"Delta {delta:g}: the result may be wrong in {100 * delta:g}% of all runs. The information limit is "
+        "the least that any such method needs on average; it counts every duel as if it were nearly even, "
+        "and lopsided duels tell more. The upper bounds are far from tight. To see what an "
+        "algorithm takes in practice, run `duelmatch simulate`: condorcet and borda take a small multiple of "
+        "the limit."
     )
 
 
-def _print_borda(page: Page, answer: dict[str, Any], entry: dict[str, Any]) -> None:
-    if entry["too_large"]:
-        page.paragraph(f"Not known. {entry['too_large']}")
+def _print_plan(page: Page, plan: Plan) -> None:
+    page.heading(f"To find the {plan.criterion.capitalize()} winner")
+    if plan.bounds is None:
+        none = "There is none: no matching beats every other, and no number of duels will find one."
+        page.paragraph(f"Not known. {plan.too_large}" if plan.too_large else none)
         return
-    if not entry["unique"]:
+    if not plan.winner:
         page.paragraph("Two matchings share the best score, so no number of duels tells which is best.")
-    uppers = {
-        f"clucb-borda-pac, at most (score within {answer['epsilon']:g} of the best)": "clucb-borda-pac",
-        "clucb-borda-exact, at most": "clucb-borda-exact",
-    }
-    _print_bounds(page, entry, "Theorem 3", uppers)
+    _print_bounds(page, plan.bounds, THEOREMS[plan.criterion])
+    verify = plan.bounds.verification_hardness
     page.paragraph(
-        f"Hardness H^B {_duels(entry['hardness'])}; smallest gap of an edge {_gap(entry['smallest_gap'])}."
+        f"Hardness H^{plan.criterion[0].upper()} {_duels(plan.bounds.hardness)}"
+        + ("" if verify is None else f", to verify {_duels(verify)}")
+        + f"; smallest gap of an edge {_gap(plan.bounds.smallest_gap)}."
     )
 
 
-def _print_condorcet(page: Page, answer: dict[str, Any], entry: dict[str, Any]) -> None:
-    if not entry["exists"]:
-        page.paragraph("There is none: no matching beats every other, and no number of duels will find one.")
-        return
-    uppers = {"car-cond, at most": "car-cond", "car-verify, at most": "car-verify"}
-    _print_bounds(page, entry, "Theorem 7", uppers)
-    page.paragraph(
-        f"Hardness H^C {_duels(entry['hardness'])}, to verify {_duels(entry['verification_hardness'])}; "
-        f"smallest gap of an edge {_gap(entry['smallest_gap'])}."
-    )
-
-
-def _print_bounds(page: Page, entry: dict[str, Any], theorem: str, uppers: dict[str, str]) -> None:
-    paper = entry["paper_lower_bound"]
+def _print_bounds(page: Page, bounds: DuelBounds, theorem: str) -> None:
     rows = []
-    if entry["information_limit"] is not None:
-        rows.append(("Information limit: any method, on average", _duels(entry["information_limit"])))
-    if paper["duels"] is not None:
-        rows.append((f"The paper's lower bound ({theorem})", _duels(paper["duels"])))
-    rows += [(label, _duels(entry["upper_bounds"][name])) for label, name in uppers.items()]
+    if bounds.information_limit is not None:
+        rows.append(("Information limit: any method, on average", _duels(bounds.information_limit)))
+    paper = bounds.paper_lower_bound
+    if paper.duels is not None:
+        rows.append((f"The paper's lower bound ({theorem})", _duels(paper.duels)))
+    for one in bounds.upper_bounds:
+        within = "" if one.epsilon is None else f" (within {one.epsilon:g} of the best)"
+        note = f" ({one.note})" if one.note else ""
+        rows.append((f"{one.algorithm}, at most{within}{note}", _duels(one.duels)))
     page.table({"Bound": "left", "Duels": "right"}, rows)
-    if paper["duels"] is None:
-        page.paragraph(f"The paper's lower bound ({theorem}) does not apply: {paper['unmet']}.")
+    if paper.duels is None:
+        page.paragraph(f"The paper's lower bound ({theorem}) does not apply: {paper.unmet}.")
 
 
 def _duels(number: float) -> str:

@@ -10,37 +10,37 @@ from contextlib import ExitStack
 import click
 
 from duelmatch.cli.options import json_option
-from duelmatch.cli.stores import opened_store, store_option
+from duelmatch.cli.store import opened_store, store_option
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 @click.command("serve")
 @store_option
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
     default=8000,
     show_default=True,
-    help="The port to listen at; 0 takes any that is free.",
+    help="The port to listen on; 0 takes any free one.",
 )
 @click.option(
     "--create",
     type=click.Choice(["anybody", "key", "nobody"]),
-    help="Who may begin studies in the browser.  [default: anybody if --host is this machine, else key]",
+    help="Who may begin studies in the browser.  [default: anybody if --host is this machine, or else key]",
 )
 @click.option(
     "--create-key",
     envvar="DUELMATCH_CREATE_KEY",
     show_envvar=True,
-    help="The key for beginning studies.  [default: a new one, printed once]",
+    help="The key that is needed to begin studies.  [default: a new one, printed once]",
 )
 @click.option(
     "--proxies",
     default="127.0.0.1",
     show_default=True,
-    help="Addresses or networks of proxies to believe about who calls (X-Forwarded-For, X-Forwarded-Proto).",
+    help="Addresses or networks of proxies to trust for X-Forwarded-For and X-Forwarded-Proto.",
 )
 @click.option(
     "--metrics",
@@ -49,8 +49,10 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
     show_default=True,
     help="Who may read /metrics.",
 )
-@click.option("--demo", is_flag=True, help="Begin an example with simulated voters, to watch and to try.")
-@click.option("--no-limits", is_flag=True, help="Let everybody call as often as they can; for measuring.")
+@click.option(
+    "--demo", is_flag=True, help="Begin an example study with simulated voters, to watch and to try."
+)
+@click.option("--no-limits", is_flag=True, help="Turn the rate limits off, for benchmarks.")
 @json_option
 def command(
     url: str,
@@ -66,8 +68,8 @@ def command(
 ) -> None:
     """Serve pages to organise studies and to vote, and the HTTP API, until Ctrl-C or SIGTERM.
 
-    The database is made if it is not there. Put a proxy that speaks HTTPS in front of it when voters are not
-    on this machine: docs/serving.md shows how.
+    A missing database is created. If voters are not on this machine, put a proxy with HTTPS in front of it:
+    docs/serving.md shows how.
 
     \b
     Example:
@@ -76,7 +78,7 @@ def command(
       duelmatch serve --store postgresql://me@localhost/duels --port 8080
     """  # noqa: D301
     from duelmatch.web import Config, Rates, create_app
-    from duelmatch.web import demo as the_demo
+    from duelmatch.web import demo as example
     from duelmatch.web.serving import listen, prepare, serve
 
     who = create or ("anybody" if host in LOOPBACK and not create_key else "key")
@@ -88,10 +90,10 @@ def command(
         shown = f"[{host}]" if ":" in host else host
         said = {"address": f"http://{shown}:{listener.getsockname()[1]}/", "create_key": key}
         if demo:
-            study = the_demo.begin(store)
+            study = example.begin(store)
             said["demo"] = f"{said['address']}l/{study.new_key('organiser')}"
             said["vote"] = f"{said['address']}l/{study.new_key('open')}"
-            stack.enter_context(the_demo.voters(study))
+            stack.enter_context(example.voters(study))
         _say(said, as_json)
         app = create_app(store, config)
         prepare(app)

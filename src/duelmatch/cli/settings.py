@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from duelmatch.cli.options import Between
+from duelmatch.cli.options import DELTA, DELTA_HELP, Between
 from duelmatch.errors import ProblemError
 from duelmatch.explorers.catalogue import DEFAULT, Parameter, algorithms, described, drawn_seed
 
 if TYPE_CHECKING:
     from duelmatch.preferences import Criterion
-
-DELTA = 0.05
-LARGEST_SEED = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +38,7 @@ class RunSettings:
 
 
 def settle(given: Mapping[str, Any], usual: Mapping[str, Any] | None = None) -> RunSettings:
-    """Fill what was not given (None) with what is ``usual``, if anything is, or else with the defaults."""
+    """Fill in what was not given (None): what is ``usual`` for the command, or else the defaults."""
     values = {name: value for name, value in (usual or {}).items() if value is not None}
     values |= {name: value for name, value in given.items() if value is not None}
     algorithm = described(values.get("algorithm", DEFAULT))
@@ -57,7 +54,7 @@ def settle(given: Mapping[str, Any], usual: Mapping[str, Any] | None = None) -> 
 
 
 class AlgorithmName(click.ParamType[str]):
-    """The name of an algorithm; a wrong one is told the nearest right one."""
+    """The name of an algorithm; for a wrong one, the nearest right one is proposed."""
 
     name = "name"
 
@@ -78,31 +75,36 @@ class AlgorithmName(click.ParamType[str]):
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-def settings_options(command: Command) -> Command:
-    """Add the options that :func:`settle` reads: those that all algorithms have, and those of each."""
+def settings_options(**usual: Any) -> Callable[[Command], Command]:
+    """Add the options that :func:`settle` reads: those that all algorithms have, and those of each.
+
+    ``usual`` are the defaults that the command has instead of the algorithms'.
+    """
     common = [
         click.option(
             "--algorithm",
             type=AlgorithmName(),
             help=f"What to run; `duelmatch algorithms` lists the names.  [default: {DEFAULT}]",
         ),
-        click.option(
-            "--delta", type=Between(0, 1), help=f"How often the answer may be wrong.  [default: {DELTA}]"
-        ),
-        *(_option(parameter) for parameter in _parameters().values()),
+        click.option("--delta", type=Between(0, 1), help=f"{DELTA_HELP}  [default: {DELTA}]"),
+        *(_option(parameter, usual) for parameter in _parameters().values()),
         click.option(
             "--seed",
-            type=click.IntRange(0, LARGEST_SEED),
-            help="Where random choices start from: the same seed gives the same run.  "
+            type=click.IntRange(0),
+            help="The seed of all random choices: the same seed and the same answers give the same run.  "
             "[default: one is drawn, and shown]",
         ),
         click.option(
-            "--max-duels", type=click.IntRange(0), help="Stop a run after so many duels, with a guess."
+            "--max-duels", type=click.IntRange(0), help="Stop a run after this many duels, with a guess."
         ),
     ]
-    for option in reversed(common):
-        command = option(command)
-    return command
+
+    def add(command: Command) -> Command:
+        for option in reversed(common):
+            command = option(command)
+        return command
+
+    return add
 
 
 def _parameters() -> dict[str, Parameter]:
@@ -114,16 +116,18 @@ def _parameters() -> dict[str, Parameter]:
     return found
 
 
-def _option(parameter: Parameter) -> Callable[[Command], Command]:
+def _option(parameter: Parameter, usual: Mapping[str, Any]) -> Callable[[Command], Command]:
     flag = f"--{parameter.name.replace('_', '-')}"
     if parameter.kind is bool:
         flag += f"/--no-{parameter.name.replace('_', '-')}"
-    kinds: dict[type, Any] = {float: float, int: int, str: click.Choice(parameter.choices), bool: None}
     users: dict[str, list[str]] = {}
+    choices: dict[str, None] = {}
     for name in algorithms():
-        own = described(name).defaults
-        if parameter.name in own:
-            users.setdefault(_shown(own[parameter.name]), []).append(name)
+        for own in described(name).parameters:
+            if own.name == parameter.name:
+                users.setdefault(_shown(usual.get(own.name, own.default)), []).append(name)
+                choices.update(dict.fromkeys(own.choices))
+    kinds: dict[type, Any] = {float: float, int: int, str: click.Choice(tuple(choices)), bool: None}
     defaults = "; ".join(f"{value} for {', '.join(names)}" for value, names in users.items())
     return click.option(
         flag, type=kinds[parameter.kind], default=None, help=f"{parameter.help}  [default: {defaults}]"

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import asdict
 from statistics import median_high
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import click
 
-import duelmatch as dm
 from duelmatch.cli.options import Source, file_argument, json_option
 from duelmatch.cli.output import Page, counted, print_json, rounded, ticker
 from duelmatch.cli.settings import settings_options, settle
@@ -21,20 +19,18 @@ from duelmatch.cli.status import INTERRUPTED, refuse
 from duelmatch.explorers.catalogue import Assumption
 
 if TYPE_CHECKING:
-    from duelmatch.cli.runs import Run, Task
-    from duelmatch.cli.settings import RunSettings
-    from duelmatch.truth import Truth
-
-CONFIDENCE = 0.95
-"""Of the interval for the error rate."""
+    from duelmatch.experiments.experiment import Cell
+    from duelmatch.experiments.simulation import Run
 
 MOST_ROWS = 12
 
 
 @click.command("simulate")
 @file_argument
-@settings_options
-@click.option("--runs", type=click.IntRange(1, 100_000), default=100, show_default=True, help="How often.")
+@settings_options()
+@click.option(
+    "--runs", type=click.IntRange(1, 100_000), default=100, show_default=True, help="How many runs."
+)
 @click.option(
     "--jobs",
     type=click.IntRange(1),
@@ -63,16 +59,18 @@ def command(
       duelmatch simulate example:prizes --algorithm borda --epsilon 0.02 --delta 0.01 --runs 1000
       duelmatch simulate example:lineup --max-duels 300
     """  # noqa: D301
-    from duelmatch.cli.runs import Task
+    from duelmatch.experiments.correctness import correctness_of
+    from duelmatch.experiments.simulation import single_cell
+    from duelmatch.experiments.summary import summarise
 
     settings = settle(given)
-    preferences = source.document.preferences()
-    truth = truth_of(preferences, settings)
-    if truth.endless and max_duels is None:
-        click.echo(f"Note: {truth.endless}; runs may never end. --max-duels stops them.", err=True)
-    task = Task(preferences, settings, max_duels)
+    chosen = {"delta": settings.delta, "seed": settings.seed, "max_duels": max_duels, **settings.parameters}
+    cell = single_cell(source.document.preferences(), settings.algorithm, **chosen)
+    endless = correctness_of(cell).endless(cell.variant.epsilon)
+    if endless and max_duels is None:
+        click.echo(f"Note: {endless}; runs may never end. --max-duels stops them.", err=True)
     start = perf_counter()
-    done, interrupted = _collect(task, runs, jobs or _processors())
+    done, interrupted = _collect(cell, runs, jobs)
     if not done:
         refuse("Interrupted before any run had finished.", INTERRUPTED)
     answer = {
@@ -81,101 +79,48 @@ def command(
         "criterion": settings.criterion,
         "max_duels": max_duels,
         "runs": runs,
-        "finished": len(done),
         "interrupted": interrupted,
-        **summary(done, truth),
-        "information_limit": truth.information_limit(settings.delta),
+        **asdict(summarise(cell, done)),
+        "each_run": list(map(_run_as_dict, done)),
         "seconds": perf_counter() - start,
     }
-    if as_json:
-        print_json(answer)
-    else:
-        _print(answer)
+    print_json(answer) if as_json else _print(answer)
     if interrupted:
         ctx.exit(INTERRUPTED)
 
 
-def truth_of(preferences: dm.Preferences, settings: RunSettings) -> Truth:
-    """Return what the preferences say about the results of such runs."""
-    from duelmatch.truth import Truth
+def _collect(cell: Cell, runs: int, jobs: int | None) -> tuple[list[Run], bool]:
+    """Return the runs that finished, in order, and whether Ctrl-C ended the others."""
+    from duelmatch.experiments.simulation import simulations
 
-    parameters = settings.parameters
-    return Truth(
-        preferences, settings.criterion, parameters.get("epsilon"), parameters.get("assume_winner", True)
-    )
+    done: list[Run] = []
+    interrupted = False
+    try:
+        with ticker(runs) as tick, closing(simulations(cell, runs, jobs or _processors())) as finished:
+            for run in finished:
+                done.append(run)
+                tick(run.duels)
+    except KeyboardInterrupt:
+        interrupted = True
+    return sorted(done, key=lambda run: run.number), interrupted
 
 
 def _processors() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    from duelmatch.experiments.workers import processors
+
+    return processors()
 
 
-def _collect(task: Task, runs: int, jobs: int) -> tuple[list[Run], bool]:
-    """Return the runs that finished, in order, and whether Ctrl-C kept others from it."""
-    from duelmatch.cli.runs import finished_runs
-
-    done: list[Run] = []
-    try:
-        with ticker(runs) as tick, closing(finished_runs(task, runs, jobs)) as finished:
-            for run in finished:
-                done.append(run)
-                tick(run.result.duels)
-    except KeyboardInterrupt:
-        return sorted(done, key=lambda run: run.number), True
-    return sorted(done, key=lambda run: run.number), False
-
-
-def summary(runs: Sequence[Run], truth: Truth) -> dict[str, Any]:
-    """Return what ``simulate --json`` says about the finished runs."""
-    import numpy as np
-
-    from duelmatch.truth import clopper_pearson
-
-    right = {run.number: truth.right(run.result) for run in runs}
-    claims = [run for run in runs if run.result.status != "budget_spent"]
-    wrong = sum(right[run.number] is False for run in claims)
-    answers = Counter((run.result.status, run.result.matching, right[run.number]) for run in runs)
-    duels = np.array([run.result.duels for run in runs])
-    low, high = (float(value) for value in np.percentile(duels, [5, 95]))
+def _run_as_dict(run: Run) -> dict[str, Any]:
     return {
-        "statuses": dict(Counter(run.result.status for run in runs).most_common()),
-        "answers": [
-            {
-                "status": status,
-                "matching": None if matching is None else dict(matching),
-                "runs": number,
-                "right": is_right,
-            }
-            for (status, matching, is_right), number in answers.most_common()
-        ],
-        "winner": None if truth.winner is None else dict(truth.winner),
-        "too_large": truth.too_large,
-        "wrong": None if truth.too_large else wrong,
-        "error_rate": None if truth.too_large else wrong / len(runs),
-        "error_interval": None if truth.too_large else list(clopper_pearson(wrong, len(runs), CONFIDENCE)),
-        "error_allowed": max(run.result.delta for run in runs),
-        "assuming": list(dict.fromkeys(one for run in runs for one in run.result.assuming)),
-        "duels": {
-            "median": float(np.median(duels)),
-            "mean": float(duels.mean()),
-            "percentile_5": low,
-            "percentile_95": high,
-        },
-        "seconds_per_run": sum(run.seconds for run in runs) / len(runs),
-        "each_run": [
-            {
-                "run": run.number,
-                "seed": run.seed,
-                "status": run.result.status,
-                "right": right[run.number],
-                "duels": run.result.duels,
-                "seconds": run.seconds,
-                "p_value": run.p_value,
-                "possible": run.possible,
-            }
-            for run in runs
-        ],
+        "run": run.number,
+        "seed": run.seed,
+        "status": run.status,
+        "right": run.right,
+        "duels": run.duels,
+        "seconds": run.seconds,
+        "p_value": run.p_value,
+        "possible": run.possible,
     }
 
 
@@ -198,6 +143,7 @@ def _print(answer: dict[str, Any]) -> None:
     if answer["information_limit"] is not None:
         facts.append(("Information limit", f"{rounded(answer['information_limit'])} duels on average"))
     facts.append(("Seconds per run", rounded(answer["seconds_per_run"])))
+    facts.append(("Seed", str(answer["seed"])))
     page.facts(facts + _guesses(answer))
     page.paragraph(_meaning(answer))
 
@@ -232,7 +178,7 @@ def _error_rate(answer: dict[str, Any]) -> str:
     low, high = answer["error_interval"]
     allowed = f"{100 * answer['error_allowed']:.3g}% allowed"
     verdict = allowed if low <= answer["error_allowed"] else f"MORE than the {allowed}"
-    return f"{answer['error_rate']:.1%} ({CONFIDENCE:.0%} interval {low:.1%} to {high:.1%}); {verdict}"
+    return f"{answer['error_rate']:.1%} (95% interval {low:.1%} to {high:.1%}); {verdict}"
 
 
 def _meaning(answer: dict[str, Any]) -> str:

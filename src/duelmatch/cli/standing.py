@@ -1,12 +1,16 @@
-"""Where a run stands, in words: what is still possible, who leads and how surely, and how much is left."""
+"""A run in words: what is still possible, who leads and how surely, how much is left, and how it ended."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from math import ceil, floor, log10
+from typing import TYPE_CHECKING
 
-import duelmatch as dm
-from duelmatch.cli.output import counted
+from duelmatch.cli.output import Page, counted
+from duelmatch.explorers.catalogue import described
+
+if TYPE_CHECKING:
+    import duelmatch as dm
 
 FEW = 4
 """So many possible winners are listed."""
@@ -23,7 +27,7 @@ def standing(progress: dm.Progress) -> str:
         parts.append(f"about {counted(_roughly(progress.duels_left), 'duel')} left")
     if progress.leader is not None and progress.duels:
         sure = "" if progress.p_value is None else f" (p {probability(progress.p_value)})"
-        parts.append(f"leader, NOT CERTIFIED{sure}: {lineup(progress.leader)}")
+        parts.append(f"leader, NOT CERTIFIED{sure}: {_named(progress.leader)}")
     return "; ".join(parts)
 
 
@@ -41,39 +45,71 @@ def few_possible(progress: dm.Progress) -> list[str]:
     if progress.duels == 0 or not 1 < len(progress.possible_winners) <= FEW:
         return []
     return [
-        f"- {lineup(matching)}{' (the leader)' * (matching == progress.leader)}"
+        f"- {_named(matching)}{' (the leader)' * (matching == progress.leader)}"
         for matching in progress.possible_winners
     ]
 
 
-def how_sure(progress: dm.Progress, delta: float, criterion: str) -> str:
+def print_matching(page: Page, result: dm.Result) -> None:
+    """Print who fills what, and whether that is certified."""
+    if result.matching is not None:
+        certified = result.status in ("certified", "within_epsilon")
+        heading = "Candidate" if certified else "Candidate (NOT CERTIFIED)"
+        page.table({"Position": "left", heading: "left"}, result.matching.items())
+
+
+def how_sure(progress: dm.Progress, result: dm.Result) -> str:
     """Say how sure one may be of the leader of a run that is not over."""
     if progress.leader is None:
-        return "There is no guess yet: the run was stopped before it could say anything."
+        return "There is no guess yet: the run was stopped too early."
     if progress.p_value is None:
-        return (
-            "This is a guess from the answers so far, not an answer: the run was stopped before it could be "
-            "sure of anything."
-        )
+        return "This is a guess from the answers so far: the run was stopped before it was sure of anything."
     chance = probability(progress.p_value)
     sentence = "This is a guess from the answers so far, which do not speak for it yet (p 1)."
     if chance != "1":
         sentence = (
-            f"This is a guess from the answers so far, not an answer (p {chance}): if another matching were "
-            f"the winner, evidence this strong for this one would ever turn up with probability {chance} at "
-            "most."
+            f"This is a guess from the answers so far (p {chance}): if another matching were the winner, "
+            f"evidence this strong for this one would ever turn up with probability at most {chance}."
         )
     if progress.possible is not None and progress.possible > 1:
-        winner = "The Condorcet winner, if there is one," if criterion == "condorcet" else "The Borda winner"
+        condorcet = described(result.algorithm).criterion == "condorcet"
+        winner = "The Condorcet winner, if there is one," if condorcet else "The Borda winner"
         sentence += (
             f" {winner} is among the {counted(progress.possible, 'matching')} still possible, unless this is "
-            f"one of the {100 * delta:g}% of all runs that may go wrong."
+            f"one of the {100 * result.delta:g}% of all runs that may go wrong."
         )
     return sentence
 
 
-def lineup(matching: Mapping[str, str]) -> str:
-    """Return who fills what."""
+def meaning(result: dm.Result) -> str:
+    """Say what the result of a run that is over means, and how sure it is."""
+    proviso = "".join(f", if {assumption.sentence}" for assumption in result.assuming)
+    match result.status, described(result.algorithm).criterion:
+        case "certified", "condorcet":
+            sentence = f"This is the Condorcet winner{proviso}: put against any other matching, it wins."
+        case "certified", _:
+            sentence = f"This is the Borda winner{proviso}: no matching does better on average."
+        case "within_epsilon", "condorcet":
+            whom = "the Condorcet winner" if result.assuming else "any other matching"
+            sentence = (
+                f"This is good enough{proviso}: put against {whom}, it wins, or loses by at most "
+                f"{result.epsilon:g}."
+            )
+        case "within_epsilon", _:
+            sentence = (
+                f"This is as good as the Borda winner, or nearly{proviso}: its average score against all "
+                f"matchings is within {result.epsilon:g} of the best."
+            )
+        case _:
+            sentence = "There is no Condorcet winner: every matching loses to another, or ties with it."
+    return (
+        f"{sentence} The chance that this is wrong is at most {100 * result.delta:g}%, provided that each "
+        "duel was answered independently and with the same probabilities throughout. What "
+        f"{result.algorithm} promises: {described(result.algorithm).guarantee}"
+    )
+
+
+def _named(matching: Mapping[str, str]) -> str:
     return ", ".join(f"{candidate} for {position}" for position, candidate in matching.items())
 
 

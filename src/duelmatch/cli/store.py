@@ -1,20 +1,87 @@
-"""``duelmatch store``: look after a database of studies."""
+"""``duelmatch store``: look after a database of studies. And for all commands: which database and study."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from duelmatch.cli.options import json_option
-from duelmatch.cli.output import Page, print_json, working
-from duelmatch.cli.stores import check_there, store_option
+from duelmatch.cli.output import print_either, working
+from duelmatch.errors import StoreError, StudyError, listed
+
+if TYPE_CHECKING:
+    from duelmatch.studies import Store, Study
+
+store_option = click.option(
+    "--store",
+    "url",
+    metavar="URL",
+    default="sqlite:///duels.db",
+    envvar="DUELMATCH_STORE",
+    show_default=True,
+    show_envvar=True,
+    help="The database: sqlite:///FILE or postgresql://USER:PASSWORD@HOST/NAME.",
+)
+study_option = click.option(
+    "--study", "study_id", metavar="ID", help="Which study; not needed if there is only one."
+)
+
+
+def on_study(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options --store and --study, and pass it the study that they name, open."""
+
+    @wraps(command)
+    def with_study(*arguments: Any, url: str, study_id: str | None, **options: Any) -> None:
+        with opened_store(url) as store:
+            command(*arguments, study=_found(store, study_id), **options)
+
+    return store_option(study_option(with_study))
+
+
+def _found(store: Store, study_id: str | None) -> Study:
+    """Return the study with this id, or the only one there is."""
+    if study_id is None:
+        found = [study.id for study in store.studies()]
+        if not found:
+            raise StudyError(
+                "There is no study in this database. Begin one with: duelmatch study create FILE"
+            )
+        if len(found) > 1:
+            raise StudyError(
+                f"There are {len(found):,} studies here, {listed(found)}: say which with --study."
+            )
+        (study_id,) = found
+    return store.study(study_id)
+
+
+@contextmanager
+def opened_store(url: str, new: bool = False) -> Iterator[Store]:
+    """Open a database; unless it may be a new one, it must be there."""
+    from duelmatch.studies import Store
+
+    if not new:
+        _check_there(url)
+    with Store(url) as store:
+        yield store
+
+
+def _check_there(url: str) -> None:
+    """Refuse a file that is not there, rather than make an empty one."""
+    prefix = "sqlite:///"
+    if url.startswith(prefix) and not Path(url.removeprefix(prefix)).exists():
+        raise StoreError(
+            f"There is no file '{url.removeprefix(prefix)}'. Begin with: duelmatch study create FILE"
+        )
 
 
 @click.group("store")
 def command() -> None:
-    """Look after a database of studies: bring it up to date, back it up, restore it.
+    """Look after a database of studies: upgrade it, back it up, restore it.
 
     \b
     Example:
@@ -27,7 +94,7 @@ def command() -> None:
 @store_option
 @json_option
 def upgrade(url: str, as_json: bool) -> None:
-    """Bring a database up to date with this version of duelmatch. Make a backup first.
+    """Upgrade a database to this version of duelmatch. Make a backup first.
 
     \b
     Example:
@@ -35,19 +102,16 @@ def upgrade(url: str, as_json: bool) -> None:
     """  # noqa: D301
     from duelmatch.studies.database import Database
 
-    check_there(url)
+    _check_there(url)
     database = Database(url)
     try:
         with working("Changing the tables"):
             before, after = database.upgrade()
     finally:
         database.close()
-    if as_json:
-        print_json({"before": before, "after": after})
-    elif before == after:
-        Page().paragraph(f"{database} is up to date: its tables are at {after}.")
-    else:
-        Page().paragraph(f"{database} is up to date now: its tables are at {after}.")
+    now = "" if before == after else " now"
+    summary = {"before": before, "after": after}
+    print_either(as_json, summary, f"{database} is up to date{now}: its tables are at {after}.")
 
 
 @command.command("backup")
@@ -57,17 +121,15 @@ def upgrade(url: str, as_json: bool) -> None:
 def backup(file: Path, url: str, as_json: bool) -> None:
     """Write all studies, voters and links to FILE (gzipped), while voting goes on.
 
-    FILE is readable for you alone: it holds the names of voters, and the hashes of links.
+    Only you can read FILE: it holds the names of voters, and the hashes of links.
 
     \b
     Example:
       duelmatch store backup friday.gz
     """  # noqa: D301
-    from duelmatch.studies import Store
     from duelmatch.studies.backup import backup as write_backup
 
-    check_there(url)
-    with Store(url) as store, working("Writing"):
+    with opened_store(url) as store, working("Writing"):
         counts = write_backup(store.database, file)
     _report(counts, f"are in {file}", as_json)
 
@@ -96,9 +158,7 @@ def restore(file: Path, url: str, as_json: bool) -> None:
 
 
 def _report(counts: Mapping[str, int], done: str, as_json: bool) -> None:
-    if as_json:
-        print_json({"rows": dict(counts)})
-        return
     studies, entries = counts.get("studies", 0), counts.get("entries", 0)
     many = f"{studies:,} {'study' if studies == 1 else 'studies'} with {entries:,} "
-    Page().paragraph(f"{many}{'entry' if entries == 1 else 'entries'} in the log {done}.")
+    sentence = f"{many}{'entry' if entries == 1 else 'entries'} in the log {done}."
+    print_either(as_json, {"rows": dict(counts)}, sentence)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import duelmatch as dm
 from duelmatch.cli.options import Source, criterion_option, file_argument, json_option, plot_option
 from duelmatch.cli.output import Page, print_json
-from duelmatch.cli.status import ANSWER_IS_NO, TOO_LARGE
+from duelmatch.cli.status import NO_WINNER, TOO_LARGE
 from duelmatch.errors import TooLargeError
+
+if TYPE_CHECKING:
+    from duelmatch.theory import BordaWinner, CondorcetWinner
 
 
 @click.command("winners")
@@ -33,119 +36,105 @@ def command(ctx: click.Context, source: Source, criterion: str, plot: Path | Non
       duelmatch winners team.yaml --criterion condorcet --plot winner.svg
     """  # noqa: D301
     preferences = source.document.preferences()
-    answer: dict[str, Any] = {"file": source.name, "borda": None, "condorcet": None}
+    borda, condorcet, too_large = None, None, None
     if criterion in ("borda", "both"):
-        answer["borda"] = borda(preferences)
+        try:
+            borda = dm.theory.borda_winner(preferences)
+        except TooLargeError as error:
+            too_large = str(error)
     if criterion in ("condorcet", "both"):
-        answer["condorcet"] = condorcet(preferences)
+        condorcet = dm.theory.condorcet_winner(preferences)
+    summary = {
+        "file": source.name,
+        "borda": None if criterion == "condorcet" else _borda_as_dict(borda, too_large),
+        "condorcet": None if criterion == "borda" else _condorcet_as_dict(condorcet),
+    }
+    found = {"Borda": borda, "Condorcet": condorcet}
+    matchings = {f"{kind} winner": winner.matching for kind, winner in found.items() if winner}
     if plot is not None:
         from duelmatch.drawing import draw
 
-        found = {f"{kind} winner": matching for kind, matching in _matchings(answer).items()}
-        answer["plot"] = str(draw(preferences.problem, found, path=plot, title=source.name))
+        summary["plot"] = str(draw(preferences.problem, matchings, path=plot, title=source.name))
     if as_json:
-        print_json(answer)
+        print_json(summary)
     else:
-        _print(preferences, answer)
-    if answer["borda"] and answer["borda"]["too_large"]:
+        sentences = []
+        if criterion != "condorcet":
+            sentences.append(_borda_sentence(borda, too_large))
+        if criterion != "borda":
+            sentences.append(_condorcet_sentence(condorcet))
+        _print(preferences, summary, matchings, sentences)
+    if too_large:
         ctx.exit(TOO_LARGE)
-    if criterion == "condorcet" and not answer["condorcet"]["exists"]:
-        ctx.exit(ANSWER_IS_NO)
+    if criterion == "condorcet" and condorcet is None:
+        ctx.exit(NO_WINNER)
 
 
-def borda(preferences: dm.Preferences) -> dict[str, Any]:
-    """Return what ``winners --json`` says about the Borda winner."""
-    try:
-        winner, margin = preferences.borda_winner(), preferences.borda_margin()
-    except TooLargeError as error:
-        return {"matching": None, "score": None, "margin": None, "unique": None, "too_large": str(error)}
-    return {
-        "matching": dict(winner),
-        "score": preferences.borda_score(winner),
-        "margin": margin,
-        "unique": margin > 0,
-        "too_large": None,
-    }
+def _borda_as_dict(winner: BordaWinner | None, too_large: str | None) -> dict[str, Any]:
+    names = ("matching", "score", "margin", "unique")
+    return {name: getattr(winner, name, None) for name in names} | {"too_large": too_large}
 
 
-def condorcet(preferences: dm.Preferences) -> dict[str, Any]:
-    """Return what ``winners --json`` says about the Condorcet winner."""
-    winner = preferences.condorcet_winner()
-    if winner is None:
-        return {"exists": False, "matching": None, "margin": None, "closest_rival": None}
-    rival = _closest_rival(preferences, winner)
-    return {
-        "exists": True,
-        "matching": dict(winner),
-        "margin": inf if rival is None else preferences.score(winner, rival) - 0.5,
-        "closest_rival": None if rival is None else dict(rival),
-    }
+def _condorcet_as_dict(winner: CondorcetWinner | None) -> dict[str, Any]:
+    names = ("matching", "margin", "closest_rival")
+    return {"exists": winner is not None} | {name: getattr(winner, name, None) for name in names}
 
 
-def _closest_rival(preferences: dm.Preferences, winner: dm.Matching) -> dm.Matching | None:
-    problem = preferences.problem
-    against = {(c, s): preferences.probability(s, c, winner[s]) for c, s in problem.edges}
-    return dm.matchings.best_other(problem, against, winner)
-
-
-def _matchings(answer: dict[str, Any]) -> dict[str, dict[str, str]]:
-    found = {kind.capitalize(): answer[kind] for kind in ("borda", "condorcet")}
-    return {kind: entry["matching"] for kind, entry in found.items() if entry and entry["matching"]}
-
-
-def _print(preferences: dm.Preferences, answer: dict[str, Any]) -> None:
+def _print(
+    preferences: dm.Preferences,
+    summary: dict[str, Any],
+    matchings: dict[str, dm.Matching],
+    sentences: list[str],
+) -> None:
     page = Page()
-    page.heading(answer["file"])
-    found = _matchings(answer)
-    if found:
+    page.heading(summary["file"])
+    if matchings:
         rows = []
         for position in preferences.problem.positions:
-            names = [matching[position] for matching in found.values()]
+            names = [matching[position] for matching in matchings.values()]
             mark = " *" if len(set(names)) > 1 else ""
             rows.append([position, *(name + mark for name in names)])
-        page.table({"Position": "left"} | {f"{kind} winner": "left" for kind in found}, rows)
-    if answer["borda"]:
-        page.paragraph(_borda_sentence(answer["borda"]))
-    if answer["condorcet"]:
-        page.paragraph(_condorcet_sentence(answer["condorcet"]))
-    if len(found) == 2:
-        page.paragraph(_comparison(preferences, *map(dm.Matching, found.values())))
-    if "plot" in answer:
-        page.picture(answer["plot"])
+        page.table({"Position": "left"} | dict.fromkeys(matchings, "left"), rows)
+    for sentence in sentences:
+        page.paragraph(sentence)
+    if len(matchings) == 2:
+        page.paragraph(_comparison(preferences, *matchings.values()))
+    if "plot" in summary:
+        page.picture(summary["plot"])
 
 
-def _borda_sentence(entry: dict[str, Any]) -> str:
-    if entry["too_large"]:
-        return f"Borda: not known. {entry['too_large']}"
-    start = f"Borda: the best on average. It scores {entry['score']:.4f} against a random matching, "
-    if entry["margin"] == inf:
+def _borda_sentence(winner: BordaWinner | None, too_large: str | None) -> str:
+    if winner is None:
+        return f"Borda: not known. {too_large}"
+    if winner.margin == inf:
         return "Borda: the only maximum matching there is."
-    if not entry["unique"]:
+    start = f"Borda: the best on average. It scores {winner.score:.4f} against a random matching, "
+    if not winner.unique:
         return start + "but it is not alone: another matching scores the same."
-    return start + f"{entry['margin']:.4f} more than any other does."
+    return start + f"{winner.margin:.4f} more than any other does."
 
 
-def _condorcet_sentence(entry: dict[str, Any]) -> str:
-    if not entry["exists"]:
+def _condorcet_sentence(winner: CondorcetWinner | None) -> str:
+    if winner is None:
         return (
-            "Condorcet: there is no winner. Every matching ties with some other or loses to it, so no number "
-            "of duels would find one; ask for the Borda winner, which always exists."
+            "Condorcet: there is no winner. Every matching loses to another or ties with it, so no number "
+            "of duels would find one; look for the Borda winner, which always exists."
         )
-    if entry["closest_rival"] is None:
+    rival = winner.closest_rival
+    if rival is None:
         return "Condorcet: the only maximum matching there is."
-    rival = entry["closest_rival"]
-    changes = [f"{rival[s]} at {s}" for s, candidate in entry["matching"].items() if rival[s] != candidate]
+    changes = [f"{rival[s]} at {s}" for s, candidate in winner.matching.items() if rival[s] != candidate]
     return (
-        f"Condorcet: beats every other matching, with a score of {0.5 + entry['margin']:.4f} or more "
-        f"(margin {entry['margin']:.4f}). The closest rival has {', '.join(changes)}."
+        f"Condorcet: beats every other matching, with a score of {0.5 + winner.margin:.4f} or more "
+        f"(margin {winner.margin:.4f}). The closest rival has {', '.join(changes)}."
     )
 
 
-def _comparison(preferences: dm.Preferences, borda_winner: dm.Matching, condorcet_winner: dm.Matching) -> str:
-    if borda_winner == condorcet_winner:
+def _comparison(preferences: dm.Preferences, borda: dm.Matching, condorcet: dm.Matching) -> str:
+    if borda == condorcet:
         return "Both are the same matching."
-    score = preferences.score(condorcet_winner, borda_winner)
     return (
-        f"They differ where the table has a *. Head to head the Condorcet winner scores {score:.4f} against "
-        f"the Borda winner; on average it scores {preferences.borda_score(condorcet_winner):.4f}."
+        "They differ where the table has a *. Head to head the Condorcet winner scores "
+        f"{preferences.score(condorcet, borda):.4f} against the Borda winner; on average it scores "
+        f"{preferences.borda_score(condorcet):.4f}."
     )

@@ -5,17 +5,21 @@ from typing import TYPE_CHECKING
 from duelmatch.lazy import lazily
 
 if TYPE_CHECKING:
+    from duelmatch.experiments.evaluation import ExperimentStatus, results, status
     from duelmatch.experiments.experiment import Cell, Experiment, Instance, Variant
-    from duelmatch.experiments.layout import from_dict, load
-    from duelmatch.experiments.report import report
+    from duelmatch.experiments.loading import from_dict, load
+    from duelmatch.experiments.reporting import report
     from duelmatch.experiments.session import Tick, run
-    from duelmatch.experiments.status import Status, results, status
+    from duelmatch.experiments.simulation import Run, simulations, single_cell
+    from duelmatch.experiments.summary import Summary, summarise
 
 __all__ = [
     "Cell",
     "Experiment",
+    "ExperimentStatus",
     "Instance",
-    "Status",
+    "Run",
+    "Summary",
     "Tick",
     "Variant",
     "from_dict",
@@ -23,7 +27,10 @@ __all__ = [
     "report",
     "results",
     "run",
+    "simulations",
+    "single_cell",
     "status",
+    "summarise",
 ]
 
 if not TYPE_CHECKING:
@@ -31,9 +38,11 @@ if not TYPE_CHECKING:
         "duelmatch.experiments",
         {
             "experiment": ("Cell", "Experiment", "Instance", "Variant"),
-            "layout": ("from_dict", "load"),
-            "report": ("report",),
+            "loading": ("from_dict", "load"),
+            "reporting": ("report",),
+            "evaluation": ("ExperimentStatus", "results", "status"),
+            "simulation": ("Run", "simulations", "single_cell"),
             "session": ("Tick", "run"),
-            "status": ("Status", "results", "status"),
+            "summary": ("Summary", "summarise"),
         },
     )

@@ -5,13 +5,15 @@ from __future__ import annotations
 from contextlib import suppress
 from math import isfinite
 
-from duelmatch import theory
+import duelmatch.theory as theory
 from duelmatch.errors import DuelmatchError
 from duelmatch.experiments.experiment import Cell
 from duelmatch.explorers.catalogue import described
 from duelmatch.preferences import Criterion
 from duelmatch.theory import InformationLimit
-from duelmatch.truth import MOST_EDGES_FOR_LIMIT
+
+MOST_EDGES = 100
+"""For an information limit: up to here it takes a second or two."""
 
 
 class Bounds:
@@ -36,13 +38,13 @@ class Bounds:
 
     def limit(self, cell: Cell) -> float | None:
         """Return the information limit in duels; there is none for an answer that need not be the best."""
-        if self.epsilon(cell) is not None:
+        if cell.variant.epsilon is not None:
             return None
         preferences, criterion = cell.instance.preferences, cell.variant.criterion
         known = cell.instance.label, criterion
         if known not in self._limits:
             self._limits[known] = None
-            if preferences.problem.graph.edges <= MOST_EDGES_FOR_LIMIT:
+            if preferences.problem.graph.edges <= MOST_EDGES:
                 with suppress(DuelmatchError):
                     self._limits[known] = theory.information_limit(preferences, criterion)
         limit = self._limits[known]
@@ -57,13 +59,6 @@ class Bounds:
         except DuelmatchError:
             return None
         return None if bound is None else _useful(bound)
-
-    def epsilon(self, cell: Cell) -> float | None:
-        """Return how far from the best an answer may be; None if it has to be the best."""
-        epsilon: float | None = (
-            described(cell.variant.algorithm).checked(cell.variant.parameters).get("epsilon")
-        )
-        return epsilon
 
 
 def _useful(duels: float) -> float | None:

@@ -9,17 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from duelmatch.errors import ProblemError
-from duelmatch.explorers.catalogue import described
+from duelmatch.explorers.catalogue import SEED_BITS, described
 from duelmatch.preferences import Criterion, Preferences
-
-SEED_BITS = 53
-"""Seeds stay below 2^53, so that readers that know only floats can keep them."""
 
 
 def digest(content: Any) -> str:
@@ -54,11 +51,6 @@ class Instance:
     parameters: Mapping[str, Any]
     preferences: Preferences = field(repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        """Fix the last bit of P(b, a) as 1 - P(a, b): saved and loaded, an instance has to be the same."""
-        exact = Preferences.from_matrix(self.preferences.problem, self.preferences.matrix)
-        object.__setattr__(self, "preferences", exact)
-
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the problem and the probabilities; not of names given to them by the experiment."""
@@ -84,10 +76,19 @@ class Variant:
         """What the algorithm looks for."""
         return described(self.algorithm).criterion
 
+    @property
+    def epsilon(self) -> float | None:
+        """How far from the best an answer may be; None if it has to be the best."""
+        epsilon: float | None = described(self.algorithm).checked(self.parameters).get("epsilon")
+        return epsilon
+
 
 @dataclass(frozen=True)
 class Cell:
-    """One instance, one variant, one delta: what is run many times."""
+    """One instance, one variant, one delta: what is run many times.
+
+    ``key`` is a hash of all that determines its runs, the seed of the experiment included.
+    """
 
     instance: Instance
     variant: Variant
@@ -95,14 +96,24 @@ class Cell:
     max_duels: int | None
     key: str
 
+    @classmethod
+    def of(cls, seed: int, instance: Instance, variant: Variant, delta: float, max_duels: int | None) -> Cell:
+        """Return the cell with its key."""
+        parameters = dict(variant.parameters)
+        key = digest([seed, instance.fingerprint, variant.algorithm, parameters, delta, max_duels])
+        return cls(instance, variant, delta, max_duels, key[:20])
+
     def seed(self, repetition: int) -> int:
-        """Return the seed of a run."""
+        """Return the seed of a run, with which :func:`duelmatch.simulate` repeats it."""
         return derived_seed(self.key, repetition)
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """A grid of cells, each to be run ``repetitions`` times. ``max_duels`` is the budget of a run."""
+    """A grid of cells, each to be run ``repetitions`` times. ``max_duels`` is the budget of a run.
+
+    If the seed was drawn, since none was given, ``with_seed`` makes the same experiment with another one.
+    """
 
     title: str
     seed: int
@@ -111,8 +122,10 @@ class Experiment:
     instances: tuple[Instance, ...]
     variants: tuple[Variant, ...]
     max_duels: int | None = None
+    with_seed: Callable[[int], Experiment] | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "instances", tuple(map(_as_saved, self.instances)))
         for what, labels in (
             ("instances", [instance.label for instance in self.instances]),
             ("algorithms", [variant.label for variant in self.variants]),
@@ -135,16 +148,11 @@ class Experiment:
     def cells(self) -> tuple[Cell, ...]:
         """The grid, instance by instance."""
         return tuple(
-            self._cell(instance, variant, delta)
+            Cell.of(self.seed, instance, variant, delta, self.max_duels)
             for instance in self.instances
             for variant in self.variants
             for delta in self.deltas
         )
-
-    def _cell(self, instance: Instance, variant: Variant, delta: float) -> Cell:
-        parameters = dict(variant.parameters)
-        key = digest([self.seed, instance.fingerprint, variant.algorithm, parameters, delta, self.max_duels])
-        return Cell(instance, variant, delta, self.max_duels, key[:20])
 
     @property
     def runs(self) -> int:
@@ -158,4 +166,10 @@ class Experiment:
             [cell.key, cell.instance.label, dict(cell.instance.parameters), cell.variant.label]
             for cell in self.cells
         ]
-        return digest([self.title, self.repetitions, cells])
+        return digest([self.repetitions, cells])
+
+
+def _as_saved(instance: Instance) -> Instance:
+    """Return an instance as it is when saved and loaded: the last bit of P(b, a) is that of 1 - P(a, b)."""
+    preferences = instance.preferences
+    return replace(instance, preferences=Preferences.from_matrix(preferences.problem, preferences.matrix))

@@ -17,22 +17,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from duelmatch import __version__
 from duelmatch.errors import FileError
 from duelmatch.experiments.experiment import Experiment, Instance, Variant
 from duelmatch.experiments.parts import Parts
-from duelmatch.experiments.running import Batch
+from duelmatch.experiments.simulation import Batch
 from duelmatch.files.text import explaining, naming, read_text, replacing, write_text
 from duelmatch.preferences import Preferences
 from duelmatch.problem import Problem
+from duelmatch.version import __version__
 
 FORMAT = 1
 FILE_BYTES = 100_000_000
-LIBRARIES = ("numpy", "scipy", "highspy", "numba", "joblib", "pyarrow", "distributed", "matplotlib")
+LIBRARIES = ("numpy", "scipy", "highspy", "numba", "pyarrow", "distributed", "matplotlib")
 
 Done = dict[str, NDArray[np.bool_]]
 
@@ -81,6 +79,12 @@ class Folder:
             write_text(file, _json(self.about), FILE_BYTES)
         return len(sessions)
 
+    @property
+    def seed(self) -> int:
+        """The seed of the experiment, given or drawn when the folder was made."""
+        seed: int = self.about["experiment"]["seed"]
+        return seed
+
     def experiment(self) -> Experiment:
         """Return the experiment, as it was when it was run."""
         plan = self.about["experiment"]
@@ -107,28 +111,34 @@ class Folder:
                     done[key][own[own < experiment.repetitions]] = True
         return done
 
-    def keep(self, batch: Batch, labels: tuple[str, str, float], session: int) -> None:
+    def append(self, batch: Batch, labels: tuple[str, str, float], session: int) -> None:
         """Add the runs of a batch to the results; when this returns they are on the disk."""
         problem, algorithm, delta = labels
         number, runs = len(batch.runs), batch.runs
+        results = [run.result for run in runs]
+        matchings = [None if result is None else result.matching for result in results]
         self.parts.append(
             {
                 "cell": [batch.key] * number,
                 "problem": [problem] * number,
                 "algorithm": [algorithm] * number,
                 "delta": [delta] * number,
-                "repetition": [run.repetition for run in runs],
+                "repetition": [run.number for run in runs],
                 "seed": [run.seed for run in runs],
                 "status": [run.status for run in runs],
-                "right": [run.right for run in runs],
-                "allowed": [run.allowed for run in runs],
+                "right": [run.right if run.promised else None for run in runs],
+                "allowed": [delta if result is None else result.delta for result in results],
                 "duels": [run.duels for run in runs],
                 "seconds": [run.seconds for run in runs],
-                "matching": [run.matching for run in runs],
-                "failure": [run.failure for run in runs],
+                "matching": [None if found is None else list(found.values()) for found in matchings],
+                "failure": [_said(run.failure) for run in runs],
                 "session": [session] * number,
             }
         )
+
+
+def _said(failure: Exception | None) -> str | None:
+    return None if failure is None else f"{type(failure).__name__}: {failure}"[:500]
 
 
 def _save(path: Path, experiment: Experiment, sessions: list[Any]) -> None:
@@ -184,6 +194,9 @@ def _surroundings() -> dict[str, Any]:
 
 
 def _save_instances(path: Path, experiment: Experiment) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     problems = [instance.preferences.problem for instance in experiment.instances]
     table = pa.table(
         {
@@ -204,6 +217,9 @@ def _save_instances(path: Path, experiment: Experiment) -> None:
 
 
 def _load_instances(path: Path) -> list[Instance]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     try:
         rows = pq.read_table(path).to_pylist()
     except (OSError, pa.ArrowException) as error:

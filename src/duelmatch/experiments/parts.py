@@ -82,13 +82,13 @@ class Parts:
 
     def tidy(self) -> None:
         """Remove what being killed has left: drafts, and parts that are merged already."""
-        kept = {part.name for part in self.parts}
+        current = {part.name for part in self.parts}
         for path in self.folder.iterdir():
-            if path.suffix == ".tmp" or (_part(path.name) and path.name not in kept):
+            if path.suffix == ".tmp" or (_part(path.name) and path.name not in current):
                 path.unlink()
 
     def append(self, columns: Mapping[str, Iterable[Any]]) -> None:
-        """Keep some results; when this returns they are on the disk."""
+        """Save some results; when this returns they are on the disk."""
         number = max((part.last for part in self.parts), default=-1) + 1
         self._write(Part(number, number, 0), [pa.table(columns, schema=SCHEMA)])
         level = 0

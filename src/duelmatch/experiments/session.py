@@ -1,4 +1,4 @@
-"""Running an experiment: what is missing is done, and kept as it is done, until nothing is missing."""
+"""Running an experiment: what is missing is done, and saved as it is done, until nothing is missing."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from duelmatch import __version__
+import numpy as np
+
 from duelmatch.errors import DuelmatchError, FileError
-from duelmatch.experiments.batches import Batches
+from duelmatch.experiments.evaluation import ExperimentStatus, status
 from duelmatch.experiments.experiment import Experiment
 from duelmatch.experiments.folder import Folder
-from duelmatch.experiments.layout import load
-from duelmatch.experiments.running import FAILED, Batch
-from duelmatch.experiments.schedulers import Cluster, Here, Processes, Scheduler
-from duelmatch.experiments.status import Status, status
+from duelmatch.experiments.loading import load
+from duelmatch.experiments.simulation import FAILED, Batch, Batches, run_batch
+from duelmatch.experiments.workers import Cluster, Processes, processors
 from duelmatch.files.locking import Lock
+from duelmatch.files.text import explaining, naming
+from duelmatch.version import __version__
 
 AnyPath = str | os.PathLike[str]
 
@@ -41,32 +43,35 @@ def run(
     scheduler: str | None = None,
     accept_changes: bool = False,
     progress: Callable[[Tick], None] | None = None,
-) -> Status:
-    """Do what is missing of an experiment, keep the results in the folder ``out``, and return its status.
+) -> ExperimentStatus:
+    """Do what is missing of an experiment, save the results in the folder ``out``, and return its status.
 
     Runs are done by ``jobs`` processes (one for each processor unless told otherwise), or by the Dask cluster
     whose ``scheduler`` is given. Every batch is on the disk before the next is looked at. Called again after
     any kind of end, this does what is missing and nothing else.
 
     :raises FileError: if ``out`` holds another experiment, unless ``accept_changes``; then the results that
-        both have in common are used, and the others are kept.
+        both have in common are used, and the others stay.
     """
     wanted = experiment if isinstance(experiment, Experiment) else load(experiment)
-    folder = _folder(Path(out), wanted)
-    with Lock(folder.path / "lock", folder.path, "Wait for it, or end it."):
-        folder = Folder(folder.path)
+    path = Path(out)
+    _make(path)
+    with Lock(path / "lock", path, "Wait for it, or end it."):
+        folder = Folder(path) if Folder.exists(path) else Folder.create(path, wanted)
         folder.parts.tidy()
+        if wanted.with_seed is not None:
+            wanted = wanted.with_seed(folder.seed)
         _check_same(folder, wanted, accept_changes)
         _do_missing(folder, wanted, jobs, scheduler, progress)
-    return status(folder.path)
+    return status(path)
 
 
-def _folder(path: Path, wanted: Experiment) -> Folder:
-    if Folder.exists(path):
-        return Folder(path)
-    if path.is_dir() and not all(map(_is_ours, path.iterdir())):
+def _make(path: Path) -> None:
+    """Make the folder, unless it is there and holds an experiment, or nothing."""
+    if path.is_dir() and not Folder.exists(path) and not all(map(_is_ours, path.iterdir())):
         raise FileError(f"{path}: There are other files in this folder; choose a new one.")
-    return Folder.create(path, wanted)
+    with naming(path), explaining("made", "folder"):
+        path.mkdir(parents=True, exist_ok=True)
 
 
 def _is_ours(entry: Path) -> bool:
@@ -100,43 +105,29 @@ def _do_missing(
     scheduler: str | None,
     progress: Callable[[Tick], None] | None,
 ) -> None:
-    done = folder.done(wanted)
-    left = {key: int((~flags).sum()) for key, flags in done.items()}
-    if not any(left.values()):
+    missing = {key: np.flatnonzero(~done).tolist() for key, done in folder.done(wanted).items()}
+    left = sum(map(len, missing.values()))
+    if not left:
         return
-    workers = _scheduler(min(jobs or processors(), sum(left.values())), scheduler)
-    session = folder.begin_session({"jobs": workers.workers, "scheduler": scheduler})
-    batches = Batches(wanted.cells, done, workers.workers)
+    workers = Processes(min(jobs or processors(), left)) if scheduler is None else Cluster(scheduler)
+    session = folder.begin_session({"jobs": workers.number, "scheduler": scheduler})
+    batches = Batches(wanted.cells, missing, workers.number)
     labels = {cell.key: (cell.instance.label, cell.variant.label, cell.delta) for cell in wanted.cells}
     duels = wrong = failed = 0
-    with closing(workers.batches(batches)) as finished:
+    algorithms = [variant.algorithm for variant in wanted.variants]
+    with closing(workers.map(run_batch, batches, algorithms)) as finished:
         for batch in finished:
             _check_version(batch)
-            folder.keep(batch, labels[batch.key], session)
+            folder.append(batch, labels[batch.key], session)
             batches.learn(batch)
-            left[batch.key] -= len(batch.runs)
             duels += sum(one.duels for one in batch.runs)
-            wrong += sum(one.right is False and one.status != "budget_spent" for one in batch.runs)
+            wrong += sum(one.wrong and one.promised for one in batch.runs)
             failed += sum(one.status == FAILED for one in batch.runs)
             if progress:
-                runs_left = sum(left.values())
-                seconds = batches.seconds_left(left)
-                progress(Tick(wanted.runs, wanted.runs - runs_left, duels, wrong, failed, seconds))
-
-
-def _scheduler(jobs: int, address: str | None) -> Scheduler:
-    if address is not None:
-        return Cluster(address)
-    return Here() if jobs == 1 else Processes(jobs)
+                done = wanted.runs - batches.runs_left
+                progress(Tick(wanted.runs, done, duels, wrong, failed, batches.seconds_left))
 
 
 def _check_version(batch: Batch) -> None:
     if batch.version != __version__:
         raise DuelmatchError(f"A worker has duelmatch {batch.version}, and this is {__version__}.")
-
-
-def processors() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

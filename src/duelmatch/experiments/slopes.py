@@ -11,8 +11,9 @@ import numpy as np
 from scipy import stats
 
 from duelmatch.experiments.bounds import Bounds
+from duelmatch.experiments.evaluation import CellSummary
 from duelmatch.experiments.experiment import Cell, Variant, shown
-from duelmatch.experiments.summary import CONFIDENCE, Summary
+from duelmatch.experiments.summary import CONFIDENCE
 
 FEWEST_POINTS = 3
 """For a slope with an interval."""
@@ -44,7 +45,7 @@ class Series:
     panel: str
     variant: Variant
     x: tuple[float, ...]
-    summaries: tuple[Summary, ...]
+    summaries: tuple[CellSummary, ...]
 
     @property
     def scattered(self) -> bool:
@@ -78,8 +79,8 @@ class Axis:
 
 def _without(names: tuple[str, ...]) -> Callable[[Cell], tuple[str, ...]]:
     def common(cell: Cell) -> tuple[str, ...]:
-        kept = {name: value for name, value in cell.instance.parameters.items() if name not in names}
-        family = f"{cell.instance.family} ({shown(kept)})" if kept else cell.instance.family
+        shared = {name: value for name, value in cell.instance.parameters.items() if name not in names}
+        family = f"{cell.instance.family} ({shown(shared)})" if shared else cell.instance.family
         return family, f"delta {cell.delta:g}"
 
     return common
@@ -97,9 +98,9 @@ AXES: dict[str, Axis] = {
 }
 
 
-def series_along(summaries: Iterable[Summary], axis: Axis, bounds: Bounds) -> list[Series]:
+def series_along(summaries: Iterable[CellSummary], axis: Axis, bounds: Bounds) -> list[Series]:
     """Return the series along an axis that have at least two different x, in the order of the grid."""
-    found: dict[tuple[Any, ...], list[tuple[float, Summary]]] = {}
+    found: dict[tuple[Any, ...], list[tuple[float, CellSummary]]] = {}
     for summary in summaries:
         cell = summary.cell
         x = axis.x(cell, bounds)

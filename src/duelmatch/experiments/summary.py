@@ -1,111 +1,93 @@
-"""The results of each cell, gathered in the order of the grid, whatever order they came in."""
+"""What many runs of one cell come to: how often they were right, and how many duels they took."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from duelmatch.experiments.experiment import Cell, Experiment
-from duelmatch.experiments.folder import Folder
-from duelmatch.experiments.running import FAILED
+from duelmatch.experiments.bounds import Bounds
+from duelmatch.experiments.correctness import clopper_pearson, correctness_of
+from duelmatch.experiments.experiment import Cell
+from duelmatch.experiments.simulation import Run
+from duelmatch.explorers.catalogue import Assumption
+from duelmatch.problem import Matching
 
 CONFIDENCE = 0.95
-"""Of every interval in a report."""
-
-_COLUMNS = ["cell", "repetition", "status", "right", "allowed", "duels", "seconds"]
+"""Of every interval."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
+class AnswerCount:
+    """An answer, how many runs gave it, and whether it is right."""
+
+    status: str
+    matching: Matching | None
+    runs: int
+    right: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class DuelCounts:
+    """How many duels the runs took."""
+
+    median: float
+    mean: float
+    percentile_5: float
+    percentile_95: float
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
-    """What came of the runs of a cell; ``duels`` and ``seconds`` are those of each run, by repetition.
+    """Of all finished runs: statuses and answers with their counts, the most frequent first; errors; duels.
 
-    ``wrong`` answers break the promise of the cell's delta. ``refuted`` counts answers that are not true
-    either, but were promised with a larger delta: car-verify's that there is no winner. ``unfinished`` runs
-    ended with their budget, so their duels say how many they needed at least.
+    ``wrong`` runs claim what is not so, and are an ``error_rate`` of all runs, with an exact 95% interval;
+    None if the winner is out of reach, ``too_large`` saying why. ``error_allowed`` is the largest delta of an
+    answer. ``assuming`` is what their guarantees take for granted.
     """
 
-    cell: Cell
-    duels: NDArray[np.int64]
-    seconds: NDArray[np.float64]
-    judged: int
-    wrong: int
-    refuted: int
-    unfinished: int
-    failed: int
-
-    @property
-    def runs(self) -> int:
-        """How many runs are done."""
-        return len(self.duels) + self.failed
-
-    @property
-    def mean(self) -> float:
-        """The mean number of duels."""
-        return float(self.duels.mean())
-
-    @property
-    def median(self) -> float:
-        """The median number of duels."""
-        return float(np.median(self.duels))
-
-    def quantiles(self, *shares: float) -> tuple[float, ...]:
-        """Return quantiles of the number of duels."""
-        return tuple(float(value) for value in np.quantile(self.duels, shares))
+    finished: int
+    statuses: dict[str, int]
+    answers: tuple[AnswerCount, ...]
+    winner: Matching | None
+    too_large: str | None
+    wrong: int | None
+    error_rate: float | None
+    error_interval: tuple[float, float] | None
+    error_allowed: float
+    assuming: tuple[Assumption, ...]
+    duels: DuelCounts
+    information_limit: float | None
+    seconds_per_run: float
 
 
-class _Gathered:
-    """The columns of one cell, a place for each repetition."""
-
-    def __init__(self, repetitions: int) -> None:
-        self.status = np.full(repetitions, "", dtype="U16")
-        self.right = np.full(repetitions, np.nan)
-        self.allowed = np.zeros(repetitions)
-        self.duels = np.zeros(repetitions, dtype=np.int64)
-        self.seconds = np.zeros(repetitions)
-
-
-def summaries(folder: Folder, experiment: Experiment) -> list[Summary]:
-    """Return the summaries of all cells that have a result, in the order of the grid."""
-    gathered = {cell.key: _Gathered(experiment.repetitions) for cell in experiment.cells}
-    for piece in folder.parts.batches(_COLUMNS):
-        keys, codes = _words(piece["cell"])
-        statuses, status_codes = _words(piece["status"])
-        repetition = piece["repetition"].to_numpy()
-        right = piece["right"].cast("float64").to_numpy(zero_copy_only=False)
-        for code, key in enumerate(keys):
-            rows = np.flatnonzero((codes == code) & (repetition < experiment.repetitions))
-            if key not in gathered or not len(rows):
-                continue
-            own, places = gathered[key], repetition[rows]
-            own.status[places] = np.array(statuses)[status_codes[rows]]
-            own.right[places] = right[rows]
-            own.allowed[places] = piece["allowed"].to_numpy()[rows]
-            own.duels[places] = piece["duels"].to_numpy()[rows]
-            own.seconds[places] = piece["seconds"].to_numpy()[rows]
-    found = (_summary(cell, gathered[cell.key]) for cell in experiment.cells)
-    return [summary for summary in found if summary.runs]
-
-
-def _words(column: object) -> tuple[list[str], NDArray[np.int64]]:
-    words: list[str] = column.dictionary.to_pylist()  # type: ignore[attr-defined]
-    codes = column.indices.to_numpy(zero_copy_only=False)  # type: ignore[attr-defined]
-    return words, codes
-
-
-def _summary(cell: Cell, own: _Gathered) -> Summary:
-    ended = (own.status != "") & (own.status != FAILED)
-    claims = ended & (own.status != "budget_spent") & ~np.isnan(own.right)
-    false = claims & (own.right == 0)
-    promised = own.allowed <= cell.delta * (1 + 1e-9)
+def summarise(cell: Cell, runs: Sequence[Run]) -> Summary:
+    """Return the summary of some runs of a cell, at least one, which all have a result."""
+    results = [run.result for run in runs if run.result is not None]
+    known = correctness_of(cell)
+    wrong = None if known.too_large else sum(run.wrong for run in runs)
+    answers = Counter(
+        (result.status, result.matching, run.right) for run, result in zip(runs, results, strict=True)
+    )
+    duels = np.array([result.duels for result in results])
+    low, high = (float(value) for value in np.percentile(duels, [5, 95]))
     return Summary(
-        cell,
-        own.duels[ended],
-        own.seconds[ended],
-        judged=int(claims.sum()),
-        wrong=int((false & promised).sum()),
-        refuted=int((false & ~promised).sum()),
-        unfinished=int((own.status == "budget_spent").sum()),
-        failed=int((own.status == FAILED).sum()),
+        finished=len(runs),
+        statuses=dict(Counter(result.status for result in results).most_common()),
+        answers=tuple(
+            AnswerCount(status, matching, number, is_so)
+            for (status, matching, is_so), number in answers.most_common()
+        ),
+        winner=known.winner,
+        too_large=known.too_large,
+        wrong=wrong,
+        error_rate=None if wrong is None else wrong / len(runs),
+        error_interval=None if wrong is None else clopper_pearson(wrong, len(runs), CONFIDENCE),
+        error_allowed=max(result.delta for result in results),
+        assuming=tuple(dict.fromkeys(one for result in results for one in result.assuming)),
+        duels=DuelCounts(float(np.median(duels)), float(duels.mean()), low, high),
+        information_limit=Bounds().limit(cell),
+        seconds_per_run=sum(run.seconds for run in runs) / len(runs),
     )

@@ -9,7 +9,8 @@ Differences from the listing:
   margin eps_q of the listing stays.
 - An empty set of matchings has the value minus infinity, so an edge in no matching is rejected and an edge
   in all of them accepted before any duel.
-- A_t is returned, not A_{t-1}.
+- A_t is returned, not A_{t-1}. Line 18 prints R_t <- R_{t-1} + e, which would forget the other edges
+  rejected in the same round; R_t + e is meant.
 - If the accepted and rejected edges leave no matching, no Condorcet winner exists (or an event of
   probability delta happened): the listing would loop for ever.
 - What is returned is the Condorcet winner if there is one, as the paper assumes. Where there is none it can
@@ -71,7 +72,7 @@ class CarCond:
             t = self.round_number = self.round_number + rounds
 
             epsilon = 2.0 ** -epoch(t)
-            self._oracle.face(tally.bounds(t, delta, graph.pairs), A, R, epsilon)
+            self._oracle.begin_round(tally.bounds(t, delta, graph.pairs), A, R, epsilon)
             accept, reject = [], []
             for e in np.flatnonzero(U).tolist():
                 if ExU(e) < 1 / 2 - epsilon and InL(e) > ExU(e) + epsilon:
@@ -80,7 +81,6 @@ class CarCond:
                     reject.append(e)
             if accept or reject:
                 A[accept], R[reject] = True, True
-                self._oracle.room = 0.0  # witnesses may use what is rejected now
                 if self._schedule == "sparse":
                     self._draw_conclusions()
                 if not self._possible():

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from duelmatch.explorers.car_cond import Schedule
 from duelmatch.explorers.car_verify import CarVerify
-from duelmatch.explorers.engine import Counts, Engine, Outcome, Round, Rounds, Snapshot
+from duelmatch.explorers.engine import Engine, Outcome, Round, RoundAnswers, Rounds, Snapshot
 from duelmatch.explorers.oracle import Method
 from duelmatch.graph import Graph, Indices
 
@@ -48,7 +48,7 @@ class CarParallel:
             if begins < ends:
                 confidence = self._delta / 2 ** (k + 1)
                 verify = CarVerify(self._graph, confidence, schedule=self._schedule, oracle=self._oracle)
-                self._runs.append(_SubRun(k, Engine(verify)))
+                self._runs.append(_SubRun(k, Engine(verify, self._graph, tested=True)))
             if (outcome := self._certified()) is not None:
                 return outcome
 
@@ -56,7 +56,7 @@ class CarParallel:
         outcomes = (run.engine.outcome for run in self._runs)
         return next((outcome for outcome in outcomes if outcome and outcome.status == "certified"), None)
 
-    def _resume_until(self, moment: Moment) -> Generator[Round, Counts, None]:
+    def _resume_until(self, moment: Moment) -> Generator[Round, RoundAnswers, None]:
         """Hand out the duels of all ticks up to this moment, and give each sub-run its answers."""
         runs = self._runs
         if not runs:
@@ -81,9 +81,9 @@ class CarParallel:
             np.concatenate(counts),
             by_tick,
         )
-        wins = (yield duels) if duels.total else duels.count
+        answers = (yield duels) if duels.total else RoundAnswers.none(duels)
         for run, share, start, end in zip(runs, shares, starts, starts[1:], strict=False):
-            run.answer(len(share), wins[start:end])
+            run.answer(len(share), answers.part(slice(start, end)))
 
     def snapshot(self) -> Snapshot:
         """Report the sub-run that is furthest: the first that has not been refuted."""
@@ -121,11 +121,11 @@ class _SubRun:
         ticks: NDArray[np.int64] = 2**self._k * np.arange(self._resumed + 1, self._resumed + number + 1)
         return ticks
 
-    def answer(self, number: int, wins: Counts) -> None:
-        """Take the wins of its next ``number`` duels."""
+    def answer(self, number: int, answers: RoundAnswers) -> None:
+        """Take the answers to its next ``number`` duels."""
         if number:
             self._resumed += number
             before = self.engine.wanted
-            self.engine.tell_wins(wins, number)
+            self.engine.tell_many(answers, number)
             if self.engine.wanted is not before:
                 self._turns = self.engine.wanted.turns()

@@ -4,9 +4,9 @@ Differences from the listing:
 
 - The answers that CAR-Cond collected are kept, and t goes on counting from its last round: one anytime
   bound over all counts covers both phases.
-- The maxima run over all matchings. The guess meets itself with exactly 1/2, so it decides the stopping
-  test as well as a second-best matching would, and the error test with "> 1/2". Both are decided with room
-  for rounding.
+- The error test runs over all matchings: the guess meets itself with exactly 1/2, so it asks for "> 1/2".
+  The stopping test takes the best matching other than the guess, as printed. Both are decided with room for
+  rounding.
 - A refuted guess is reported as ``no_winner``. It is wrong to say so with probability delta_0 + delta at
   most: the guess itself may have been wrong.
 - With ``schedule="sparse"`` the pairs in question are duelled a few percent more between two looks.

@@ -10,12 +10,12 @@ Others add theirs by an entry point in the group ``duelmatch.algorithms`` that l
 
 from __future__ import annotations
 
+import re
 import secrets
 import sys
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from enum import StrEnum
 from functools import cache
 from importlib.metadata import entry_points
@@ -25,7 +25,7 @@ from pkgutil import resolve_name
 from reprlib import repr as shortly
 from typing import TYPE_CHECKING, Any, Literal
 
-from duelmatch.errors import ProblemError, listed
+from duelmatch.errors import AlgorithmError, DuelmatchError, ProblemError, did_you_mean, listed
 
 if TYPE_CHECKING:
     from duelmatch.explorers.engine import Search
@@ -51,11 +51,21 @@ SEED_BITS = 53
 """Drawn seeds stay below 2^53, so that readers that know only floats can keep them."""
 
 
+NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+PARAMETER_NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+
+_OPTIONS = "algorithm criterion delta file help jobs json max_duels name once out plot runs seed store study"
+_SETTINGS = "ahead as_json given graph lease max_votes observe preferences problem resumed skips source"
+RESERVED = frozenset(f"{_OPTIONS} {_SETTINGS} status ties url votes".split())
+"""Names that commands, settings and functions use for something else."""
+
+
 class Assumption(StrEnum):
     """What a guarantee takes for granted, beyond independent answers; ``sentence`` says it to people."""
 
     CONDORCET_WINNER = "condorcet_winner"
     MIXED_SAMPLER = "mixed_sampler"
+    CONSISTENT_JUDGES = "consistent_judges"
 
     @property
     def sentence(self) -> str:
@@ -64,7 +74,13 @@ class Assumption(StrEnum):
             Assumption.CONDORCET_WINNER: "a Condorcet winner exists",
             Assumption.MIXED_SAMPLER: "the Markov chain that draws the opponents has mixed in the steps "
             "that a rule of thumb gives it",
+            Assumption.CONSISTENT_JUDGES: "a judge who prefers a to b and b to c prefers a to c",
         }[self]
+
+
+def is_whole(value: object) -> bool:
+    """Whether a value is a whole number from 0, of Python or numpy; True and False are not numbers here."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +98,21 @@ class Parameter:
     low: float = 0.0
     high: float = sys.float_info.max
     choices: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not PARAMETER_NAME.fullmatch(self.name):
+            raise ProblemError(
+                f"A parameter is named in small letters, digits and underscores, not {self.name!r:.50}."
+            )
+        if self.name in RESERVED:
+            raise ProblemError(f"No parameter can be called '{self.name}': duelmatch uses that name itself.")
+        if self.kind not in (float, int, bool, str):
+            raise ProblemError(
+                f"The type of '{self.name}' must be float, int, bool or str, not {self.kind!r:.50}."
+            )
+        if self.kind is str and not self.choices:
+            raise ProblemError(f"'{self.name}' is a text, so it needs choices.")
+        self.checked(self.default)
 
     def checked(self, value: object) -> Any:
         """Return a value as one of this type.
@@ -133,9 +164,21 @@ class Algorithm:
     use: str = ""
     assuming: tuple[Assumption, ...] = ()
     bound: Callable[..., float] | str | None = None
-    answers: tuple[Literal["winner"], ...] = ("winner",)
+    bound_note: str = ""
+    """What is to be said of the bound, wherever it is shown."""
+    answers: tuple[Literal["winner", "tie"], ...] = ("winner", "tie")
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not NAME.fullmatch(self.name):
+            raise ProblemError(
+                f"An algorithm is named in small letters, digits and dashes, not {self.name!r:.50}."
+            )
+        if not (callable(self.make) or isinstance(self.make, str)):
+            raise ProblemError(f"'{self.name}' needs a function that makes a run, not {self.make!r:.50}.")
+        if not all(isinstance(parameter, Parameter) for parameter in self.parameters):
+            raise ProblemError(f"The parameters of '{self.name}' must be of the class Parameter.")
+        if len(self.defaults) < len(self.parameters):
+            raise ProblemError(f"Two parameters of '{self.name}' have the same name.")
         if self.criterion not in ("borda", "condorcet"):
             raise ProblemError(
                 f"The criterion of '{self.name}' must be 'borda' or 'condorcet', not {self.criterion!r:.50}."
@@ -173,7 +216,13 @@ class Algorithm:
         bound = resolve_name(self.bound) if isinstance(self.bound, str) else self.bound
         taken = signature(bound).parameters
         given = {name: value for name, value in parameters.items() if name in taken}
-        return float(bound(preferences, delta, **given))
+        try:
+            return float(bound(preferences, delta, **given))
+        except DuelmatchError:
+            raise
+        except Exception as error:  # of another package
+            reason = f"{type(error).__name__}: {error}"
+            raise AlgorithmError(f"The bound of {self.name} cannot be computed: {reason}") from error
 
 
 def _epsilon(default: float | None) -> Parameter:
@@ -192,7 +241,7 @@ _BATCH = Parameter(
     "batch",
     int,
     1,
-    "How many duels to have answered at least before thinking again: as many as are asked at the same time.",
+    "The fewest duels in a round: as many as are asked at the same time.",
     1,
     LARGEST_BATCH,
 )
@@ -200,14 +249,14 @@ _ASSUME_WINNER = Parameter(
     "assume_winner",
     bool,
     True,
-    "Whether to take for granted that a Condorcet winner exists. If not, the answer is proven to beat every "
-    "other, or it is said that none does, which takes more duels.",
+    "Whether to take for granted that a Condorcet winner exists. If not, the result is proven to beat every "
+    "other matching, or none does, and proving either takes more duels.",
 )
 _SCHEDULE = Parameter(
     "schedule",
     str,
     "sparse",
-    "Think after every round, as in the paper, or a few percent apart.",
+    "Update after every round, as in the paper, or each time the duels have grown by a few percent.",
     choices=("sparse", "every"),
 )
 _ORACLE = Parameter(
@@ -257,6 +306,7 @@ BUILT_IN = (
         "To compare with the paper: the very best on average, whatever it takes.",
         (Assumption.MIXED_SAMPLER,),
         "duelmatch.theory.bounds:clucb_borda_exact_bound",
+        "as Theorem 2 states it; its proof has a gap",
     ),
     Algorithm(
         "car-cond",
@@ -325,8 +375,7 @@ def described(name: object) -> Algorithm:
     _discover()
     if isinstance(name, str) and name in _known:
         return _known[name]
-    close = get_close_matches(name[:50], _known, n=1) if isinstance(name, str) else []
-    hint = f" Did you mean '{close[0]}'?" if close else ""
+    hint = did_you_mean(name, _known) if isinstance(name, str) else ""
     called = f"'{name:.50}'" if isinstance(name, str) else shortly(name)
     raise ProblemError(f"There is no algorithm {called}; the algorithms are {listed(_known, 9)}.{hint}")
 
@@ -356,11 +405,6 @@ def drawn_seed() -> int:
     return secrets.randbits(SEED_BITS)
 
 
-def is_whole(value: object) -> bool:
-    """Whether a value is a whole number from 0, of Python or numpy; True and False are not numbers here."""
-    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 0
-
-
 def _add(algorithm: Algorithm) -> None:
     if any(algorithm.name == other.name for other in BUILT_IN):
         raise ProblemError(f"'{algorithm.name}' is an algorithm of duelmatch; choose another name.")
@@ -387,6 +431,6 @@ def _discover() -> None:
             if not isinstance(algorithm, Algorithm) or algorithm.name != entry.name:
                 raise ProblemError("it does not lead to an Algorithm of that name")
             _add(algorithm)
-        except Exception as error:  # whatever another package does, this one goes on
+        except (Exception, SystemExit) as error:  # whatever another package does, this one goes on
             package = entry.dist.name if entry.dist else entry.value
             warnings.warn(f"The algorithm '{entry.name}' of {package} cannot be used: {error}", stacklevel=2)

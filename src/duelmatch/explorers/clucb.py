@@ -28,7 +28,7 @@ from numba import njit
 from duelmatch.errors import TooLargeError
 from duelmatch.explorers.car_cond import Schedule
 from duelmatch.explorers.catalogue import Assumption
-from duelmatch.explorers.engine import Counts, Outcome, Round, Rounds, Snapshot
+from duelmatch.explorers.engine import Counts, Outcome, Round, RoundAnswers, Rounds, Snapshot
 from duelmatch.graph import Graph, Indices, Vector
 from duelmatch.matchings.assignment import (
     best_matching,
@@ -86,7 +86,7 @@ class ClucbBorda:
                 return outcome
         raise AssertionError("unreachable")
 
-    def _epoch(self, epsilon: float, delta: float) -> Generator[Round, Counts, Outcome | None]:
+    def _epoch(self, epsilon: float, delta: float) -> Generator[Round, RoundAnswers, Outcome | None]:
         """Run until the best matching is within epsilon (None), or shown to be best (an outcome)."""
         graph = self._graph
         opponents = self._opponents_for(epsilon / 8)
@@ -112,9 +112,9 @@ class ClucbBorda:
             if self._schedule == "sparse" and asked[least_known] > 0:
                 edges, times = _batch(best, rival, asked)
             met_itself, duels = opponents.draw(edges, times)
-            wins = (yield duels) if duels.total else duels.count
+            answers = (yield duels) if duels.total else RoundAnswers.none(duels)
             parts = opponents.known_part, opponents.asked_part
-            t += _learn(asked, credit, reward, parts, edges, times, met_itself, duels.first, wins)
+            t += _learn(asked, credit, reward, parts, edges, times, met_itself, duels.first, answers.score)
 
     def _opponents_for(self, eta: float) -> _Opponents:
         if self._opponents is None or self._opponents.needs_renewal(eta):
@@ -237,12 +237,12 @@ def _learn(
     times: Counts,
     met_itself: Counts,
     first: Indices,
-    wins: Counts,
+    score: Vector,
 ) -> int:
-    """Credit the edges asked about with their wins, estimate their rewards anew; return the rounds played."""
+    """Credit the edges with what they won, estimate their rewards anew; return the rounds played."""
     rounds = 0
     for place in range(len(first)):
-        credit[first[place]] += wins[place]
+        credit[first[place]] += score[place]
     for place in range(len(edges)):
         edge = edges[place]
         asked[edge] += times[place]

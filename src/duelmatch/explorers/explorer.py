@@ -3,21 +3,45 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from inspect import signature
 from numbers import Integral
 from reprlib import repr as shortly
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from duelmatch.errors import DuelError, ProblemError
-from duelmatch.explorers.catalogue import check, described, drawn_seed, is_whole
-from duelmatch.explorers.engine import NOTHING, Counts, Engine, Outcome, Round, Search
+from duelmatch.errors import DuelError, ProblemError, listed
+from duelmatch.explorers.catalogue import BUILT_IN, check, described, drawn_seed, is_whole
+from duelmatch.explorers.engine import NOTHING, Counts, Engine, Outcome, Round, RoundAnswers, Search
 from duelmatch.explorers.result import Progress, Result
 from duelmatch.graph import Mask
 from duelmatch.matchings import Edge
 from duelmatch.problem import Duel, Problem
+
+if TYPE_CHECKING:
+    from duelmatch.explorers.panel.explorer import PanelExplorer
+
+Answer = str | Sequence[str | tuple[str, ...]] | None
+"""Who is better: a name, a ranking with ties in tuples, or None for no difference."""
+
+MISSING = "(no answer)"
+
+
+@overload
+def explorer(algorithm: Literal["panel"], problem: Problem, **parameters: Any) -> PanelExplorer: ...
+
+
+@overload
+def explorer(
+    algorithm: str,
+    problem: Problem,
+    delta: float = 0.05,
+    seed: int | None = None,
+    max_duels: int | None = None,
+    **parameters: Any,
+) -> Explorer: ...
 
 
 def explorer(
@@ -27,8 +51,12 @@ def explorer(
     seed: int | None = None,
     max_duels: int | None = None,
     **parameters: Any,
-) -> Explorer:
+) -> Explorer | PanelExplorer:
     """Start a run of an algorithm on a problem.
+
+    ``"panel"`` counts a known group instead of sampling a crowd: ``voters`` lists it, and the other
+    parameters are those of :class:`duelmatch.explorers.panel.PanelExplorer`; it knows no delta, and draws
+    nothing.
 
     ``delta`` bounds the probability of a wrong answer. Without a ``seed`` one is drawn; the run and its
     result show it. ``max_duels`` ends the run without an answer. The parameters of each algorithm are listed
@@ -38,13 +66,28 @@ def explorer(
     """
     if not isinstance(problem, Problem):
         raise ProblemError(f"An explorer needs a Problem, not {problem!r:.80}.")
+    if algorithm == "panel":
+        return _panel(problem, parameters)
     seed = drawn_seed() if seed is None else seed
     parameters = check(algorithm, delta, seed, parameters)
     if max_duels is not None and not is_whole(max_duels):
         raise ProblemError(f"max_duels must be a whole number from 0, not {shortly(max_duels)}.")
-    search = described(algorithm).search(problem.graph, float(delta), int(seed), parameters)
+    description = described(algorithm)
+    search = description.search(problem.graph, float(delta), int(seed), parameters)
     most = None if max_duels is None else int(max_duels)
-    return Explorer(problem, search, algorithm, float(delta), parameters.get("epsilon"), most, int(seed))
+    epsilon, tested = parameters.get("epsilon"), description in BUILT_IN
+    return Explorer(problem, search, algorithm, float(delta), epsilon, most, int(seed), tested)
+
+
+def _panel(problem: Problem, parameters: dict[str, Any]) -> PanelExplorer:
+    from duelmatch.explorers.panel.explorer import PanelExplorer
+
+    if "voters" not in parameters:
+        raise ProblemError('A panel needs its voters: explorer("panel", problem, voters=[...]).')
+    known = list(signature(PanelExplorer).parameters)[1:]
+    if unknown := [name for name in parameters if name not in known]:
+        raise ProblemError(f"panel has no parameter '{unknown[0]:.50}'; it has {listed(known, 9)}.")
+    return PanelExplorer(problem, **parameters)
 
 
 def explore(
@@ -89,6 +132,7 @@ class Explorer:
         epsilon: float | None = None,
         max_duels: int | None = None,
         seed: int | None = None,
+        tested: bool = False,
     ) -> None:
         self.problem = problem
         self.name = name
@@ -97,7 +141,7 @@ class Explorer:
         self.max_duels = max_duels
         self.seed = seed
         self.duels = 0
-        self._engine = Engine(search)
+        self._engine = Engine(search, problem.graph, tested)
         self._open: dict[int, tuple[Duel, int]] = {}
         self._last_id = 0
         self._queue: Queue | None = None  # of the present round, listed only once somebody asks
@@ -120,27 +164,28 @@ class Explorer:
         open_pairs = (pair for _, pair in self._open.values())
         return [self._hand_out(pair) for pair in self._waiting().take(n, open_pairs)]
 
-    def tell(self, duel: Duel, winner: str) -> None:
-        """Take the answer to a duel. A refused answer changes nothing.
+    def tell(self, duel: Duel, answer: Answer = MISSING, *, winner: Answer = MISSING) -> None:
+        """Take the answer to a duel: the winner's name, or None for no difference, which counts 1/2.
 
-        :raises DuelError: if the duel is not open, or the winner was not in it.
+        A ranking of the two is understood as well: ``["ann", "bob"]``, or ``[("ann", "bob")]`` for a tie.
+        ``winner`` is another name for ``answer``. A refused answer changes nothing.
+
+        :raises DuelError: if the duel is not open, or the answer is not about the two in it.
         """
+        self._engine.check_going_on()
         pair = self._pair_of(duel)
-        if not isinstance(winner, str) or winner not in (duel.first, duel.second):
-            raise DuelError(
-                f"'{winner!s:.80}' was not in duel {duel.id}, "
-                f"'{duel.first}' against '{duel.second}' at '{duel.position}'."
-            )
+        first_wins = _first_wins(duel, winner if answer is MISSING else answer)
         self._engine.interrupted = True
         del self._open[duel.id]
         self.duels += 1
-        self._engine.tell_one(pair, winner == duel.first)
+        self._engine.tell_one(pair, first_wins)
 
     def release(self, duel: Duel) -> None:
         """Give back a duel that will not be answered; it is handed out again under a new number.
 
         :raises DuelError: if the duel is not open.
         """
+        self._engine.check_going_on()
         self._waiting().put_back(self._pair_of(duel))
         del self._open[duel.id]
 
@@ -149,17 +194,18 @@ class Explorer:
         """The duels handed out and neither answered nor released."""
         return tuple(duel for duel, _ in self._open.values())
 
-    def replay(self, answers: Iterable[tuple[str, str, str]]) -> None:
+    def replay(self, answers: Iterable[tuple[str, ...]]) -> None:
         """Feed answers (position, winner, loser) of an earlier run of the same problem, parameters and seed.
 
-        They must come in the order in which they were told. Duels that were open then are asked again.
+        A tie is (position, one, other, "="). They must come in the order in which they were told. Duels that
+        were open then are asked again.
 
         :raises DuelError: at the first that this run would not have asked for, naming it.
         """
         for number, answer in enumerate(answers, start=1):
             self._engine.check_going_on()
             match answer:
-                case (str(position), str(winner), str(loser)):
+                case (str(position), str(winner), str(loser)) | (str(position), str(winner), str(loser), "="):
                     duel = self._asked_about(position, winner, loser)
                 case _:
                     raise DuelError(f"Answer {number} is not (position, winner, loser) but {answer!r:.80}.")
@@ -171,7 +217,7 @@ class Explorer:
                     "is it of another problem, seed, algorithm or set of parameters?"
                 )
                 raise DuelError(f"Answer {number}, '{winner}' over '{loser}' at '{position}', {reason}")
-            self.tell(duel, winner)
+            self.tell(duel, winner if len(answer) == 3 else None)
 
     @property
     def result(self) -> Result:
@@ -210,14 +256,20 @@ class Explorer:
             return wanted
         return Round(wanted.first, wanted.second, self._queue.counts())
 
-    def tell_wins(self, wins: Counts) -> None:
-        """Take the answers to all of :meth:`wanted`: how often the first of each pair won.
+    def tell_wins(self, wins: Counts, ties: Counts | None = None) -> None:
+        """Take the answers to all of :meth:`wanted`: how often the first of each pair won, or nobody did.
 
         :raises DuelError: if they do not fit what is wanted, or are more than the budget allows.
         """
         wanted = self.wanted()
-        if wins.shape != wanted.count.shape or (wins < 0).any() or (wins > wanted.count).any():
-            raise DuelError("The wins must be a number from 0 to the count for each pair that is wanted.")
+        ties = np.zeros(len(wins), dtype=np.int64) if ties is None else ties
+        if (
+            not (wins.shape == ties.shape == wanted.count.shape)
+            or ((wins < 0) | (ties < 0) | (wins + ties > wanted.count)).any()
+        ):
+            raise DuelError(
+                "The wins and ties must be numbers from 0, together at most the count, for each pair wanted."
+            )
         if wanted.total > self._budget(wanted.total):
             raise DuelError(f"{wanted.total:,} answers are more than max_duels={self.max_duels:,} allows.")
         if wanted.total == 0:
@@ -226,7 +278,7 @@ class Explorer:
         if self._queue is not None and self._of is self._engine.wanted:
             self._queue = Queue(NOTHING)
         self.duels += wanted.total
-        self._engine.tell_wins(wins, wanted.total)
+        self._engine.tell_many(RoundAnswers(wins, ties), wanted.total)
 
     def _budget(self, wanted: int) -> int:
         """Return how many of the duels wanted can still be asked."""
@@ -276,6 +328,21 @@ class Explorer:
 
     def _named(self, edges: Mask) -> tuple[Edge, ...]:
         return tuple(self.problem.edges[edge] for edge in np.flatnonzero(edges))
+
+
+def _first_wins(duel: Duel, answer: Answer) -> bool | None:
+    """Return whether the first of a duel wins; None for a tie."""
+    match answer:
+        case str() if answer in duel.candidates:
+            return answer == duel.first
+        case None | [(str(), str())] if answer is None or sorted(answer[0]) == sorted(duel.candidates):
+            return None
+        case [str(better), str(worse)] if sorted((better, worse)) == sorted(duel.candidates):
+            return better == duel.first
+    raise DuelError(
+        f"'{answer!s:.80}' was not in duel {duel.id}, "
+        f"'{duel.first}' against '{duel.second}' at '{duel.position}'."
+    )
 
 
 class Queue:

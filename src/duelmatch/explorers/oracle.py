@@ -31,9 +31,10 @@ ROUNDING = 1e-9
 
 
 class Oracle:
-    """O_eps of the paper on the bounds of the present round, which :meth:`face` sets.
+    """O_eps of the paper on the bounds of the present round, which :meth:`begin_round` sets.
 
-    ``room`` is how far the weakest witness against a decision is above the threshold.
+    ``room`` is how far the weakest witness against a decision is above the threshold; 0 where there is none,
+    and so where there was a decision.
     """
 
     def __init__(self, graph: Graph, method: Method) -> None:
@@ -44,7 +45,9 @@ class Oracle:
         self._best = self._no_values()
         self.room = 0.0
 
-    def face(self, bounds: tuple[Matrix, Matrix], accepted: Mask, rejected: Mask, epsilon: float) -> None:
+    def begin_round(
+        self, bounds: tuple[Matrix, Matrix], accepted: Mask, rejected: Mask, epsilon: float
+    ) -> None:
         """Take the bounds of a round, and what is decided before it."""
         self._accepted, self._rejected = np.flatnonzero(accepted), np.flatnonzero(rejected)
         self._allowed = allowed_edges(self._graph, self._accepted, self._rejected)

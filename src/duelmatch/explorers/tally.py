@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from duelmatch.explorers.engine import Counts, Round
+from duelmatch.explorers.engine import Round, RoundAnswers
 from duelmatch.graph import Graph
 from duelmatch.theory.confidence import paper_radius
 
@@ -13,22 +13,22 @@ Matrix = NDArray[np.float64]
 
 
 class Tally:
-    """How often each edge beat each other edge of its position."""
+    """How often each edge beat each other edge of its position; a tie counts half for either."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.wins = np.zeros((graph.edges, graph.edges), dtype=np.int64)
+        self.wins = np.zeros((graph.edges, graph.edges))
         self._comparable = graph.comparable
 
-    def add(self, asked: Round, wins: Counts) -> None:
+    def add(self, asked: Round, answers: RoundAnswers) -> None:
         """Count the answers of a round."""
-        np.add.at(self.wins, (asked.first, asked.second), wins)
-        np.add.at(self.wins, (asked.second, asked.first), asked.count - wins)
+        np.add.at(self.wins, (asked.first, asked.second), answers.score)
+        np.add.at(self.wins, (asked.second, asked.first), asked.count - answers.score)
 
     @property
-    def counts(self) -> Counts:
+    def counts(self) -> NDArray[np.int64]:
         """T(e, e'): how many duels each pair has had."""
-        return self.wins + self.wins.T
+        return (self.wins + self.wins.T).astype(np.int64)
 
     @property
     def estimate(self) -> Matrix:
@@ -38,7 +38,7 @@ class Tally:
         return np.where(self._comparable, known, 0.0)
 
     def bounds(self, round_number: int, delta: float, events: int) -> tuple[Matrix, Matrix]:
-        """Return the lower and upper confidence matrices of the paper (Eq. 7): 1/2 on the diagonal."""
+        """Return the lower and upper confidence matrices (Eq. 8, radius of Eq. 7): 1/2 on the diagonal."""
         radius = paper_radius(self.counts, round_number, delta, events)
         estimate = self.estimate
         lower = np.maximum(0.0, estimate - radius)

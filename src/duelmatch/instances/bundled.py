@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from duelmatch.errors import ProblemError, listed
+from duelmatch.errors import ProblemError, did_you_mean, listed
 from duelmatch.files.problems import load_preferences
 from duelmatch.preferences import Preferences
 
@@ -18,8 +18,10 @@ def example_names() -> tuple[str, ...]:
 
 def example_path(name: str) -> Path:
     """Return the file of a bundled example."""
-    if name not in example_names():
-        raise ProblemError(f"There is no example '{name}'; the examples are {listed(example_names())}.")
+    known = example_names()
+    if name not in known:
+        hint = did_you_mean(name, known)
+        raise ProblemError(f"There is no example '{name:.50}'; the examples are {listed(known)}.{hint}")
     return _FOLDER / f"{name}.yaml"
 
 

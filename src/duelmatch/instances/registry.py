@@ -35,6 +35,7 @@ BUILT_IN: dict[str, Generator] = {
 }
 
 _known = dict(BUILT_IN)
+_registered: dict[str, Generator] = {}
 
 
 def register_generator(name: str, make: Generator) -> None:
@@ -44,6 +45,12 @@ def register_generator(name: str, make: Generator) -> None:
     """
     _discover()
     _add(name, make)
+    _registered[name] = make
+
+
+def registered_generators() -> dict[str, Generator]:
+    """Return those that were registered by a call, by name: other processes have to be told of them."""
+    return dict(_registered)
 
 
 def generator(name: object) -> Generator:
@@ -75,6 +82,6 @@ def _discover() -> None:
     for entry in entry_points(group=GROUP):
         try:
             _add(entry.name, entry.load())
-        except Exception as error:  # whatever another package does, this one goes on
+        except (Exception, SystemExit) as error:  # whatever another package does, this one goes on
             package = entry.dist.name if entry.dist else entry.value
             warnings.warn(f"The generator '{entry.name}' of {package} cannot be used: {error}", stacklevel=2)

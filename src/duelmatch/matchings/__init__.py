@@ -21,18 +21,21 @@ from duelmatch.matchings.assignment import (
     usable_edges,
 )
 from duelmatch.matchings.counting import MEMORY, count_matchings, edge_marginals
+from duelmatch.matchings.description import Description, describe
 from duelmatch.matchings.game import Game, Solution
 from duelmatch.matchings.sampling import DEFAULT_ETA, Method, sampler
 from duelmatch.matchings.subgradient import solve_by_subgradients
 from duelmatch.problem import Matching, Problem
 
 __all__ = [
+    "Description",
     "Edge",
     "Samples",
     "Solution",
     "best",
     "best_other",
     "count",
+    "describe",
     "edges_in_every",
     "edges_in_some",
     "game_value",

@@ -8,14 +8,14 @@ number of vertices open at once: the number of positions in a dense graph, a few
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import gcd, isqrt, perm, prod
+from math import gcd, isqrt, lgamma, perm, prod
 
 import numpy as np
 
 from duelmatch.errors import TooLargeError
 from duelmatch.graph import Graph, Vector
 from duelmatch.matchings.blocks import blocks
-from duelmatch.matchings.elimination import Layer, Plan, plan
+from duelmatch.matchings.elimination import Elimination, Layer, plan
 
 MEMORY = 1 << 30
 """Default limit on the memory an exact computation may take, in bytes."""
@@ -44,7 +44,18 @@ def edge_marginals(graph: Graph, memory: int = MEMORY) -> Vector:
     return marginals
 
 
-def plan_within(graph: Graph, memory: int) -> tuple[Plan, int]:
+def log_count_bound(graph: Graph) -> float:
+    """Return the natural logarithm of an upper bound on the number of maximum matchings, at no cost.
+
+    Bregman's bound on the permanent, prod_j (d_j!)^(1/d_j), for the square matrix that n - l positions
+    open to all candidates complete; each matching is then counted (n - l)! times.
+    """
+    spare = graph.candidates - graph.positions
+    bregman: float = sum(lgamma(degree + 1) / degree for degree in graph.degrees.tolist())
+    return bregman + spare * lgamma(graph.candidates + 1) / graph.candidates - lgamma(spare + 1)
+
+
+def plan_within(graph: Graph, memory: int) -> tuple[Elimination, int]:
     """Return a plan for a block, and the stride between kept layers that respects the memory limit."""
     elimination = plan(graph)
     layer_bytes = [8 << step.open_after for step in elimination.steps]
@@ -78,7 +89,7 @@ def _count_block(graph: Graph, memory: int) -> int:
     return _chinese_remainder(residues, moduli)
 
 
-def _count_modulo(elimination: Plan, modulus: int) -> int:
+def _count_modulo(elimination: Elimination, modulus: int) -> int:
     layer: Layer = np.ones(1, dtype=np.uint64)
     for step in elimination.steps:
         layer = step.forward(layer) % np.uint64(modulus)

@@ -129,7 +129,7 @@ def _edge_views(unmatched: Layer, after: Layer, bit: int) -> tuple[Layer, Layer]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Elimination:
     """An order of elimination."""
 
     steps: tuple[Step, ...]
@@ -168,7 +168,7 @@ def _scaled(layer: Vector) -> Vector:
     return np.ldexp(layer, -exponent) if abs(exponent) > 64 else layer
 
 
-def plan(graph: Graph) -> Plan:
+def plan(graph: Graph) -> Elimination:
     """Find a cheap elimination order greedily, from a few starting vertices, and keep the cheapest.
 
     Among the open vertices and their neighbours, the next to go is the one that leaves the fewest
@@ -188,7 +188,7 @@ def plan(graph: Graph) -> Plan:
     return min(plans, key=lambda candidate: candidate.work)
 
 
-def _plan_from(start: int, positions: int, remaining: list[dict[int, int]]) -> Plan:
+def _plan_from(start: int, positions: int, remaining: list[dict[int, int]]) -> Elimination:
     open_vertices: list[int] = []
     left = len(remaining)
     steps = []
@@ -197,7 +197,7 @@ def _plan_from(start: int, positions: int, remaining: list[dict[int, int]]) -> P
         steps.append(_eliminate(vertex, vertex < positions, open_vertices, remaining))
         left -= 1
         if left == 0:
-            return Plan(tuple(steps))
+            return Elimination(tuple(steps))
         nearby = dict.fromkeys(open_vertices)
         nearby.update(dict.fromkeys(end for vertex in open_vertices for end in remaining[vertex]))
         is_open = set(open_vertices)

@@ -1,6 +1,7 @@
 """The max-min game over two matching polytopes, solved exactly as one linear program.
 
-The value of the game is (Eq. 5 of the paper)
+The value of the game is (Eq. 6 of the paper; Eq. 5 is the case
+without required and forbidden edges)
 
     max over x in P(M, A1, R1) of min over y in P(M, A2, R2) of x^T Q y / l,
 

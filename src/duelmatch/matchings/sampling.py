@@ -17,7 +17,7 @@ from duelmatch.graph import Graph, Vector
 from duelmatch.matchings.blocks import blocks
 from duelmatch.matchings.chain import Chain
 from duelmatch.matchings.counting import MEMORY, plan_within
-from duelmatch.matchings.elimination import Plan, Step
+from duelmatch.matchings.elimination import Elimination, Step
 
 Method = Literal["auto", "exact", "chain"]
 
@@ -98,7 +98,7 @@ class ExactSampler:
 class _Layers:
     """The layers of one block's count, kept between draws if memory allows, else computed anew."""
 
-    def __init__(self, plan: Plan, stride: int) -> None:
+    def __init__(self, plan: Elimination, stride: int) -> None:
         self._plan, self._stride = plan, stride
         self._kept: list[tuple[Step, Vector]] | None = None
 

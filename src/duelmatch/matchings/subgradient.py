@@ -1,7 +1,7 @@
 """The paper's own solver for the matching game: projected subgradient ascent, projected by Frank-Wolfe.
 
-Appendix C.2 of the paper (Algorithms "Condorcet Oracle" and "Approximate projection by Frank-Wolfe").
-It is kept as the paper has it, with these differences, without which it cannot run:
+Appendix C.2 of the paper: Algorithm 6 ("Condorcet Oracle") and Algorithm 7 ("Approximate projection by
+Frank-Wolfe"). It is kept as the paper has it, with these differences, without which it cannot run:
 
 - The printed iteration counts, T = (4 l K)^2 / eps^2 steps with 16 l^2 / eps'^2 projection steps each,
   are about 6e18 assignment problems for l = 3, K = 9, eps = 0.1. Both loops stop on a proof instead: the

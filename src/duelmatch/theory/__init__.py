@@ -18,18 +18,23 @@ from duelmatch.theory.gaps import (
 )
 from duelmatch.theory.limit import InformationLimit, information_limit, lower_bound
 from duelmatch.theory.width import width, width_bound
+from duelmatch.theory.winners import BordaWinner, CondorcetWinner, borda_winner, condorcet_winner
 
 __all__ = [
+    "BordaWinner",
+    "CondorcetWinner",
     "InformationLimit",
     "PaperLowerBound",
     "borda_gaps",
     "borda_hardness",
+    "borda_winner",
     "car_cond_bound",
     "car_verify_bound",
     "clucb_borda_exact_bound",
     "clucb_borda_pac_bound",
     "condorcet_gaps",
     "condorcet_pair_gaps",
+    "condorcet_winner",
     "information_limit",
     "lower_bound",
     "paper_lower_bound",

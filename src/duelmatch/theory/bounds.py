@@ -28,7 +28,7 @@ VERIFICATION_DELTA = 0.01
 """delta_0 of CAR-Verify: the confidence of the guess that is then verified."""
 
 MOST_MATCHINGS = 3_000
-"""Limit on the matchings whose every two are compared to check Theorem 7's side condition."""
+"""Limit on the matchings whose every two are compared to check Theorem 6's side condition."""
 
 
 def clucb_borda_pac_bound(preferences: Preferences, delta: float, epsilon: float) -> float:
@@ -46,7 +46,9 @@ def clucb_borda_exact_bound(preferences: Preferences, delta: float) -> float:
     """Return the sum of the PAC bounds of the epochs q = 1, ..., q* (Appendix B.5).
 
     The paper states the order only; its proof runs CLUCB-Borda-PAC with eps_q = 2^-q and delta_q =
-    delta / (2 q^2) until eps_q is below the smallest gap over l, and this adds those up.
+    delta / (2 q^2) until eps_q is below the smallest gap over l, and this adds those up. The proof that this
+    epoch is the last has a gap (docs/paper.md, Theorem 2), and runs do go on: this is what the theorem says,
+    not a proven bound.
     """
     _check_delta(delta)
     smallest = float(borda_gap_vector(preferences).min())
@@ -100,7 +102,7 @@ class PaperLowerBound:
 
 
 def paper_lower_bound(preferences: Preferences, criterion: Criterion, delta: float) -> PaperLowerBound:
-    """Return the paper's lower bound for this instance: Theorem 3 (Borda) or Theorem 7 (Condorcet)."""
+    """Return the paper's lower bound for this instance: Theorem 3 (Borda) or Theorem 6 (Condorcet)."""
     _check_delta(delta)
     if delta >= 0.1:
         return PaperLowerBound(None, "delta must be below 0.1")
@@ -136,7 +138,7 @@ def _borda_lower_bound(preferences: Preferences, delta: float) -> PaperLowerBoun
 
 
 def _condorcet_lower_bound(preferences: Preferences, delta: float) -> PaperLowerBound:
-    """Theorem 7: 0.4 gamma (1 - gamma) / l^2 sum over e outside the winner of ln(1 / delta) / Delta_e^2.
+    """Theorem 6: 0.4 gamma (1 - gamma) / l^2 sum over e outside the winner of ln(1 / delta) / Delta_e^2.
 
     It grows with gamma, so its limit as gamma approaches 1 / (2 (2 + l)) is taken.
     """
@@ -152,7 +154,7 @@ def _condorcet_lower_bound(preferences: Preferences, delta: float) -> PaperLower
     total = count_matchings(graph)
     if total > MOST_MATCHINGS:
         raise TooLargeError(
-            f"The side condition of Theorem 7 compares every two of {total} matchings; "
+            f"The side condition of Theorem 6 compares every two of {total} matchings; "
             f"the limit is {MOST_MATCHINGS} matchings."
         )
     if not _winner_is_hardest_to_beat(preferences, winner):
@@ -167,7 +169,7 @@ def _condorcet_lower_bound(preferences: Preferences, delta: float) -> PaperLower
 
 
 def _winner_is_hardest_to_beat(preferences: Preferences, winner: Indices) -> bool:
-    """Check the condition of Theorem 7 on every two matchings.
+    """Check the condition of Theorem 6 on every two matchings.
 
     For every M other than the winner W and every M_x that beats it: f(M, W) <= f(M, M_x), and M_x uses
     the winner's edge wherever M does not.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pytest
 
-from statistical import crowds
+from benchmarks.error_rates import crowds
 
 RUNS, MOST = 24, 12
 WRONG_RUNS, ENOUGH = 60, 12

@@ -12,7 +12,7 @@ import duelmatch as dm
 from cases import each
 from duelmatch.experiments.simulation import answer_round
 from duelmatch.explorers.frugal.search import FrugalSearch
-from explorers.frugal.watching import PROBLEMS, SQUARE, WIDE, play_out, tabled, worlds
+from explorers.frugal.watching import PROBLEMS, SQUARE, WIDE, all_decided, play_out, tabled, worlds
 
 BOTH = ("condorcet", "borda")
 TRIO = dm.Problem.complete(["a", "b", "c"], ["s"])
@@ -221,7 +221,7 @@ def test_the_p_value_is_no_smaller_than_the_wealth_against_the_winner_allows(alg
         pair_of = {ends: number for number, ends in enumerate(brute.pairs(graph))}
         for _ in range(120):
             try:
-                asked = next(rounds) if wins is None else rounds.send(wins)
+                asked = next(rounds) if wins is None else rounds.send(all_decided(wins))
             except StopIteration:
                 break
             rows, peaks = run._rivals.rows, run._rivals._base.peak
@@ -271,7 +271,7 @@ def test_rounds_grow_with_the_duels_by_a_fiftieth(algorithm):
     for _ in range(200):
         assert asked.total == max(1, int(0.02 * duels))
         duels += asked.total
-        asked = rounds.send(asked.count // 2)
+        asked = rounds.send(all_decided(asked.count // 2))
 
 
 @both

@@ -11,7 +11,7 @@ from duelmatch.explorers.frugal.listed import NO_RUIN, Ledger, bets
 from duelmatch.explorers.frugal.stakes import Pairs, Play, Stakes
 from duelmatch.explorers.frugal.tables import SCALES, Tables
 from duelmatch.matchings.assignment import usable_edges
-from explorers.frugal.watching import PROBLEMS, coefficients
+from explorers.frugal.watching import PROBLEMS, all_decided, coefficients
 
 CRITERIA = ("condorcet", "borda")
 GRAPHS = {name: problem.graph for name, problem in PROBLEMS.items()}
@@ -57,7 +57,7 @@ def some_play(graph, criterion, champion, rng):
     pairs = np.flatnonzero(drawn)
     worst = stakes.worst(omega)
     wins = rng.binomial(drawn[pairs], 0.6)
-    return Play(stakes, omega, stakes.square_sums(inverse), worst, pairs, drawn[pairs], wins)
+    return Play(stakes, omega, stakes.square_sums(inverse), worst, pairs, drawn[pairs], all_decided(wins))
 
 
 @everywhere
@@ -138,7 +138,7 @@ def test_both_ledgers_multiply_the_wealth_by_one_plus_lambda_y(graph, criterion,
 
     def log_factor(number, bet):
         total = 0.0
-        for pair, duels, wins in zip(play.pairs, play.duels, play.wins, strict=True):
+        for pair, duels, wins in zip(play.pairs, play.duels, play.answers.wins, strict=True):
             y = right[number, pair] / (2 * play.omega[pair])
             total += wins * np.log(1 + bet * (y + slack)) + (duels - wins) * np.log(1 + bet * (slack - y))
         return total

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import brute
-from duelmatch.explorers.engine import Outcome
+from duelmatch.explorers.engine import Outcome, RoundAnswers
 from duelmatch.explorers.frugal import listed, search, tables
 from duelmatch.explorers.frugal.search import FrugalSearch
 from duelmatch.graph import Graph
@@ -124,9 +124,13 @@ def watch(
         factors = np.ones((2, run._pairs.count, len(wealth_after(None))))
         before = wealth_after(None)
         for pair in np.flatnonzero(play.omega > 0):
+            single = replace(play, pairs=np.array([pair]), duels=np.array([1]))
             for won in (0, 1):
-                one = replace(play, pairs=np.array([pair]), duels=np.array([1]), wins=np.array([won]))
+                one = replace(single, answers=all_decided(np.array([won])))
                 factors[won, pair] = np.exp(wealth_after(one) - before)
+            tie = replace(single, answers=RoundAnswers(np.array([0]), np.array([1])))
+            middle = factors[:, pair].mean(axis=0)  # so ties change no expectation
+            np.testing.assert_allclose(np.exp(wealth_after(tie) - before), middle, rtol=1e-9)
         return factors
 
     def show(play, rows, proof, wealth_after) -> None:
@@ -181,13 +185,18 @@ def play_out(
     rounds, wins, duels = run.rounds(), None, 0
     while duels < most_duels:
         try:
-            asked = next(rounds) if wins is None else rounds.send(wins)
+            asked = next(rounds) if wins is None else rounds.send(all_decided(wins))
         except StopIteration as stop:
             return stop.value
         ends = zip(asked.first.tolist(), asked.second.tolist(), strict=True)
         wins = rng.binomial(asked.count, chances[[pair_of[pair] for pair in ends]])
         duels += asked.total
     return None
+
+
+def all_decided(wins: np.ndarray) -> RoundAnswers:
+    """Answers without a tie."""
+    return RoundAnswers(wins, np.zeros_like(wins))
 
 
 def tabled(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,53 +1,57 @@
-"""``duelmatch study status`` and ``log``: where a study stands, and what has happened in it."""
+"""``duelmatch study status``, ``log``, ``export`` and ``import``: all there is to know about a study."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from duelmatch.cli.options import json_option
-from duelmatch.cli.output import Page, counted, print_json, rounded, working
-from duelmatch.cli.standing import probability, still_possible
-from duelmatch.cli.stores import opened_study, store_option, study_option
-from duelmatch.explorers.catalogue import described
+from duelmatch.cli.options import STDIN, STDIN_NAME, json_option, stdin_text
+from duelmatch.cli.output import Page, counted, print_either, print_json, rounded, working
+from duelmatch.cli.standing import meaning, print_matching, probability, still_possible
+from duelmatch.cli.store import on_study, opened_store, store_option
+from duelmatch.errors import FileError
+from duelmatch.files.text import printable
 
 if TYPE_CHECKING:
     from duelmatch.studies import Entry, Status, Study
 
+MOST_BYTES = 500_000_000
+
 
 @click.command("status")
-@store_option
-@study_option
+@on_study
 @json_option
-def status(url: str, study_id: str | None, as_json: bool) -> None:
-    """Say where a study stands: votes, voters, the leader, and how sure that is.
+def status(study: Study, as_json: bool) -> None:
+    """Say where a study stands: answers, voters, the leader, and how sure that is.
 
     \b
     Example:
       duelmatch study status
     """  # noqa: D301
-    with opened_study(url, study_id) as study, working("Going through the answers"):
+    with working("Replaying the answers"):
         where = study.status()
     if as_json:
-        print_json(as_dict(where, study))
+        print_json(_as_dict(where, study))
         return
     page = Page()
     page.heading(f"{where.name}: {where.state}")
-    page.facts(_facts(where))
-    if where.result.matching is not None:
-        sure = where.result.status in ("certified", "within_epsilon")
-        heading = "Candidate" if sure else "Candidate (NOT CERTIFIED)"
-        page.table({"Position": "left", heading: "left"}, where.result.matching.items())
-    page.paragraph(_meaning(where, study))
+    page.facts(_facts(where, study))
+    print_matching(page, where.result)
+    guess = "This is a guess from the answers so far: nothing is certain yet."
+    page.paragraph(guess if where.result.status == "budget_spent" else meaning(where.result))
 
 
-def _facts(where: Status) -> Iterator[tuple[str, str]]:
+def _facts(where: Status, study: Study) -> Iterator[tuple[str, str]]:
     uncounted = where.answers - where.counted
     yield "Study", where.id
-    yield "Votes", f"{where.counted:,}" + (f" (and {uncounted:,} that do not count)" if uncounted else "")
+    yield "Algorithm", study.settings.algorithm
+    yield "Seed", f"{study.settings.seed}"
+    yield "Answers", f"{where.counted:,}" + (f" (and {uncounted:,} that do not count)" if uncounted else "")
     yield "Voters", f"{where.voters:,}"
     yield "Open questions", f"{where.open_questions:,}"
     if where.dropped:
@@ -59,31 +63,16 @@ def _facts(where: Status) -> Iterator[tuple[str, str]]:
     if where.progress.p_value is not None and where.progress.leader is not None:
         yield "Leader", f"p {probability(where.progress.p_value)}; {still_possible(where.progress)}"
     left = where.votes_left
-    yield "Votes to go", "not known yet" if left is None else f"about {rounded(left)}"
+    yield "Answers to go", "not known yet" if left is None else f"about {rounded(left)}"
 
 
-def _meaning(where: Status, study: Study) -> str:
-    match where.result.status:
-        case "no_winner":
-            return "There is no Condorcet winner: every matching loses to some other, or ties with it."
-        case "budget_spent":
-            return "This is a guess from the votes so far: nothing is certain yet."
-    return (
-        f"The chance that this is wrong is {100 * where.result.delta:g}% at most, if each duel was answered "
-        "independently and with the same chances throughout. "
-        f"{described(study.settings.algorithm).guarantee}"
-    )
-
-
-def as_dict(where: Status, study: Study) -> dict[str, Any]:
-    """Return a status for programs to read."""
-    matching = None if where.result.matching is None else dict(where.result.matching)
+def _as_dict(where: Status, study: Study) -> dict[str, Any]:
     names = ("id", "name", "state", "done", "entries", "voters", "questions", "open_questions", "answers")
     return {name: getattr(where, name) for name in (*names, "counted", "missing", "unused", "dropped")} | {
         "status": where.result.status,
-        "matching": matching,
+        "matching": where.result.matching,
         "error_allowed": where.result.delta,
-        "assuming": list(where.result.assuming),
+        "assuming": where.result.assuming,
         "accepted": where.progress.accepted,
         "rejected": where.progress.rejected,
         "undecided": where.progress.undecided,
@@ -95,23 +84,19 @@ def as_dict(where: Status, study: Study) -> dict[str, Any]:
 
 
 @click.command("log")
-@store_option
-@study_option
+@on_study
 @click.option("--after", type=click.IntRange(0), default=0, help="Only what follows this entry.")
-@click.option("--limit", type=click.IntRange(1), help="No more entries than that.")
+@click.option("--limit", type=click.IntRange(1), help="No more entries than this.")
 @json_option
-def log(url: str, study_id: str | None, after: int, limit: int | None, as_json: bool) -> None:
+def log(study: Study, after: int, limit: int | None, as_json: bool) -> None:
     """Print what has happened in a study, entry by entry; voters by number.
 
     \b
     Example:
       duelmatch study log --after 100
     """  # noqa: D301
-    with opened_study(url, study_id) as study:
-        entries = study.log(after, limit)
+    entries = study.log(after, limit)
     if as_json:
-        from dataclasses import asdict
-
         print_json({"study": study.id, "entries": [asdict(entry) for entry in entries]})
         return
     for entry in entries:
@@ -120,8 +105,6 @@ def log(url: str, study_id: str | None, after: int, limit: int | None, as_json: 
 
 
 def _sentence(entry: Entry, study: Study) -> str:
-    from duelmatch.files.text import printable
-
     parts = [entry.kind]
     if entry.question is not None:
         parts.append(f"question {entry.question}")
@@ -134,3 +117,63 @@ def _sentence(entry: Entry, study: Study) -> str:
     if entry.note is not None and entry.kind != "created":
         parts += [name if value is True else f"{value}" for name, value in entry.note.items()]
     return printable(", ".join(parts))
+
+
+@click.command("export")
+@click.argument("target", metavar="FILE", required=False, type=click.Path(dir_okay=False, path_type=Path))
+@on_study
+@click.option("--csv", "as_csv", is_flag=True, help="The answers as CSV, even if FILE does not end in .csv.")
+@click.option("--voters", is_flag=True, help="Include the names of the voters.")
+def export(target: Path | None, study: Study, as_csv: bool, voters: bool) -> None:
+    """Write all of a study to FILE as JSON, or its answers as CSV if FILE ends in .csv.
+
+    Without FILE, it is printed.
+
+    Voters appear by number, unless their names are asked for. Links are never included.
+
+    \b
+    Example:
+      duelmatch study export lineup.json
+      duelmatch study export answers.csv
+    """  # noqa: D301
+    from duelmatch.files.text import naming, write_text
+    from duelmatch.studies.exchange import export_csv, export_json
+
+    wants_csv = as_csv or (target is not None and target.suffix.lower() == ".csv")
+    text = (export_csv if wants_csv else export_json)(study, voters)
+    if target is None:
+        click.echo(text, nl=False)
+        return
+    with naming(target) as path:
+        write_text(path, text, MOST_BYTES)
+    Page().paragraph(f"{study.name} is in {target}.")
+
+
+@click.command("import")
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+@store_option
+@json_option
+def take_in(file: Path, url: str, as_json: bool) -> None:
+    """Put a study that was exported as JSON into a database, under a new id.
+
+    \b
+    Example:
+      duelmatch study import lineup.json --store postgresql://me@localhost/duels
+    """  # noqa: D301
+    from duelmatch.files.text import naming, read_text
+    from duelmatch.studies.exchange import import_json
+
+    text = stdin_text(MOST_BYTES) if str(file) == STDIN else None
+    with naming(file if text is None else STDIN_NAME) as path:
+        if path.suffix.lower() == ".csv":
+            raise FileError("A CSV has the answers only; import what was exported as JSON.")
+        text = text or read_text(path, MOST_BYTES)
+        with opened_store(url, new=True) as store:
+            study = import_json(store, text)
+            where = study.status()
+    summary = {"study": study.id, "name": study.name, "votes": where.counted, "entries": where.entries}
+    sentence = f"{study.name} is here as study {study.id}, with {counted(where.counted, 'answer')}."
+    print_either(as_json, summary, sentence)
+
+
+COMMANDS = (status, log, export, take_in)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from duelmatch.drawing import INK
+from duelmatch.experiments.evaluation import CellSummary
 from duelmatch.experiments.experiment import Cell
 from duelmatch.experiments.figures.style import Styles, legend_below, look, plain
-from duelmatch.experiments.running import simulate_run
-from duelmatch.experiments.summary import Summary
+from duelmatch.experiments.simulation import simulated_run
 from duelmatch.explorers.explorer import Explorer
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ ACCEPTED, REJECTED, UNDECIDED = "#009E73", "#D55E00", "#DDDDDD"
 
 
 @dataclass(frozen=True)
-class Trace:
+class ProgressTrace:
     """Where a run stood after so many duels: edges accepted, rejected and undecided, and the gap left."""
 
     cell: Cell
@@ -37,7 +37,7 @@ class Trace:
     gaps: list[float | None]
 
 
-def traces(summaries: list[Summary]) -> list[Trace]:
+def traces(summaries: list[CellSummary]) -> list[ProgressTrace]:
     """Do the first run of each variant again, on the largest problem that is quickly done, and watch it."""
     quick: dict[tuple[str, float], dict[str, Cell]] = {}
     edges: dict[tuple[str, float], int] = {}
@@ -53,9 +53,9 @@ def traces(summaries: list[Summary]) -> list[Trace]:
     return [trace(cell) for cell in list(quick[best].values())[:MOST_COLUMNS]]
 
 
-def trace(cell: Cell, repetition: int = 0) -> Trace:
+def trace(cell: Cell, repetition: int = 0) -> ProgressTrace:
     """Do a run again, with the same answers as before, and watch it."""
-    found = Trace(cell, [], [], [], [], [])
+    found = ProgressTrace(cell, [], [], [], [], [])
 
     def observe(run: Explorer) -> None:
         if found.duels and run.duels < STEP * found.duels[-1] and not run.done:
@@ -71,11 +71,20 @@ def trace(cell: Cell, repetition: int = 0) -> Trace:
         found.undecided.append(edges - accepted - rejected)
         found.gaps.append(progress.gap)
 
-    simulate_run(cell, repetition, observe)
+    variant, seed = cell.variant, cell.seed(repetition)
+    simulated_run(
+        cell.instance.preferences,
+        variant.algorithm,
+        cell.delta,
+        seed,
+        cell.max_duels,
+        observe,
+        **variant.parameters,
+    )
     return found
 
 
-def over_time(found: list[Trace], styles: Styles) -> Figure:
+def over_time(found: list[ProgressTrace], styles: Styles) -> Figure:
     """Draw the edges by what is decided of them, and below the gap, a column for each variant."""
     from matplotlib.patches import Patch
     from matplotlib.ticker import MaxNLocator

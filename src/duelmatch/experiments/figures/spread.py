@@ -1,4 +1,4 @@
-"""How the runs of a cell spread: duels by algorithm, and the time a duel takes, as box plots."""
+"""How runs spread: duels and time by algorithm, as box plots; and how often an algorithm is wrong."""
 
 from __future__ import annotations
 
@@ -7,23 +7,32 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from duelmatch.drawing import INK
+from duelmatch.drawing import GREY, INK
 from duelmatch.experiments.bounds import Bounds
+from duelmatch.experiments.evaluation import CellSummary, ErrorRate
 from duelmatch.experiments.experiment import Variant
-from duelmatch.experiments.figures.style import Styles, legend_below, look, panels, plain, spread_out
-from duelmatch.experiments.summary import Summary
+from duelmatch.experiments.figures.style import (
+    Styles,
+    legend_below,
+    look,
+    number,
+    panels,
+    plain,
+    spread_out,
+    variant_handles,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
-def box_panels(summaries: list[Summary]) -> list[tuple[str, float]]:
+def box_panels(summaries: list[CellSummary]) -> list[tuple[str, float]]:
     """Return the problems and deltas that there are boxes for."""
     return list(dict.fromkeys((s.cell.instance.label, s.cell.delta) for s in summaries if len(s.duels)))
 
 
-def duels_by_algorithm(summaries: list[Summary], bounds: Bounds, styles: Styles) -> Figure:
+def duels_by_algorithm(summaries: list[CellSummary], bounds: Bounds, styles: Styles) -> Figure:
     """Draw the spread of the number of duels, a panel for each problem and delta."""
     from matplotlib.lines import Line2D
 
@@ -45,7 +54,7 @@ def duels_by_algorithm(summaries: list[Summary], bounds: Bounds, styles: Styles)
         return figure
 
 
-def time_per_duel(summaries: list[Summary], styles: Styles) -> Figure:
+def time_per_duel(summaries: list[CellSummary], styles: Styles) -> Figure:
     """Draw the time per duel by algorithm, over all problems and deltas."""
     variants = {s.cell.variant.label: s.cell.variant for s in summaries}
     times = {
@@ -58,6 +67,48 @@ def time_per_duel(summaries: list[Summary], styles: Styles) -> Figure:
         figure, (ax,) = panels(figure_class, 1, (7.0, 1.3 + 0.42 * len(variants)))
         _boxes(ax, list(times.values()), list(variants.values()), styles)
         ax.set_xlabel("microseconds per simulated duel")
+        return figure
+
+
+def errors_against_delta(rates: list[ErrorRate], styles: Styles) -> Figure:
+    """Draw error rates with intervals for each delta; what was never wrong hangs from its upper end.
+
+    The axis ends at a tenth of what so many runs can tell, and a delta below that is out of sight.
+    """
+    from matplotlib.lines import Line2D
+
+    with look() as figure_class:
+        figure, (ax,) = panels(figure_class, 1, (7.0, 4.2))
+        deltas = sorted({rate.delta for rate in rates}, reverse=True)
+        labels = list(dict.fromkeys(rate.variant.label for rate in rates))
+        floor = 0.1 / max(rate.runs for rate in rates)
+        for rate in rates:
+            shift = (labels.index(rate.variant.label) + 1) / (len(labels) + 1) - 0.5
+            x = deltas.index(rate.delta) + 0.8 * shift
+            colour, (low, high) = styles.colour(rate.variant), rate.interval
+            ax.plot([x, x], [max(low, floor), high], color=colour, linewidth=1.4)
+            if rate.wrong:
+                ax.plot([x], [rate.wrong / rate.runs], styles.marker(rate.variant), color=colour)
+            else:
+                ax.plot([x], [high], marker=7, color=colour, markersize=6)  # a caret that points down
+        ax.hlines(
+            deltas,
+            [n - 0.42 for n in range(len(deltas))],
+            [n + 0.42 for n in range(len(deltas))],
+            color="black",
+            linestyle="--",
+            linewidth=1.2,
+        )
+        ax.set(yscale="log", ylim=(floor, 1.3), xlim=(-0.6, len(deltas) - 0.4))
+        ax.set(xlabel="delta: how often it may be wrong", ylabel="how often it was wrong")
+        ax.set_xticks(range(len(deltas)), [number(delta) for delta in deltas])
+        ax.grid(axis="x", visible=False)
+        handles = [
+            *variant_handles([rate.variant for rate in rates], styles),
+            Line2D([], [], color="black", linestyle="--", label="allowed"),
+            Line2D([], [], color=GREY, marker=7, label="never wrong: 95% upper limit"),
+        ]
+        legend_below(figure, handles)
         return figure
 
 

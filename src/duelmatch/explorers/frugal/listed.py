@@ -179,7 +179,7 @@ class Ledger:
         neither, first, second = play.values()
         _settle(
             rivals, self._logs, bets, begin, table.first[pairs], table.second[pairs],
-            neither, first, second, play.wins, play.duels - play.wins, slack, self.peak,
+            neither, first, second, play.answers.wins, play.losses, play.answers.ties, slack, self.peak,
         )  # fmt: skip
 
     def copy(self) -> Ledger:
@@ -221,6 +221,7 @@ def _settle(
     second: Vector,
     wins: NDArray[np.int64],
     losses: NDArray[np.int64],
+    ties: NDArray[np.int64],
     slack: float,
     peak: Vector,
 ) -> None:
@@ -241,6 +242,8 @@ def _settle(
                     bet = bets[rival, gambler]
                     logs[rival, gambler] += wins[pair] * np.log1p(bet * (slack + value))
                     logs[rival, gambler] += losses[pair] * np.log1p(bet * (slack - value))
+                    if slack != 0.0:
+                        logs[rival, gambler] += ties[pair] * np.log1p(bet * slack)
         highest = -np.inf
         for gambler in range(bets.shape[1]):
             highest = max(highest, logs[rival, gambler] + LOG_SHARES[gambler])

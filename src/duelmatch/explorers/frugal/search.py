@@ -118,9 +118,9 @@ class FrugalSearch:
             drawn = self._rng.multinomial(max(self._batch, int(GROWTH * self._duels), 1), omega)
             pairs = np.flatnonzero(drawn)
             asked = Round(self._pairs.first[pairs], self._pairs.second[pairs], drawn[pairs])
-            wins = yield asked
-            play = Play(stakes, omega, stakes.spread(omega), stakes.worst(omega), pairs, asked.count, wins)
-            self._pairs.add(pairs, asked.count, wins)
+            answers = yield asked
+            play = Play(stakes, omega, stakes.spread(omega), stakes.worst(omega), pairs, asked.count, answers)
+            self._pairs.add(pairs, asked.count, answers.score)
             self._duels += asked.total
             self._rivals.settle(play, prospects, self._slack, proving)
             self._last = play, prospects

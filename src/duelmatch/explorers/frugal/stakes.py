@@ -10,7 +10,7 @@ meets and nothing else. Borda: with q the marginals, every duel at a position mo
 edges, w(first) by q(second) and w(second) by -q(first), hence D by the champion's share of that and by the
 rival's. So the criteria differ in three numbers per pair, and in nothing else.
 
-Draw a pair with probability omega_pair and let X say whether its first edge won. Then
+Draw a pair with probability omega_pair and let X be 1 if its first edge won, 1/2 for a tie, else 0. Then
 Y(B) = c_pair(B) / omega_pair (X - 1/2) has mean D(A, B) and second moment
 v(B) = sum over pairs of c_pair(B)^2 / (4 omega_pair), for all rivals at once.
 """
@@ -23,6 +23,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from duelmatch.explorers.engine import RoundAnswers
 from duelmatch.graph import Graph, Indices, Mask, Vector
 
 NO_RUIN = 0.9
@@ -40,10 +41,10 @@ class Pairs:
         self.wins = np.zeros(self.count)
         self.duels = np.zeros(self.count)
 
-    def add(self, pairs: Indices, duels: NDArray[np.int64], wins: NDArray[np.int64]) -> None:
-        """Count answers."""
+    def add(self, pairs: Indices, duels: NDArray[np.int64], score: Vector) -> None:
+        """Count answers; a tie is half a win."""
         self.duels[pairs] += duels
-        self.wins[pairs] += wins
+        self.wins[pairs] += score
 
     def against(self, champion: Indices, advantage: Vector) -> Vector:
         """Return, for every edge, its advantage over the champion's edge at its position."""
@@ -220,9 +221,14 @@ class Play:
     worst: float
     """The largest |Y| there can be."""
     pairs: Indices
-    """The pairs drawn, ascending, with how often each was duelled and how often its first edge won."""
+    """The pairs drawn, ascending, with how often each was duelled and how that ended."""
     duels: NDArray[np.int64]
-    wins: NDArray[np.int64]
+    answers: RoundAnswers
+
+    @property
+    def losses(self) -> NDArray[np.int64]:
+        """How often the first edge of each pair lost."""
+        return self.duels - self.answers.wins - self.answers.ties
 
     def values(self) -> tuple[Vector, Vector, Vector]:
         """Return Y of the pairs drawn if their first edge wins: for rivals with neither, first, second."""

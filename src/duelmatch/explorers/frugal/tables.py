@@ -57,7 +57,7 @@ class Tables:
         _settle(
             self.logs, np.minimum(SCALES * base, NO_RUIN / play.worst), table.graph.start,
             table.position[play.pairs], table.first[play.pairs], table.second[play.pairs],
-            neither, first, second, play.wins, play.duels - play.wins, slack,
+            neither, first, second, play.answers.wins, play.losses, play.answers.ties, slack,
         )  # fmt: skip
 
     def poorest(self, graph: Graph, allowed: Mask) -> Vector:
@@ -238,6 +238,7 @@ def _settle(
     second: Vector,
     wins: NDArray[np.int64],
     losses: NDArray[np.int64],
+    ties: NDArray[np.int64],
     slack: float,
 ) -> None:
     """Add log(1 + lambda (Y + slack)) of every duel to all edges at its position, for every scale."""
@@ -251,6 +252,8 @@ def _settle(
             one += losses[pair] * np.log1p(bet * (slack - first[pair]))
             two = wins[pair] * np.log1p(bet * (slack + second[pair]))
             two += losses[pair] * np.log1p(bet * (slack - second[pair]))
+            if slack != 0.0:  # a tie tells the same about all
+                common[position[pair]] += ties[pair] * np.log1p(bet * slack)
             common[position[pair]] += other
             logs[scale, pair_first[pair]] += one - other
             logs[scale, pair_second[pair]] += two - other

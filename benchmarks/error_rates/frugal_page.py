@@ -1,0 +1,123 @@
+"""The section of the page of error rates that is about condorcet and borda."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from benchmarks.error_rates.frugal import DELTA, FAMILIES, MOST_DUELS, Setting
+from benchmarks.error_rates.page import interval, percent, table
+from benchmarks.error_rates.trials import INSTANCES, Summary
+
+HEADING = "## condorcet and borda"
+
+
+def render(runs: int, rows: Mapping[Setting, Summary]) -> str:
+    """Return the section."""
+    right = {setting: summary for setting, summary in rows.items() if not setting.broken}
+    broken = {setting: summary for setting, summary in rows.items() if setting.broken}
+    wrong = sum(summary.wrong for summary in right.values())
+    total = sum(summary.runs for summary in right.values())
+    highest = max(summary.interval[1] for summary in right.values())
+    broken_runs = next(iter(broken.values())).runs
+    return f"""{HEADING}
+
+Their bets leave less to spare than the paper's bounds, so they are measured by themselves, at delta =
+{DELTA:g}, with {runs:,} runs a family at least, half of
+them for either algorithm where both apply:
+
+```text
+python -m benchmarks.error_rates --part frugal --frugal-runs {runs} --out docs/error-rates.md
+```
+
+**{wrong:,} of {total:,} runs gave a wrong answer.** No row's 99% interval (Clopper-Pearson) reaches above
+{percent(highest)}; {percent(DELTA)} is allowed.
+
+Run r is on instance r mod {INSTANCES} of its family, with seed r, and stops after {MOST_DUELS:,} duels where
+nothing else is said; then it is *unfinished*, which is no answer and no error, but counts as a run. The
+margins are small on purpose: the less the winner is ahead, the more often a run that decided too
+early would be wrong.
+
+{table("| Family | Instances |", "ll", ((family.name, family.about) for family in FAMILIES.values()))}
+
+*Perhaps none*: `assume_winner=False`; where there is no winner, every matching certified is an error, and
+where there is one, so is the answer that there is none. *Epsilon*: an error is an answer that loses to the
+winner, or is below it, by more; if perhaps there is none, one that loses to any matching by more. *Tables*:
+the wealth is kept by edges, as it is for thousands of matchings. *Told out of order*: duel by duel in random
+order, with a duel given back in every round.
+
+{error_table(right)}
+
+### Would an error of condorcet or borda show?
+
+All matchings are almost equal, and the algorithms are broken on purpose: they stop at the threshold of a
+larger delta, or every duel tells a bit too much against every rival. {broken_runs:,} runs a row.
+
+{power_table(broken)}
+"""
+
+
+def error_table(rows: Mapping[Setting, Summary]) -> str:
+    return table(
+        "| Algorithm | Family | Variant | Runs | Wrong | 99% interval | Unfinished "
+        "| Median duels | 90% quantile | Median seconds |",
+        "lllrrrrrrr",
+        (
+            (
+                f"`{setting.algorithm}`",
+                setting.family,
+                variant(setting),
+                f"{summary.runs:,}",
+                summary.wrong,
+                interval(summary),
+                f"{summary.unfinished:,}",
+                f"{summary.median_duels:,.0f}",
+                f"{summary.high_duels:,.0f}",
+                f"{summary.median_seconds:.2f}",
+            )
+            for setting, summary in rows.items()
+        ),
+    )
+
+
+def power_table(rows: Mapping[Setting, Summary]) -> str:
+    return table(
+        "| Algorithm | Broken how | Runs | Wrong | 99% interval | Unfinished | Above delta? |",
+        "llrrrrl",
+        (
+            (
+                f"`{setting.algorithm}`",
+                setting.variant,
+                f"{summary.runs:,}",
+                summary.wrong,
+                interval(summary),
+                f"{summary.unfinished:,}",
+                "**yes**" if summary.interval[0] > DELTA else "no",
+            )
+            for setting, summary in rows.items()
+        ),
+    )
+
+
+def variant(setting: Setting) -> str:
+    """Name a variant, with its budget where that is another."""
+    if setting.most_duels == MOST_DUELS:
+        return setting.variant
+    return f"{setting.variant}, at most {setting.most_duels:,} duels"
+
+
+def section_of(page: str) -> str:
+    """Return the section of a page; empty if it has none."""
+    return _split(page)[1]
+
+
+def replace_section(page: str, section: str) -> str:
+    """Put a new section in the place of the old one, or at the end."""
+    before, _, after = _split(page)
+    return "\n\n".join(part for part in (before, section.strip(), after) if part) + "\n"
+
+
+def _split(page: str) -> tuple[str, str, str]:
+    """Return what comes before the section, the section, and what comes after it."""
+    before, heading, rest = page.partition(HEADING)
+    section, following, after = rest.partition("\n## ")
+    return before.strip(), (heading + section).strip(), (following + after).strip()

@@ -1,0 +1,12 @@
+"""Panels: a known group decides, and is counted, not sampled.
+
+The count (state), what it says whatever the open answers will be (bounds, verdict), what judges will
+probably say (model), what is still needed (plan), and the next question (choice). No certificate rests on
+the model.
+"""
+
+from duelmatch.explorers.panel.explorer import PanelExplorer, PanelProgress, PanelResult
+from duelmatch.explorers.panel.question import Question
+from duelmatch.explorers.panel.simulation import simulate_panel
+
+__all__ = ["PanelExplorer", "PanelProgress", "PanelResult", "Question", "simulate_panel"]

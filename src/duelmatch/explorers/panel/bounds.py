@@ -1,0 +1,300 @@
+"""What the count says of one line-up against another, whatever the open answers will be.
+
+For a champion A both criteria have the same form: A is ahead of B by a sum over positions, D(A, B) = sum of
+d_j(A(j), B(j)), and the open answers leave an interval for every d_j(a, b), in whole numbers:
+
+Condorcet. d_j(a, b) = factor (ahead - behind -+ open) of the pair: see :mod:`.state`.
+
+Borda. With whole numbers q in proportion to how often a line-up uses each edge, w(a) = sum over y of q(y)
+factor (ahead - behind) of the pair (a, y), and d_j(a, b) = w(a) - w(b). An open answer on (a, y) moves w(a)
+by q(y), one on (a, b) moves w(a) and w(b) against each other by q(a) + q(b); so the least value is least(a) -
+most(b), where least and most count every open answer against, or for. There is no term for the pair (a, b)
+that would be counted twice.
+
+Consistent judges narrow that: a judge who is known to put a above b (or level) puts every y that is open
+against both above both, below both or between, hence contributes -|f(a, y) - f(b, y)| q(y) at least, and not
+-(f(a, y) + f(b, y)) q(y), where f is the factor. For one judge, one position and two edges the bound is then
+the true minimum over all rankings, if the pairs have the same factor. Condorcet needs no such care, as only
+one answer of a judge at a position counts for d_j(a, b).
+
+The least D(A, B) over B is one assignment problem. To leave out B = A itself, D is first multiplied by l + 1
+and reduced by the number of positions where B differs: a whole number D > 0 stays above 0, D <= 0 falls
+below, and A itself has 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import lcm
+from typing import Any, Protocol
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from duelmatch.explorers.panel.state import UNKNOWN, Opinions, PanelState, Weights, opinion_of, pair_at
+from duelmatch.graph import Graph, Indices, Mask
+from duelmatch.matchings.blocks import blocks
+from duelmatch.matchings.counting import MEMORY, count_matchings, edge_marginals
+from duelmatch.matchings.integers import SAFE, cheapest
+
+Whole = NDArray[Any]
+"""Whole numbers: int64, or Python integers where those do not suffice."""
+
+EXACT_FROM_FLOATS = 10**12
+"""Up to so many matchings, the count of those through an edge is its marginal times all, rounded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Closest:
+    """Another line-up, and by how much a given one is ahead of it: a sum over positions."""
+
+    rival: Indices
+    ahead: int
+
+
+class Bounds(Protocol):
+    """The interval of d_j(a, b), in units of ``1 / unit`` per position."""
+
+    unit: int
+
+    def least(self, champion: Indices) -> Whole:
+        """Return, for every edge, the least by which the champion's edge can be ahead of it."""
+
+    def most(self, champion: Indices) -> Whole:
+        """Return, for every edge, the most by which the champion's edge can be ahead of it."""
+
+
+class CondorcetBounds:
+    """Head to head."""
+
+    def __init__(self, state: PanelState) -> None:
+        self.state = state
+
+    @property
+    def unit(self) -> int:
+        """What d = 1 means: the share of votes p - 1/2 is d / unit."""
+        return 2 * self.state.scale
+
+    def least(self, champion: Indices) -> Whole:
+        """Count every open answer against the champion."""
+        return self._against(champion, -1)
+
+    def most(self, champion: Indices) -> Whole:
+        """Count every open answer for the champion."""
+        return self._against(champion, 1)
+
+    def _against(self, champion: Indices, sign: int) -> Whole:
+        state, graph = self.state, self.state.graph
+        largest = state.scale * graph.positions * (graph.positions + 1)
+        factor, *counts = as_whole(largest, state.factor, state.ahead, state.behind, state.open)
+        out = np.zeros(graph.edges, dtype=factor.dtype)
+        count = _against.py_func if factor.dtype == object else _against
+        count(champion, sign, graph.start, state.pair_start, factor, *counts, out)
+        return out
+
+    def matrix(self, sign: int) -> Whole:
+        """Return an m x m table of the most (1) or the least (-1) by which one edge is ahead of another."""
+        state, graph = self.state, self.state.graph
+        largest = state.scale * graph.positions * (graph.positions + 1)
+        factor, ahead, behind, slack = as_whole(
+            largest, state.factor, state.ahead, state.behind, sign * state.open
+        )
+        margin = ahead - behind
+        matrix = np.zeros((graph.edges, graph.edges), dtype=factor.dtype)
+        matrix[state.first, state.second] = factor * (margin + slack)
+        matrix[state.second, state.first] = factor * (slack - margin)
+        return matrix
+
+
+class BordaBounds:
+    """By reward."""
+
+    def __init__(self, state: PanelState) -> None:
+        self.state = state
+        self.shares, self.share_unit = exact_marginals(state.graph)
+
+    @property
+    def unit(self) -> int:
+        """What d = 1 means: the difference of two rewards is d / unit."""
+        return 2 * self.state.scale * self.share_unit
+
+    def least(self, champion: Indices) -> Whole:
+        """Count every open answer against the champion."""
+        return self._differences(champion, -1)
+
+    def most(self, champion: Indices) -> Whole:
+        """Count every open answer for the champion."""
+        return self._differences(champion, 1)
+
+    def rewards(self, sign: int) -> Whole:
+        """Return for every edge the most (1) or the least (-1) its reward can be, less half of its range."""
+        state, graph = self.state, self.state.graph
+        factor, shares, *counts = as_whole(
+            self._largest, state.factor, self.shares, state.ahead, state.behind, state.open
+        )
+        out = np.zeros(graph.edges, dtype=factor.dtype)
+        count = _rewards.py_func if factor.dtype == object else _rewards
+        count(sign, state.first, state.second, factor, shares, *counts, out)
+        return out
+
+    @property
+    def _largest(self) -> int:
+        positions = self.state.graph.positions
+        return 4 * self.state.scale * int(self.share_unit) * positions * (positions + 1)
+
+    def _differences(self, champion: Indices, sign: int) -> Whole:
+        state, graph = self.state, self.state.graph
+        own, others = self.rewards(sign), self.rewards(-sign)
+        out: Whole = own[champion][graph.edge_position] - others
+        out[champion] = 0
+        if state.consistent:
+            factor, shares, weight = as_whole(self._largest, state.factor, self.shares, state.weight)
+            narrow = _narrow.py_func if factor.dtype == object else _narrow
+            narrow(
+                champion, sign, graph.start, state.pair_start, factor, shares, state.opinion, state.judged,
+                weight, out,
+            )  # fmt: skip
+        return out
+
+
+def as_whole(largest: int, *arrays: Whole) -> tuple[Whole, ...]:
+    """Return whole numbers in int64 if sums up to ``largest`` are safe there, else all of them as Python's.
+
+    A single numpy integer among Python's would bring back its overflow.
+    """
+    return tuple(array.astype(np.int64 if largest < SAFE else object, copy=False) for array in arrays)
+
+
+def closest(graph: Graph, bound: Whole, champion: Indices) -> Closest | None:
+    """Return the other line-up with the smallest sum of ``bound``; None if it is above 0 for all others."""
+    costs = (graph.positions + 1) * bound - 1
+    costs[champion] = 0
+    rival = cheapest(graph, costs)
+    assert rival is not None, "a Problem has a matching"
+    if costs[rival].sum() == 0:
+        return None
+    return Closest(rival, int(bound[rival].sum()))
+
+
+def exact_marginals(graph: Graph, memory: int = MEMORY) -> tuple[Whole, int]:
+    """Return whole numbers q and their unit: a uniformly random matching uses edge e with chance q(e) / unit.
+
+    :raises TooLargeError: where the marginals are out of reach.
+    """
+    counts = np.zeros(graph.edges, dtype=object)
+    totals = np.ones(graph.edges, dtype=object)
+    for block in blocks(graph):
+        part = block.graph
+        if part.is_complete:
+            counts[block.edges], totals[block.edges] = 1, part.candidates
+            continue
+        total = count_matchings(part, memory)
+        marginals = edge_marginals(part, memory)
+        if total <= EXACT_FROM_FLOATS:
+            through = [round(float(marginal) * total) for marginal in marginals]
+        else:
+            through = [_count_through(part, edge, memory) for edge in range(part.edges)]
+        counts[block.edges], totals[block.edges] = np.array(through, dtype=object), total
+    unit = lcm(*{int(total) for total in totals})
+    return counts * (unit // totals), unit
+
+
+def _count_through(graph: Graph, edge: int, memory: int) -> int:
+    """Count the matchings through an edge: those of the graph without its two ends."""
+    candidate, position = graph.edge_candidate[edge], graph.edge_position[edge]
+    rest = (graph.edge_candidate != candidate) & (graph.edge_position != position)
+    if graph.positions == 1:
+        return 1
+    candidates, positions = graph.edge_candidate[rest], graph.edge_position[rest]
+    smaller = Graph.from_edges(
+        graph.candidates - 1,
+        graph.positions - 1,
+        candidates - (candidates > candidate),
+        positions - (positions > position),
+    )
+    return count_matchings(smaller, memory) if smaller.hall_violator() is None else 0
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _against(
+    champion: Indices,
+    sign: int,
+    start: Indices,
+    pair_start: Indices,
+    factor: Whole,
+    ahead: Weights,
+    behind: Weights,
+    open_: Weights,
+    out: Whole,
+) -> None:
+    for position in range(len(champion)):
+        degree = start[position + 1] - start[position]
+        own = champion[position] - start[position]
+        for other in range(degree):
+            if other < own:
+                pair = pair_at(pair_start[position], degree, other, own)
+                out[start[position] + other] = factor[pair] * (
+                    behind[pair] - ahead[pair] + sign * open_[pair]
+                )
+            elif other > own:
+                pair = pair_at(pair_start[position], degree, own, other)
+                out[start[position] + other] = factor[pair] * (
+                    ahead[pair] - behind[pair] + sign * open_[pair]
+                )
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _narrow(
+    champion: Indices,
+    sign: int,
+    start: Indices,
+    pair_start: Indices,
+    factor: Whole,
+    shares: Whole,
+    opinion: Opinions,
+    judged: Mask,
+    weight: Weights,
+    out: Whole,
+) -> None:
+    """Take back what no consistent judge can do: put y between a and b the wrong way round."""
+    for position in range(len(champion)):
+        degree = start[position + 1] - start[position]
+        own = champion[position] - start[position]
+        base = pair_start[position]
+        for judge in range(len(opinion)):
+            for other in range(degree):
+                known = opinion_of(opinion[judge], base, degree, own, other)
+                if other == own or (known != 0 and known != -sign):
+                    continue
+                for y in range(degree):
+                    if y in (own, other):
+                        continue
+                    own_pair = pair_at(base, degree, min(own, y), max(own, y))
+                    other_pair = pair_at(base, degree, min(other, y), max(other, y))
+                    if opinion[judge, own_pair] != 2 or opinion[judge, other_pair] != 2:
+                        continue
+                    if judged[judge, own_pair] and judged[judge, other_pair]:
+                        less = 2 * min(factor[own_pair], factor[other_pair]) * weight[judge]
+                        out[start[position] + other] -= sign * less * shares[start[position] + y]
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _rewards(
+    sign: int,
+    first: Indices,
+    second: Indices,
+    factor: Whole,
+    shares: Whole,
+    ahead: Weights,
+    behind: Weights,
+    open_: Weights,
+    out: Whole,
+) -> None:
+    for pair in range(len(first)):
+        margin, slack = ahead[pair] - behind[pair], sign * open_[pair]
+        out[first[pair]] += shares[second[pair]] * factor[pair] * (margin + slack)
+        out[second[pair]] += shares[first[pair]] * factor[pair] * (slack - margin)
+
+
+assert UNKNOWN == 2, "the compiled code has it as a number"

@@ -1,0 +1,295 @@
+"""Which question to put to a judge: the one whose answer brings the proof of the champion closest.
+
+Condorcet. Only duels with the champion's edges count. All goals of the plan have to be reached in the end, so
+what can be saved is answers against the champion, which lift no bound, and answers for a champion that does
+not last. Hence two terms: ask the judge where he or she is more likely than the others to favour the champion
+(the chance that this judge does, over the share of all who do), and ask first where it is most doubtful that
+the goal can be reached, since that is where a wrong champion falls. What follows from the answer by
+consistency counts too.
+
+Borda. Learning that x is better than y lifts the champion's least reward if x is the champion's edge, for the
+benefit of all goals at its position, and lowers the most that y's can be. With q the shares of the edges, the
+worth of the opinion x > y is 2 q(y) [goals open at the position] if x is the champion's, plus 2 q(x) [the
+goal of y is open]. Of a consistent judge both answers are tried, with all that follows: Borda needs most
+opinions on the contenders, so what counts is that either answer tells much, as in sorting, and the gain of
+the bounds only beside it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from duelmatch.explorers.panel.model import Model, favours
+from duelmatch.explorers.panel.plan import Plan
+from duelmatch.explorers.panel.state import Opinions, PanelState, opinion_of, pair_at, record
+from duelmatch.graph import Indices, Mask, Vector
+
+DOUBT = 3.0
+"""How much the doubt counts beside the judge's inclination."""
+
+BORDA_DOUBT = 1.0
+"""The same for Borda."""
+
+GAIN = 0.2
+"""How much the expected gain of the bounds counts beside what is learnt in any case (Borda)."""
+
+MOST_FOR_LOOKAHEAD = 10
+"""Candidates of a position up to which everything that follows from an answer is looked at (Borda)."""
+
+Choice = list[int]
+"""Edges of one position, to be compared."""
+
+
+def choose_condorcet(
+    plan: Plan, model: Model, judge: int, askable: Mask, blocked: Mask, size: int
+) -> Choice | None:
+    """Return what to ask a judge; None if nothing that is open for the judge helps."""
+    state = model.state
+    scores = np.zeros(state.graph.edges)
+    _score_condorcet(
+        plan.champion, plan.need, plan.doubt, plan.share, state.graph.start, state.pair_start,
+        state.opinion[judge], askable, state.consistent, model.strength, model.offset[judge],
+        model.variance[judge], DOUBT, scores,
+    )  # fmt: skip
+    if size == 2:
+        edge = int(scores.argmax())
+        if scores[edge] <= 0:
+            return None
+        return [int(plan.champion[state.graph.edge_position[edge]]), edge]
+    best, choice = 0.0, None
+    for position, own in enumerate(plan.champion.tolist()):
+        at = state.graph.at(position)
+        chosen = [int(own)]
+        for rival in (at.start + np.argsort(-scores[at], kind="stable")).tolist():
+            if scores[rival] > 0 and len(chosen) < size and not _meets(state, chosen, rival, blocked):
+                chosen.append(rival)
+        if scores[chosen].sum() > best:
+            best, choice = float(scores[chosen].sum()), chosen
+    return choice
+
+
+def choose_borda(
+    plan: Plan, shares: Vector, model: Model, judge: int, askable: Mask, blocked: Mask, size: int
+) -> Choice | None:
+    """Return what to ask a judge; None if nothing that is open for the judge helps."""
+    state = model.state
+    scores = np.zeros(state.pairs)
+    _score_borda(
+        plan.champion, plan.need, plan.doubt, shares, state.graph.start, state.pair_start,
+        state.opinion[judge], askable, state.consistent, model.strength, model.offset[judge],
+        model.variance[judge], BORDA_DOUBT, MOST_FOR_LOOKAHEAD, GAIN, scores,
+    )  # fmt: skip
+    if scores.max(initial=0.0) <= 0:
+        return None
+    if size == 2:
+        pair = int(scores.argmax())
+        return [int(state.first[pair]), int(state.second[pair])]
+    best, choice = 0.0, None
+    for position in range(state.graph.positions):
+        worth, edges = _grown(state, scores, position, blocked, size)
+        if worth > best:
+            best, choice = worth, edges
+    return choice
+
+
+def _meets(state: PanelState, chosen: Choice, edge: int, blocked: Mask) -> bool:
+    """Whether a judge must not be asked about an edge and one of those chosen."""
+    others = np.array(chosen)
+    numbers = state.graph.pair_table.number(others, np.full(len(chosen), edge))
+    return bool(blocked[numbers].any())
+
+
+def _grown(
+    state: PanelState, scores: Vector, position: int, blocked: Mask, size: int
+) -> tuple[float, Choice]:
+    """Return a set of edges of a position whose pairs are worth much together, grown from the best pair."""
+    start, degree = int(state.graph.start[position]), int(state.graph.degrees[position])
+    table = np.zeros((degree, degree))
+    pairs = slice(int(state.pair_start[position]), int(state.pair_start[position + 1]))
+    if pairs.start == pairs.stop:
+        return 0.0, []
+    first, second = state.first[pairs] - start, state.second[pairs] - start
+    table[first, second] = table[second, first] = scores[pairs]
+    one, other = np.unravel_index(int(table.argmax()), table.shape)
+    chosen, worth = [int(one), int(other)], float(table[one, other])
+    while len(chosen) < size:
+        gains = table[chosen].sum(axis=0)
+        gains[chosen] = 0.0
+        edges = [start + place for place in chosen]
+        for place in np.flatnonzero(gains > 0).tolist():
+            if _meets(state, edges, start + place, blocked):
+                gains[place] = 0.0
+        best = int(gains.argmax())
+        if gains[best] <= 0:
+            break
+        chosen.append(best)
+        worth += float(gains[best])
+    return worth, [start + place for place in chosen]
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _score_condorcet(
+    champion: Indices,
+    need: Vector,
+    doubt: Vector,
+    share: Vector,
+    start: Indices,
+    pair_start: Indices,
+    opinion: Opinions,
+    askable: Mask,
+    consistent: bool,
+    strength: Vector,
+    offset: Vector,
+    variance: Vector,
+    weight_of_doubt: float,
+    scores: Vector,
+) -> None:
+    for position in range(len(champion)):
+        first, degree = start[position], start[position + 1] - start[position]
+        base, own = pair_start[position], champion[position] - first
+        for other in range(degree):
+            edge = first + other
+            if other == own or need[edge] <= 0:
+                continue
+            pair = pair_at(base, degree, min(own, other), max(own, other))
+            if not askable[pair]:
+                continue
+            worth = 1.0 / share[edge]
+            if consistent:
+                for y in range(degree):
+                    if y in (own, other) or need[first + y] <= 0:
+                        continue
+                    if opinion[pair_at(base, degree, min(own, y), max(own, y))] != 2:
+                        continue
+                    if opinion_of(opinion, base, degree, other, y) in (0, 1):
+                        worth += 1.0 / share[first + y]
+            chance = favours(strength, offset, variance, first + own, edge)
+            scores[edge] = chance * worth + weight_of_doubt * doubt[edge]
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _score_borda(
+    champion: Indices,
+    need: Vector,
+    doubt: Vector,
+    shares: Vector,
+    start: Indices,
+    pair_start: Indices,
+    opinion: Opinions,
+    askable: Mask,
+    consistent: bool,
+    strength: Vector,
+    offset: Vector,
+    variance: Vector,
+    weight_of_doubt: float,
+    most_for_lookahead: int,
+    gain_beside: float,
+    scores: Vector,
+) -> None:
+    for position in range(len(champion)):
+        first, degree = start[position], start[position + 1] - start[position]
+        base, own = pair_start[position], champion[position] - first
+        goals = 0.0
+        weight = np.zeros(degree)
+        for place in range(degree):
+            if need[first + place] > 0:
+                weight[place] = 1.0 + weight_of_doubt * doubt[first + place]
+                goals += weight[place]
+        if goals == 0.0:
+            continue
+        if consistent and degree <= most_for_lookahead:
+            _look_ahead(
+                opinion[base : pair_start[position + 1]], askable[base : pair_start[position + 1]],
+                degree, own, shares[first : first + degree], weight, strength[first : first + degree],
+                offset[first : first + degree], variance[first : first + degree], gain_beside,
+                scores[base : pair_start[position + 1]],
+            )  # fmt: skip
+            continue
+        for one in range(degree):
+            for other in range(one + 1, degree):
+                pair = pair_at(base, degree, one, other)
+                if askable[pair]:
+                    up = shares[first + one] * weight[other]
+                    down = shares[first + other] * weight[one]
+                    if one == own:
+                        up += shares[first + other] * goals
+                    elif other == own:
+                        down += shares[first + one] * goals
+                    chance = favours(strength, offset, variance, first + one, first + other)
+                    scores[pair] = 2 * (chance * up + (1 - chance) * down)
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _look_ahead(
+    opinion: Opinions,
+    askable: Mask,
+    degree: int,
+    own: int,
+    shares: Vector,
+    weight: Vector,
+    strength: Vector,
+    offset: Vector,
+    variance: Vector,
+    gain_beside: float,
+    scores: Vector,
+) -> None:
+    """Score the pairs of one position by what both answers would tell."""
+    sure, left = (
+        _guaranteed(opinion, degree, own, shares, weight),
+        _unknown(opinion, degree, own, shares, weight),
+    )
+    nobody = np.zeros(len(opinion), dtype=np.int64)
+    everything = np.zeros(len(opinion), dtype=np.bool_)
+    then = opinion.copy()
+    for one in range(degree):
+        for other in range(one + 1, degree):
+            pair = pair_at(0, degree, one, other)
+            if not askable[pair]:
+                continue
+            chance = favours(strength, offset, variance, one, other)
+            learnt, gain = np.inf, 0.0
+            for turn in range(2):
+                better, worse = (one, other) if turn == 0 else (other, one)
+                then[:] = opinion
+                record(then, everything, 0, degree, better, worse, False, True, 0, nobody, nobody, nobody)
+                learnt = min(learnt, left - _unknown(then, degree, own, shares, weight))
+                lifted = _guaranteed(then, degree, own, shares, weight) - sure
+                gain += (chance if turn == 0 else 1 - chance) * lifted
+            scores[pair] = learnt + gain_beside * gain
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _unknown(opinion: Opinions, degree: int, own: int, shares: Vector, weight: Vector) -> float:
+    """Return how much the unknown opinions of a judge at a position weigh in the goals."""
+    total, goals = 0.0, weight.sum()
+    for one in range(degree):
+        for other in range(one + 1, degree):
+            if opinion[pair_at(0, degree, one, other)] == 2:
+                total += shares[one] * weight[other] + shares[other] * weight[one]
+                if one == own:
+                    total += shares[other] * goals
+                elif other == own:
+                    total += shares[one] * goals
+    return total
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _guaranteed(opinion: Opinions, degree: int, own: int, shares: Vector, weight: Vector) -> float:
+    """Return the weighted sum over rivals of what a consistent judge adds to w(own) - w(rival) at least."""
+    total = 0.0
+    for rival in range(degree):
+        if weight[rival] == 0.0:
+            continue
+        lead = opinion_of(opinion, 0, degree, own, rival)
+        least = (shares[own] + shares[rival]) * (-1.0 if lead == 2 else lead)
+        for y in range(degree):
+            if y in (own, rival):
+                continue
+            mine, others = opinion_of(opinion, 0, degree, own, y), opinion_of(opinion, 0, degree, rival, y)
+            if mine != 2 and others != 2:
+                least += shares[y] * (mine - others)
+            elif lead != 0 and lead != 1:
+                least += shares[y] * ((-1 if mine == 2 else mine) - (1 if others == 2 else others))
+        total += weight[rival] * least
+    return total

@@ -1,0 +1,159 @@
+"""What judges will probably say. Only the design uses it; no certificate does.
+
+Each edge has a strength s, fitted to the count by penalised maximum likelihood (Bradley and Terry): P(a over
+b) = 1 / (1 + exp(s_b - s_a)). The share of a pair that the open answers will bring is estimated by its own
+count, with PRIOR_ANSWERS imagined ones that follow the strengths.
+
+A judge may think higher or lower of a candidate than the others do. That is what makes a judge who was
+against the champion at a position a poor one to ask about it again: each judge has an offset per edge with a
+normal distribution, updated by each answer as in TrueSkill (Herbrich, Minka and Graepel 2006).
+"""
+
+from __future__ import annotations
+
+from math import erf, exp, pi, sqrt
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from duelmatch.explorers.panel.state import PanelState, Weights, pair_at
+from duelmatch.graph import Indices, Vector
+
+PRIOR_ANSWERS = 4.0
+"""How many answers the strengths are worth in the estimate of a single pair."""
+
+STRENGTH_PRECISION = 0.7
+"""1 / variance of the strengths, in logits, before any answer."""
+
+JUDGE_VARIANCE = 1.64
+"""Of a judge's offsets, in logits: that of the Gumbel distribution, which Bradley-Terry comes from."""
+
+SWEEPS = 2
+"""Newton steps per strength and answer; the fit is never far from its optimum."""
+
+
+class Tables(NamedTuple):
+    """What the compiled functions read."""
+
+    start: Indices
+    pair_start: Indices
+    ahead: Weights
+    behind: Weights
+    open: Weights
+    total: Weights
+    odds: Vector
+    """exp(strength) of every edge."""
+    prior: float
+    """PRIOR_ANSWERS in units of weight."""
+
+
+class Model:
+    """Strengths of edges, and the offsets of judges."""
+
+    def __init__(self, state: PanelState) -> None:
+        self.state = state
+        judges, edges = len(state.weight), state.graph.edges
+        self.strength: Vector = np.zeros(edges)
+        self.odds: Vector = np.ones(edges)
+        self.offset = np.zeros((judges, edges))
+        self.variance = np.full((judges, edges), JUDGE_VARIANCE)
+        self._unit = float(state.weight.mean())
+
+    def tables(self) -> Tables:
+        """Return what there is now."""
+        state = self.state
+        return Tables(
+            state.graph.start, state.pair_start, state.ahead, state.behind, state.open, state.total,
+            self.odds, PRIOR_ANSWERS * self._unit,
+        )  # fmt: skip
+
+    def learn(self, judge: int, better: int, worse: int, tie: bool) -> None:
+        """Take an answer that has been counted."""
+        if not tie:
+            _move(self.strength, self.offset[judge], self.variance[judge], better, worse)
+        _fit(
+            self.tables(), int(self.state.graph.edge_position[better]), self.strength,
+            STRENGTH_PRECISION, SWEEPS, 1.0 / self._unit,
+        )  # fmt: skip
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def normal(x: float) -> float:
+    """Return the chance that a standard normal variable is below x."""
+    return 0.5 * (1.0 + erf(x / 1.4142135623730951))
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def favours(strength: Vector, offset: Vector, variance: Vector, one: int, other: int) -> float:
+    """Return the chance that a judge prefers one edge to another."""
+    mean = strength[one] + offset[one] - strength[other] - offset[other]
+    chance: float = normal(mean / sqrt(variance[one] + variance[other]))
+    return chance
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def outlook(tables: Tables, position: int, one: int, other: int) -> tuple[float, float, float, float]:
+    """Return the outlook of an edge against another of its position.
+
+    The share its next answer will have, estimated; by how much it will be ahead when all have answered
+    (2p - 1), estimated; the deviation of that estimate; and by how much it is ahead at least.
+    """
+    start = tables.start[position]
+    degree = tables.start[position + 1] - start
+    if one < other:
+        pair = pair_at(tables.pair_start[position], degree, one - start, other - start)
+        won, lost = tables.ahead[pair], tables.behind[pair]
+    else:
+        pair = pair_at(tables.pair_start[position], degree, other - start, one - start)
+        won, lost = tables.behind[pair], tables.ahead[pair]
+    total, open_ = tables.total[pair], tables.open[pair]
+    expected = tables.odds[one] / (tables.odds[one] + tables.odds[other])
+    if total == 0:
+        return expected, 0.0, 0.0, 0.0
+    known = total - open_
+    share = (0.5 * (known + won - lost) + tables.prior * expected) / (known + tables.prior)
+    ahead = (won - lost + open_ * (2 * share - 1)) / total
+    unit = tables.prior / 4.0  # PRIOR_ANSWERS
+    spread = 4 * share * (1 - share) * (open_ * open_ / (known + tables.prior) * unit + open_ * unit)
+    return share, ahead, sqrt(spread) / total, (won - lost - open_) / total
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _fit(
+    tables: Tables, position: int, strength: Vector, precision: float, sweeps: int, per_weight: float
+) -> None:
+    start = tables.start[position]
+    degree = tables.start[position + 1] - start
+    odds = tables.odds
+    for _ in range(sweeps):
+        for one in range(degree):
+            slope, curvature = -precision * strength[start + one], precision
+            for other in range(degree):
+                if other == one:
+                    continue
+                pair = pair_at(tables.pair_start[position], degree, min(one, other), max(one, other))
+                known = (tables.total[pair] - tables.open[pair]) * per_weight
+                if known == 0:
+                    continue
+                lead = (tables.ahead[pair] - tables.behind[pair]) * per_weight
+                wins = 0.5 * (known + (lead if one < other else -lead))
+                share = odds[start + one] / (odds[start + one] + odds[start + other])
+                slope += wins - known * share
+                curvature += known * share * (1 - share)
+            step = slope / curvature
+            strength[start + one] += min(1.0, max(-1.0, step))
+            odds[start + one] = exp(strength[start + one])
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _move(strength: Vector, offset: Vector, variance: Vector, better: int, worse: int) -> None:
+    both = variance[better] + variance[worse]
+    deviation = sqrt(both)
+    x = (strength[better] + offset[better] - strength[worse] - offset[worse]) / deviation
+    ratio = exp(-0.5 * x * x) / sqrt(2 * pi) / max(normal(x), 1e-9)
+    shrink = ratio * (ratio + x)
+    for edge, sign in ((better, 1.0), (worse, -1.0)):
+        share = variance[edge] / deviation
+        offset[edge] += sign * share * ratio
+        variance[edge] *= max(0.05, 1 - variance[edge] / both * shrink)

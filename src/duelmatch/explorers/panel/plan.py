@@ -1,0 +1,321 @@
+"""Who is backed, and what is still needed to prove it.
+
+**Prices.** A champion A is proven if the least D(A, B) over all B is 0 or more. By duality of the assignment
+problem that holds exactly if there are prices pi_j >= 0 of the positions such that for every edge (i, j)
+
+    least d_j(A(j), i) >= pi_j - pi_k   if A gives i the position k,    >= pi_j   if A leaves i out.
+
+So prices turn a statement about all line-ups into a goal for each pair: where the champion must be ahead at
+least by how much, and where it may even lose. With all prices 0 every pair must end at a majority. An answer
+for the champion lifts the lower bound of its pair by two votes, one against it by none, so reaching a goal
+costs about (goal - least) / 2p answers, and the cheapest prices solve a linear program. It is solved
+roughly: from the lowest prices whose goals can be reached if the estimates are right (longest paths, by
+Bellman and Ford), price by price (each is a one-dimensional convex problem). Goals above what the pair is
+expected to reach are penalised.
+
+**Champion.** Condorcet: the line-up whose worst defeat is smallest under the estimates of :mod:`.model`. The
+last champion stays while it is unbeaten there. Else fictitious play: in turn the best reply to the line-ups
+that beat the champions so far, a method that converges to the optimum of the game (Robinson 1951), which is
+the Condorcet winner if there is one. Borda: one assignment problem.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from duelmatch.explorers.panel.bounds import BordaBounds
+from duelmatch.explorers.panel.model import Model, Tables, normal, outlook
+from duelmatch.explorers.panel.state import PanelState
+from duelmatch.graph import Graph, Indices, Mask, Vector
+from duelmatch.matchings.assignment import best_matching
+from duelmatch.matchings.integers import assign
+
+ROUNDS = 60
+"""Of fictitious play for a new champion, at most; large problems have fewer, after each answer."""
+
+ROUNDS_TIMES_EDGES = 30_000
+"""So that the search takes a few milliseconds."""
+
+TOO_HIGH = 20.0
+"""What a goal costs per unit that is beyond the estimate."""
+
+PRICE_SWEEPS = 3
+
+NOTHING = 1e-9
+"""Less than any vote."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is needed of every edge's duel with the champion's edge at its position, in shares (2p - 1).
+
+    ``need`` is by how much the lower bound falls short of its goal, ``doubt`` the chance that it never
+    reaches it, ``share`` how the answers to come are likely to be split.
+    """
+
+    champion: Indices
+    need: Vector
+    doubt: Vector
+    share: Vector
+
+
+def condorcet_champion(model: Model, last: Indices, present: Mask, rounds: int = ROUNDS) -> Indices:
+    """Return the line-up to back."""
+    graph = model.state.graph
+    if rounds == ROUNDS:
+        rounds = min(rounds, ROUNDS_TIMES_EDGES // graph.edges + 1)
+    tables = model.tables()
+    found: Indices = _champion(tables, last, graph.edge_candidate, graph.edge_at, present, rounds, NOTHING)
+    return found
+
+
+def condorcet_plan(model: Model, champion: Indices, pending: Vector) -> Plan:
+    """Return what proves a champion; ``pending`` answers, a share per edge, count as expected."""
+    graph = model.state.graph
+    share, ahead, deviation, least = (np.zeros(graph.edges) for _ in range(4))
+    _facing(model.tables(), champion, pending, share, ahead, deviation, least)
+    return _plan(graph, champion, share, ahead, deviation, least)
+
+
+def borda_estimates(model: Model, bounds: BordaBounds) -> tuple[Vector, Vector]:
+    """Return the expected rewards, with their variances, in shares."""
+    graph = model.state.graph
+    shares = np.array([float(share) for share in bounds.shares / bounds.share_unit])
+    rewards, variances = np.zeros(graph.edges), np.zeros(graph.edges)
+    _rewards(model.tables(), shares, rewards, variances)
+    return rewards, variances
+
+
+def borda_champion(graph: Graph, rewards: Vector) -> Indices:
+    """Return the line-up to back."""
+    best = best_matching(graph, rewards)
+    assert best is not None, "a Problem has a matching"
+    return best
+
+
+def borda_plan(graph: Graph, champion: Indices, rewards: Vector, variances: Vector, least: Vector) -> Plan:
+    """Return what proves a champion; ``least`` are the exact lower bounds, in shares."""
+    own = champion[graph.edge_position]
+    deviation = np.sqrt(variances + variances[own])
+    return _plan(graph, champion, np.full(graph.edges, 0.5), rewards[own] - rewards, deviation, least)
+
+
+def _plan(
+    graph: Graph,
+    champion: Indices,
+    share: Vector,
+    ahead: Vector,
+    deviation: Vector,
+    least: Vector,
+) -> Plan:
+    prices = np.zeros(graph.positions)
+    holder = np.full(graph.candidates, -1, dtype=np.intp)
+    holder[graph.edge_candidate[champion]] = np.arange(graph.positions)
+    _set_prices(
+        graph.start, graph.edge_at, champion, graph.edge_candidate, holder, share, ahead, least, prices,
+        PRICE_SWEEPS, TOO_HIGH,
+    )  # fmt: skip
+    holders = holder[graph.edge_candidate]
+    goal = prices[graph.edge_position] - np.where(holders >= 0, prices[holders], 0.0)
+    need = np.maximum(goal - least, 0.0)
+    need[need < NOTHING] = 0.0
+    need[champion] = 0.0
+    doubt = np.zeros(graph.edges)
+    _doubts(goal - ahead, deviation, doubt)
+    return Plan(champion, need, doubt, share)
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _doubts(gap: Vector, deviation: Vector, out: Vector) -> None:
+    for edge in range(len(out)):
+        out[edge] = normal(gap[edge] / (deviation[edge] + 1e-9))
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _facing(
+    tables: Tables,
+    champion: Indices,
+    pending: Vector,
+    share: Vector,
+    ahead: Vector,
+    deviation: Vector,
+    least: Vector,
+) -> None:
+    """Fill in the outlook of the champion's edges; ``pending`` answers count as expected."""
+    for position in range(len(champion)):
+        own = champion[position]
+        for edge in range(tables.start[position], tables.start[position + 1]):
+            if edge != own:
+                share[edge], ahead[edge], deviation[edge], least[edge] = outlook(tables, position, own, edge)
+                least[edge] += 2 * share[edge] * pending[edge]
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _rewards(tables: Tables, shares: Vector, rewards: Vector, variances: Vector) -> None:
+    for position in range(len(tables.start) - 1):
+        for one in range(tables.start[position], tables.start[position + 1]):
+            for other in range(one + 1, tables.start[position + 1]):
+                _, ahead, deviation, _ = outlook(tables, position, one, other)
+                rewards[one] += shares[other] * ahead
+                rewards[other] -= shares[one] * ahead
+                variances[one] += (shares[other] * deviation) ** 2
+                variances[other] += (shares[one] * deviation) ** 2
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _ahead(tables: Tables, position: int, one: int, other: int, at_most: bool) -> float:
+    """Return by how much an edge is expected to be ahead of another, or by how much it can be at most."""
+    if at_most:
+        best: float = -outlook(tables, position, other, one)[3]
+        return best
+    expected: float = outlook(tables, position, one, other)[1]
+    return expected
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _worst(
+    tables: Tables,
+    champion: Indices,
+    edge_candidate: Indices,
+    present: Mask,
+    at_most: bool,
+    rival: Indices,
+) -> float:
+    """Return by how much a line-up loses to the one that beats it most, which is filled in as candidates."""
+    cost = np.zeros(present.shape)
+    for position in range(len(champion)):
+        for edge in range(tables.start[position], tables.start[position + 1]):
+            if edge != champion[position]:
+                cost[position, edge_candidate[edge]] = _ahead(
+                    tables, position, champion[position], edge, at_most
+                )
+    assign(cost, present, rival)
+    defeat = 0.0
+    for position in range(len(champion)):
+        defeat -= cost[position, rival[position]]
+    return defeat
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _champion(
+    tables: Tables,
+    last: Indices,
+    edge_candidate: Indices,
+    edge_at: Indices,
+    present: Mask,
+    rounds: int,
+    nothing: float,
+) -> Indices:
+    """Return the least beaten line-up met in fictitious play, one that may be unbeaten if possible.
+
+    First with the margins as they are expected; then, if all that were met are beaten for certain, with the
+    largest margins that are possible.
+    """
+    positions = len(last)
+    rival, reply = np.empty(positions, dtype=np.intp), np.empty(positions, dtype=np.intp)
+    best = last.copy()
+    least = _worst(tables, last, edge_candidate, present, False, rival)
+    if least <= nothing:
+        return best
+    hopeless = _worst(tables, last, edge_candidate, present, True, reply) > nothing
+    for at_most in (False, True):
+        if at_most and not hopeless:
+            break
+        current = last.copy()
+        behind = np.zeros(present.shape)
+        for _ in range(rounds):
+            _worst(tables, current, edge_candidate, present, at_most, rival)
+            for position in range(positions):
+                other = edge_at[position, rival[position]]
+                for edge in range(tables.start[position], tables.start[position + 1]):
+                    if edge != other:
+                        ahead = _ahead(tables, position, edge, other, at_most)
+                        behind[position, edge_candidate[edge]] -= ahead
+            assign(behind, present, reply)
+            for position in range(positions):
+                current[position] = edge_at[position, reply[position]]
+            defeat = _worst(tables, current, edge_candidate, present, False, rival)
+            if not hopeless and defeat >= least - nothing:
+                continue
+            beaten = _worst(tables, current, edge_candidate, present, True, rival) > nothing
+            if beaten < hopeless or (beaten == hopeless and defeat < least - nothing):
+                best[:] = current
+                least, hopeless = defeat, beaten
+            if least <= nothing and not hopeless:
+                return best
+    return best
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _set_prices(
+    start: Indices,
+    edge_at: Indices,
+    champion: Indices,
+    edge_candidate: Indices,
+    holder: Indices,
+    share: Vector,
+    ahead: Vector,
+    least: Vector,
+    prices: Vector,
+    sweeps: int,
+    too_high: float,
+) -> None:
+    positions = len(champion)
+    most = positions
+    for position in range(positions):
+        most = max(most, positions + start[position + 1] - start[position])
+    offset, sign, edges = np.empty(most), np.empty(most), np.empty(most, dtype=np.int64)
+    for _ in range(positions):
+        for position in range(positions):
+            for other in range(positions):
+                edge = edge_at[position, edge_candidate[champion[other]]]
+                if other != position and edge >= 0:
+                    prices[other] = max(prices[other], prices[position] - ahead[edge])
+    for _ in range(sweeps):
+        changed = False
+        for position in range(positions):
+            terms = 0  # goal = sign * price + offset
+            for edge in range(start[position], start[position + 1]):
+                if edge != champion[position]:
+                    other = holder[edge_candidate[edge]]
+                    offset[terms] = 0.0 if other < 0 else -prices[other]
+                    sign[terms], edges[terms] = 1.0, edge
+                    terms += 1
+            for other in range(positions):
+                edge = edge_at[other, edge_candidate[champion[position]]]
+                if other != position and edge >= 0:
+                    offset[terms], sign[terms], edges[terms] = prices[other], -1.0, edge
+                    terms += 1
+            best, cheapest = 0.0, np.inf
+            for kind in range(2 * terms + 1):
+                price = 0.0
+                if kind < 2 * terms:
+                    term = kind // 2
+                    bend = least[edges[term]] if kind % 2 == 0 else ahead[edges[term]]
+                    price = sign[term] * (bend - offset[term])
+                if price < 0.0:
+                    continue
+                cost = 0.0
+                for term in range(terms):
+                    goal, edge = sign[term] * price + offset[term], edges[term]
+                    cost += max(0.0, goal - least[edge]) / (2 * share[edge] + 1e-3)
+                    cost += too_high * max(0.0, goal - ahead[edge])
+                if cost < cheapest - 1e-12 or (cost < cheapest + 1e-12 and price < best):
+                    best, cheapest = price, cost
+            changed |= abs(prices[position] - best) > 1e-12
+            prices[position] = best
+        if not changed:
+            break
+
+
+def questions_at_best(plan: Plan, state: PanelState) -> int:
+    """Return how many answers for the champion would prove it along this plan, without anything inferred."""
+    table = state.graph.pair_table
+    edges = np.flatnonzero(plan.need > 0)
+    own = plan.champion[state.graph.edge_position[edges]]
+    total = state.total[table.number(own, edges)]
+    per_answer = 2.0 * np.median(state.weight) / np.maximum(total, 1)
+    return int(np.ceil(plan.need[edges] / per_answer - NOTHING).sum())

@@ -1,0 +1,98 @@
+"""A known panel plays the judges of a run, to see how many answers are needed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from duelmatch.errors import ProblemError
+from duelmatch.explorers.panel.explorer import PanelExplorer, PanelResult
+from duelmatch.explorers.panel.question import Question
+from duelmatch.panel import NOT_JUDGED, Panel
+from duelmatch.preferences import Criterion
+
+
+def simulate_panel(
+    panel: Panel,
+    criterion: Criterion = "condorcet",
+    consistent: bool = True,
+    seed: int = 0,
+    *,
+    questions_each: int | None = None,
+    question_size: int = 2,
+    max_duels: int | None = None,
+) -> PanelResult:
+    """Ask a panel until the outcome is certain; judges come one at a time, in random order, again and again.
+
+    A question about more than two candidates needs judges whose opinions are rankings.
+    """
+    run = panel_explorer(
+        panel, criterion, consistent, questions_each=questions_each, question_size=question_size
+    )
+    rng = np.random.default_rng(seed)
+    idle = 0
+    while not run.done and (max_duels is None or run.duels < max_duels):
+        for voter in rng.permutation(len(panel.voters)).tolist():
+            asked = run.ask(1, voter=panel.voters[voter])
+            idle = 0 if asked else idle + 1
+            for question in asked:
+                run.tell(question, answer_of(panel, question))
+            if run.done or (max_duels is not None and run.duels >= max_duels):
+                break
+        assert idle < 2 * len(panel.voters), "somebody can be asked while a run is not done"
+    return run.result
+
+
+def panel_explorer(
+    panel: Panel,
+    criterion: Criterion = "condorcet",
+    consistent: bool = True,
+    *,
+    questions_each: int | None = None,
+    question_size: int = 2,
+) -> PanelExplorer:
+    """Start a run with the voters, weights and conflicts of a known panel."""
+    return PanelExplorer(
+        panel.problem,
+        panel.voters,
+        criterion=criterion,
+        consistent=consistent,
+        conflicts=_conflicts(panel),
+        voter_weight=dict(zip(panel.voters, panel.weights.tolist(), strict=True)),
+        questions_each=questions_each,
+        question_size=question_size,
+    )
+
+
+def _conflicts(panel: Panel) -> dict[str, list[tuple[str, str, str]]]:
+    edges, table = panel.problem.edges, panel.problem.graph.pair_table
+    conflicts: dict[str, list[tuple[str, str, str]]] = {}
+    for voter, pair in np.argwhere(~panel.judged).tolist():
+        (first, position), (second, _) = edges[table.first[pair]], edges[table.second[pair]]
+        conflicts.setdefault(panel.voters[voter], []).append((position, first, second))
+    return conflicts
+
+
+def answer_of(panel: Panel, question: Question) -> object:
+    """Return what a voter of the panel answers: None for no difference, a winner, or a ranking."""
+    assert question.voter is not None, "every question of a panel is a voter's"
+    if len(question.candidates) == 2:
+        opinion = panel.opinion(question.voter, question.position, *question.candidates)
+        if opinion == 0:
+            return None
+        return question.candidates[0] if opinion == 1 else question.candidates[1]
+    wins = dict.fromkeys(question.candidates, 0)
+    for place, first in enumerate(question.candidates):
+        for second in question.candidates[place + 1 :]:
+            opinion = panel.opinion(question.voter, question.position, first, second)
+            if opinion is None or opinion == NOT_JUDGED:
+                raise ProblemError(f"'{question.voter}' does not judge every two of {question.candidates}.")
+            wins[first] += opinion
+            wins[second] -= opinion
+    order = sorted(wins, key=lambda name: -wins[name])
+    groups: list[tuple[str, ...]] = []
+    for name in order:
+        if groups and wins[groups[-1][0]] == wins[name]:
+            groups[-1] = (*groups[-1], name)
+        else:
+            groups.append((name,))
+    return [group[0] if len(group) == 1 else group for group in groups]

@@ -1,0 +1,159 @@
+"""What is certain of a line-up, whatever the open answers will be: no probability, no seed, no assumption.
+
+Condorcet. ``decided``: it beats every other. ``unbeaten``: none beats it, some may draw. ``no_winner``: every
+line-up is beaten by another, and this one has the smallest worst defeat. The first two are one assignment
+problem and exact: they hold if and only if they hold in every completion of the open answers. The third
+compares the most this one can lose by with the least any other must lose by,
+
+    max over B of -least D(A, B)  <=  min over A' != A of max over B of -most D(A', B),    all of them beaten,
+
+which is enough, and necessary once nothing is open; the right side is
+:func:`duelmatch.matchings.minimax.least_beaten`, within its limits.
+
+Borda. ``decided``: its score is above every other's. ``tied``: no score is above it, and some other is
+certain to be equal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from duelmatch.errors import TooLargeError
+from duelmatch.explorers.panel.bounds import BordaBounds, CondorcetBounds, Whole, closest
+from duelmatch.graph import Graph, Indices
+from duelmatch.matchings.assignment import list_matchings, usable_edges
+from duelmatch.matchings.integers import cheapest
+from duelmatch.matchings.minimax import least_beaten, worst_defeat
+
+PanelStatus = Literal["decided", "unbeaten", "no_winner", "tied"]
+
+POSSIBLE = 5_000
+"""Up to so many line-ups are looked at one by one for those that are still possible winners."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is certain of ``matching``; ``status`` is None if nothing is yet.
+
+    ``shortfall``: it is behind any other by so much at most, a sum over positions in units of the bounds.
+    """
+
+    matching: Indices
+    status: PanelStatus | None
+    shortfall: int
+
+
+class CondorcetJudge:
+    """Certificates by head-to-head margins."""
+
+    def __init__(self, bounds: CondorcetBounds) -> None:
+        self.bounds = bounds
+        self.graph: Graph = bounds.state.graph
+        self.possible: Indices | None = None
+        """A line-up that may turn out less beaten than the last champion; None if it was not looked for."""
+        self.out_of_reach = False
+        """Whether the least beaten line-up was too costly to find."""
+
+    def verdict(self, champion: Indices) -> Verdict:
+        """Return what is certain of a champion."""
+        rival = closest(self.graph, self.bounds.least(champion), champion)
+        if rival is None:
+            return Verdict(champion, "decided", 0)
+        if rival.ahead >= 0:
+            return Verdict(champion, "unbeaten", 0)
+        status: PanelStatus | None = None
+        if self.must_lose(champion) > 0 and self._others_lose(champion, -rival.ahead):
+            status = "no_winner"
+        return Verdict(champion, status, -rival.ahead)
+
+    def must_lose(self, champion: Indices) -> int:
+        """Return the worst defeat that a line-up suffers for certain; 0 if it may be unbeaten."""
+        return self._worst(self.bounds.most(champion))
+
+    def _worst(self, bound: Whole) -> int:
+        rival = cheapest(self.graph, bound)
+        assert rival is not None, "a Problem has a matching"
+        return -int(bound[rival].sum())
+
+    def _others_lose(self, champion: Indices, defeat: int) -> bool:
+        """Whether every other line-up loses by this much at least."""
+        known = self.possible
+        if known is not None and (known != champion).any() and self.must_lose(known) < defeat:
+            return False
+        try:
+            found = least_beaten(self.graph, self.bounds.matrix(1), champion)
+        except TooLargeError:
+            self.out_of_reach = True
+            return False
+        if found is None:
+            return True
+        self.possible, least = found
+        return bool(least >= defeat)
+
+    def safest(self) -> Indices | None:
+        """Return the line-up with the smallest certain shortfall; None if that is out of reach."""
+        try:
+            found = least_beaten(self.graph, self.bounds.matrix(-1))
+        except TooLargeError:
+            return None
+        assert found is not None, "a Problem has a matching"
+        return found[0]
+
+    def most_dangerous(self, champion: Indices) -> Indices:
+        """Return the line-up that may beat a champion by most."""
+        rival = cheapest(self.graph, self.bounds.least(champion))
+        assert rival is not None, "a Problem has a matching"
+        return rival
+
+    def best_reply(self, matching: Indices) -> Indices:
+        """Return the line-up that beats another most, by the known answers."""
+        ahead = self.bounds.matrix(1) + self.bounds.matrix(-1)
+        return worst_defeat(self.graph, ahead, matching)[1]
+
+    def possible_winners(self) -> Indices | None:
+        """Return the line-ups that may be unbeaten when all have answered; None if there are too many."""
+        rows = list_matchings(self.graph, usable_edges(self.graph), POSSIBLE)
+        return None if rows is None else rows[[self.must_lose(row) <= 0 for row in rows]]
+
+
+class BordaJudge:
+    """Certificates by rewards."""
+
+    def __init__(self, bounds: BordaBounds) -> None:
+        self.bounds = bounds
+        self.graph: Graph = bounds.state.graph
+
+    def verdict(self, champion: Indices) -> Verdict:
+        """Return what is certain of a champion."""
+        return self.verdict_of(champion, self.bounds.least(champion))
+
+    def verdict_of(self, champion: Indices, least: Whole) -> Verdict:
+        """Return what is certain of a champion whose lower bounds are known."""
+        rival = closest(self.graph, least, champion)
+        if rival is None:
+            return Verdict(champion, "decided", 0)
+        if rival.ahead < 0:
+            return Verdict(champion, None, -rival.ahead)
+        equal = closest(self.graph, self.bounds.most(champion), champion)
+        return Verdict(champion, "tied" if equal is not None else None, 0)
+
+    def possible_winners(self) -> Indices | None:
+        """Return line-ups among which the best are; None if there are too many to look at.
+
+        Each of them could overtake any single other one; perhaps not all others at once.
+        """
+        rows = list_matchings(self.graph, usable_edges(self.graph), POSSIBLE)
+        if rows is None:
+            return None
+        most, least = self.bounds.rewards(1), self.bounds.rewards(-1)
+        floor = least[rows].sum(axis=1).max()
+        rows = rows[most[rows].sum(axis=1) >= floor]
+        keep = []
+        for row in rows:
+            bound = self.bounds.most(row)
+            rival = cheapest(self.graph, bound)
+            assert rival is not None, "a Problem has a matching"
+            keep.append(bool(bound[rival].sum() >= 0))
+        possible: Indices = rows[keep]
+        return possible

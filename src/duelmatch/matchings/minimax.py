@@ -1,0 +1,169 @@
+"""The least beaten matching: the one whose worst defeat is smallest. It always exists.
+
+Let D(A, B) = sum over positions j of d_j(A(j), B(j)) be by how much A is ahead of B, with d_j(a, a) = 0. The
+worst defeat of A is max over B of -D(A, B): one assignment problem, and 0 or more, since A draws with itself.
+The matching that minimises it (minimax, or Simpson-Kramer with margins, in social choice) is unbeaten if its
+worst defeat is 0; if not, every matching is beaten by another.
+
+Up to LISTED matchings are listed, an assignment problem each, exact in whatever arithmetic ``ahead`` is in.
+Beyond that it is one mixed-integer program: the inner maximum is a linear program over the matching polytope,
+so it dualises, as in :mod:`duelmatch.matchings.game`:
+
+    minimise   sum_j u_j + sum_i v_i
+    subject to u_j + v_i >= sum over a at j of -d_j(a, i) x_a   for every edge (i, j),   v >= 0,
+               x a matching (0 or 1).
+
+HiGHS solves it; the defeat of its matching is then computed exactly, and must agree with the proven bound.
+Its relaxation is the game, whose value is 0: all the work is in the branching, and it is limited by WORK. For
+panels the root was enough in all that were tried, up to 15 x 15 and 20 x 10; for uniformly random preferences
+10 x 10 is out of reach.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import block_array, csr_array
+
+from duelmatch.errors import TooLargeError
+from duelmatch.graph import Graph, Indices
+from duelmatch.matchings.assignment import list_matchings, usable_edges
+from duelmatch.matchings.integers import assign, cheapest
+
+LISTED = 100_000
+"""Up to so many matchings are listed: half a second at 8 positions."""
+
+CELLS = 40_000
+"""The largest program solved: so many pairs of edges of the same position, in both directions (40 x 25)."""
+
+WORK = 2_000_000
+"""The largest number of branchings times pairs: some ten seconds."""
+
+FINEST = 10_000_000
+"""Whole numbers beyond this are too fine for the tolerances of the program (1e-6 in each row)."""
+
+Margins = NDArray[Any]
+"""m x m: by how much the edge of the row is ahead of the edge of the column; 0 for other positions."""
+
+
+def worst_defeat(graph: Graph, ahead: Margins, matching: Indices) -> tuple[Any, Indices]:
+    """Return by how much a matching loses to the one that beats it most, and that one."""
+    over = ahead[matching[graph.edge_position], np.arange(graph.edges)]
+    rival = cheapest(graph, over)
+    assert rival is not None, "a Problem has a matching"
+    return -over[rival].sum(), rival
+
+
+def least_beaten(graph: Graph, ahead: Margins, excluded: Indices | None = None) -> tuple[Indices, Any] | None:
+    """Return a matching whose worst defeat is smallest, and that defeat: a sum over positions.
+
+    ``excluded`` is a matching that is not to be returned, though it may be the one that defeats others; None
+    if there is no other.
+
+    :raises TooLargeError: beyond LISTED matchings, if the program is too large, too fine, or takes more than
+    WORK.
+    """
+    rows = list_matchings(graph, usable_edges(graph), LISTED)
+    if rows is None:
+        return _by_program(graph, ahead, excluded)
+    if excluded is not None:
+        rows = rows[(rows != excluded).any(axis=1)]
+        if not len(rows):
+            return None
+    if ahead.dtype == object:
+        defeats = [worst_defeat(graph, ahead, row)[0] for row in rows]
+        best = defeats.index(min(defeats))
+        return rows[best], defeats[best]
+    table = np.zeros((graph.edges, graph.candidates), dtype=ahead.dtype)
+    one, other = np.nonzero(graph.comparable)
+    table[one, graph.edge_candidate[other]] = ahead[one, other]
+    best, defeat = _first_least(rows, table, graph.edge_at >= 0)
+    return rows[best], defeat
+
+
+def _by_program(graph: Graph, ahead: Margins, excluded: Indices | None) -> tuple[Indices, Any]:
+    cells = int((graph.degrees**2).sum())
+    if cells > CELLS:
+        raise TooLargeError(
+            f"Finding the least beaten of more than {LISTED:,} matchings takes a program with {cells:,} "
+            f"coefficients; the limit is {CELLS:,}. Leave out candidates that cannot win."
+        )
+    whole = ahead.dtype.kind in "iO"
+    largest = max(abs(ahead.max()), abs(ahead.min()), 1 if whole else 0.0)
+    if whole and largest * graph.positions > FINEST:
+        raise TooLargeError(
+            f"Finding the least beaten of more than {LISTED:,} matchings takes a program whose numbers are "
+            f"too fine for its solver ({largest:.1e} to 1). Equal weights of the judges would help."
+        )
+    nodes = WORK // cells
+    unit = 1.0 if whole or largest == 0 else float(largest) / 100
+    solved = milp(
+        np.concatenate([np.zeros(graph.edges), np.ones(graph.positions + graph.candidates)]),
+        integrality=np.concatenate([np.ones(graph.edges), np.zeros(graph.positions + graph.candidates)]),
+        bounds=_bounds(graph),
+        constraints=_constraints(graph, ahead.astype(np.float64) / unit, excluded),
+        options={"mip_rel_gap": 0.0, "node_limit": nodes},
+    )
+    if solved.status != 0 or solved.x is None:
+        raise TooLargeError(
+            f"The least beaten matching was not found within {nodes:,} branchings. Leave out candidates that "
+            "cannot win."
+        )
+    matching = cheapest(graph, -np.round(solved.x[: graph.edges]))
+    assert matching is not None, "a Problem has a matching"
+    defeat, _ = worst_defeat(graph, ahead, matching)
+    if float(defeat) / unit > solved.mip_dual_bound + (0.5 if whole else 1e-4):
+        raise TooLargeError("The solver's proof of the least beaten matching is not exact enough.")
+    return matching, defeat
+
+
+def _bounds(graph: Graph) -> Bounds:
+    low = np.concatenate(
+        [np.zeros(graph.edges), np.full(graph.positions, -np.inf), np.zeros(graph.candidates)]
+    )
+    high = np.concatenate([np.ones(graph.edges), np.full(graph.positions + graph.candidates, np.inf)])
+    return Bounds(low, high)
+
+
+def _constraints(
+    graph: Graph, ahead: NDArray[np.float64], excluded: Indices | None
+) -> list[LinearConstraint]:
+    edges, ones = np.arange(graph.edges), np.ones(graph.edges)
+    at_position = csr_array((ones, (graph.edge_position, edges)), shape=(graph.positions, graph.edges))
+    of_candidate = csr_array((ones, (graph.edge_candidate, edges)), shape=(graph.candidates, graph.edges))
+    nothing = csr_array((graph.positions + graph.candidates, graph.positions + graph.candidates))
+    matching = block_array([[block_array([[at_position], [of_candidate]]), nothing]])
+    rival = block_array([[csr_array(ahead.T), at_position.T, of_candidate.T]])
+    filled = np.concatenate([np.ones(graph.positions), np.zeros(graph.candidates)])
+    constraints = [
+        LinearConstraint(matching.tocsr(), filled, np.ones(graph.positions + graph.candidates)),
+        LinearConstraint(rival.tocsr(), np.zeros(graph.edges), np.full(graph.edges, np.inf)),
+    ]
+    if excluded is not None:
+        edge = np.zeros(graph.edges + graph.positions + graph.candidates)
+        edge[excluded] = 1.0
+        constraints.append(LinearConstraint(edge[None, :], -np.inf, graph.positions - 1))
+    return constraints
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _first_least(rows: Indices, ahead: Margins, present: NDArray[np.bool_]) -> tuple[int, Any]:
+    """Return the first of the matchings with the smallest worst defeat; ``ahead`` is edges x candidates."""
+    positions = rows.shape[1]
+    cost = np.zeros((positions, ahead.shape[1]), dtype=ahead.dtype)
+    column_of = np.zeros(positions, dtype=np.intp)
+    best, least = -1, ahead[0, 0]
+    for row in range(len(rows)):
+        for position in range(positions):
+            cost[position, :] = ahead[rows[row, position], :]
+        assign(cost, present, column_of)
+        defeat = -cost[0, column_of[0]]
+        for position in range(1, positions):
+            defeat -= cost[position, column_of[position]]
+        if best < 0 or defeat < least:
+            best, least = row, defeat
+    return best, least

@@ -1,0 +1,60 @@
+"""The winners of known preferences, and how clearly they win."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+
+from duelmatch.matchings import best_other
+from duelmatch.preferences import Preferences
+from duelmatch.problem import Matching
+
+
+@dataclass(frozen=True, slots=True)
+class BordaWinner:
+    """The matching with the highest Borda ``score``, and its ``margin`` over the runner-up.
+
+    The margin is 0 if another matching scores the same, and infinite if there is no other.
+    """
+
+    matching: Matching
+    score: float
+    margin: float
+
+    @property
+    def unique(self) -> bool:
+        """Whether no other matching scores the same."""
+        return self.margin > 0
+
+
+@dataclass(frozen=True, slots=True)
+class CondorcetWinner:
+    """The matching that beats every other: its ``closest_rival`` least, by 1/2 + ``margin``.
+
+    If there is no other matching, there is no rival and the margin is infinite.
+    """
+
+    matching: Matching
+    margin: float
+    closest_rival: Matching | None
+
+
+def borda_winner(preferences: Preferences) -> BordaWinner:
+    """Return the Borda winner with its score and margin.
+
+    :raises TooLargeError: if the Borda scores are out of reach.
+    """
+    winner = preferences.borda_winner()
+    return BordaWinner(winner, preferences.borda_score(winner), preferences.borda_margin())
+
+
+def condorcet_winner(preferences: Preferences) -> CondorcetWinner | None:
+    """Return the Condorcet winner with its margin and closest rival; None if there is no winner."""
+    winner = preferences.condorcet_winner()
+    if winner is None:
+        return None
+    problem = preferences.problem
+    against = {(c, s): preferences.probability(s, c, winner[s]) for c, s in problem.edges}
+    rival = best_other(problem, against, winner)
+    margin = inf if rival is None else preferences.score(winner, rival) - 0.5
+    return CondorcetWinner(winner, margin, rival)

@@ -1,0 +1,53 @@
+"""``duelmatch check``: what a problem is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import duelmatch as dm
+from problems import HALF_CERTAIN
+from terminal import flat, read, run
+
+
+def test_counts_what_is_there() -> None:
+    about = read("check", "example:lineup")
+    assert (about["candidates"], about["positions"], about["edges"]) == (5, 3, 10)
+    assert (about["duels"], about["matchings"]) == (12, 19)
+    assert about["never"] == about["certain"] == []
+
+
+def test_names_the_edges_that_are_decided(write: Any) -> None:
+    path = write(HALF_CERTAIN)
+    about = read("check", path)
+    assert about["certain"] == [["a", "s"]]
+    assert about["never"] == [["a", "t"]]
+    page = run("check", path).stdout
+    assert "Certain, in every maximum matching: a at s." in page
+    assert "Can never matter, in no maximum matching: a at t." in page
+
+
+def test_shares_add_up_to_one() -> None:
+    for entry in read("check", "example:prizes")["per_position"]:
+        assert sum(entry["candidates"].values()) == pytest.approx(1)
+
+
+def test_says_so_when_there_are_too_many_to_count() -> None:
+    dm.save_problem(dm.instances.random_problem(45, 45, density=0.6), "large.yaml")
+    page = run("check", "large.yaml", code=0).stdout
+    assert "too many to count exactly; at most 10^" in page
+    assert "GiB" in flat(page)
+    about = read("check", "large.yaml")
+    assert about["matchings"] is None
+    assert "GiB" in about["too_large"]
+
+
+def test_reads_a_table_of_preferences(write: Any) -> None:
+    path = write("position,first,second,probability\ns,a,b,0.6\n", "wins.csv")
+    assert read("check", path)["candidates"] == 2
+
+
+def test_checks_the_preferences_too(write: Any) -> None:
+    path = write("edges: {chair: [ann, bob]}\npreferences: {chair: [[ann, bob, 1.5]]}\n")
+    assert "between 0 and 1" in run("check", path, code=3).stderr
