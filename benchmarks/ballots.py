@@ -1,23 +1,23 @@
 """How often ballots are wrong with crowds of every kind, and what they cost. Prints Markdown tables.
 
-    PYTHONPATH=tests python benchmarks/ballots.py                     some 40 minutes on one core
-    PYTHONPATH=tests python benchmarks/ballots.py --runs 30 --seeds 1     a quick look
-    PYTHONPATH=tests python benchmarks/ballots.py --only costs
+    PYTHONPATH=.:tests python benchmarks/ballots.py                     some 40 minutes on one core
+    PYTHONPATH=.:tests python benchmarks/ballots.py --runs 30 --seeds 1     a quick look
+    PYTHONPATH=.:tests python benchmarks/ballots.py --only costs
 
-The settings are in benchmarks/error_rates/crowds.py. Wrong: the true winner was ruled out at some time. Costs are
-geometric means over instances whose information limit is alike.
+The settings are in benchmarks/error_rates/crowds.py. Wrong: the true winner was ruled out at some time.
+Costs are geometric means over instances whose information limit is alike.
 """
 
 import argparse
 import time
 
 import numpy as np
+from benchmarks.error_rates.crowds import DELTA, SOUND, WRONG
 from scipy.stats import beta
 
 import duelmatch as dm
 from duelmatch.experiments import crowds
 from duelmatch.explorers.ballots.explorer import BallotExplorer
-from benchmarks.error_rates.crowds import DELTA, SOUND, WRONG
 
 CRITERIA = ("condorcet", "borda")
 COSTS = {

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duelmatch.explorers.ballots.explorer import BallotExplorer
-from duelmatch.explorers.ballots.questions import Question
+from duelmatch.explorers.questions import Question
 from duelmatch.graph import Graph, Mask, Vector
 from duelmatch.preferences import Preferences
 from duelmatch.problem import Problem
@@ -24,7 +24,7 @@ Rng = np.random.Generator
 
 
 @dataclass(slots=True)
-class Voter:
+class CrowdVoter:
     """One person: ``values`` says 1, 1/2 or 0 where the first edge of a pair is better, no better, worse."""
 
     values: Vector
@@ -40,7 +40,7 @@ class Crowd:
     """Whom voters are drawn from, and what the whole crowd thinks."""
 
     preferences: Preferences
-    draw: Callable[[Rng], Voter]
+    draw: Callable[[Rng], CrowdVoter]
 
     @property
     def problem(self) -> Problem:
@@ -52,8 +52,8 @@ def independent(preferences: Preferences) -> Crowd:
     """Return a crowd whose voters answer every question as if they had never been asked another."""
     chance = _of_pairs(preferences)
 
-    def draw(rng: Rng) -> Voter:
-        return Voter((rng.random(len(chance)) < chance).astype(np.float64))
+    def draw(rng: Rng) -> CrowdVoter:
+        return CrowdVoter((rng.random(len(chance)) < chance).astype(np.float64))
 
     return Crowd(preferences, draw)
 
@@ -68,11 +68,11 @@ def consistent(problem: Problem, strengths: Vector, tie_below: float = 0.0) -> C
     table = problem.graph.pair_table
     lead = strengths[table.first] - strengths[table.second]
 
-    def draw(rng: Rng) -> Voter:
+    def draw(rng: Rng) -> CrowdVoter:
         utility = strengths + rng.gumbel(size=len(strengths))
         difference = utility[table.first] - utility[table.second]
         values = np.where(np.abs(difference) < tie_below, 0.5, difference > 0)
-        return Voter(values.astype(np.float64))
+        return CrowdVoter(values.astype(np.float64))
 
     def above(limit: Vector) -> Vector:
         return np.asarray(1 / (1 + np.exp(limit)))
@@ -88,12 +88,12 @@ def typed(problem: Problem, shares: Vector, values: NDArray[np.float64], flips: 
     """
     cumulative = np.cumsum(shares) / np.sum(shares)
 
-    def draw(rng: Rng) -> Voter:
+    def draw(rng: Rng) -> CrowdVoter:
         kind = int(np.searchsorted(cumulative, rng.random(), side="right"))
         own = values[min(kind, len(values) - 1)]
         if flips:
             own = np.where(rng.random(len(own)) < flips, 1 - own, own)
-        return Voter(own.copy())
+        return CrowdVoter(own.copy())
 
     mean = (np.asarray(shares) / np.sum(shares)) @ values
     return Crowd(_preferences(problem, flips + (1 - 2 * flips) * mean), draw)
@@ -106,7 +106,7 @@ def silent(crowd: Crowd, rate_of: Callable[[Vector], Vector], patience: float | 
     after which a voter leaves.
     """
 
-    def draw(rng: Rng) -> Voter:
+    def draw(rng: Rng) -> CrowdVoter:
         voter = crowd.draw(rng)
         voter.willing = rng.random(len(voter.values)) < rate_of(voter.values)
         if patience is not None:
@@ -119,7 +119,7 @@ def silent(crowd: Crowd, rate_of: Callable[[Vector], Vector], patience: float | 
 def paced(crowd: Crowd, speed_of: Callable[[Vector], float]) -> Crowd:
     """Let voters be quick or slow, depending on what they think."""
 
-    def draw(rng: Rng) -> Voter:
+    def draw(rng: Rng) -> CrowdVoter:
         voter = crowd.draw(rng)
         voter.speed = speed_of(voter.values)
         return voter
@@ -144,7 +144,7 @@ def hold(
     With ``come_back`` there are so many people altogether, who come again and again under the same name.
     """
     edges = {edge: number for number, edge in enumerate(crowd.problem.edges)}
-    people: dict[str, Voter] = {}
+    people: dict[str, CrowdVoter] = {}
     completed: list[int] = []
     arrivals = _arrivals(voters, come_back, rng)
     present: list[str] = []
@@ -183,7 +183,11 @@ def hold(
 
 
 def _answer(
-    study: BallotExplorer, question: Question, voter: Voter, edges: dict[tuple[str, str], int], graph: Graph
+    study: BallotExplorer,
+    question: Question,
+    voter: CrowdVoter,
+    edges: dict[tuple[str, str], int],
+    graph: Graph,
 ) -> None:
     numbers = [edges[name, question.position] for name in question.candidates]
     if len(numbers) == 2:

@@ -8,7 +8,7 @@ import pytest
 import duelmatch as dm
 from duelmatch.errors import DuelError, ProblemError
 from duelmatch.explorers.ballots.explorer import BallotExplorer
-from duelmatch.explorers.ballots.questions import Assumption
+from duelmatch.explorers.catalogue import Assumption
 
 PROBLEM = dm.Problem.complete(["a", "b", "c", "d"], ["s", "t"])
 TRIO = dm.Problem.complete(["a", "b", "c"], ["s"])

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import exp, log
-from typing import Literal, cast
+from typing import Literal
 
 import numpy as np
 
@@ -26,13 +26,12 @@ from duelmatch.explorers.ballots.planning import (
     draw_ballot,
     plan,
 )
-from duelmatch.explorers.ballots.questions import Answer, Assumption, Question, places
 from duelmatch.explorers.ballots.records import EVERYBODY, Answers, Ballot, Count, Design
 from duelmatch.explorers.ballots.tables import TabledEvidence, tabled_evidence
-from duelmatch.explorers.catalogue import Assumption as CatalogueAssumption
-from duelmatch.explorers.catalogue import drawn_seed
+from duelmatch.explorers.catalogue import Assumption, drawn_seed
 from duelmatch.explorers.engine import Outcome
 from duelmatch.explorers.frugal.stakes import Pairs
+from duelmatch.explorers.questions import Answer, Question, places
 from duelmatch.explorers.result import Progress, Result
 from duelmatch.graph import Graph, Indices, Mask
 from duelmatch.matchings import Edge
@@ -364,6 +363,7 @@ class BallotExplorer:
         asked, number, place = self._told[question.id]
         order = places(asked, answer)
         if number >= self._evidence[-1].settled:
+            assert asked.voter is not None, "every question on a ballot is a voter's"
             self._write(self._seats[asked.voter], asked, place, order)
             self._recount()
         elif clerical:
@@ -501,7 +501,7 @@ class BallotExplorer:
         """The result; before it is proven, what it would be if the study were stopped now."""
         outcome = self._outcome or Outcome("budget_spent", self._leader)
         matching = None if outcome.matching is None else self.problem.matching(outcome.matching.tolist())
-        assuming = () if self._outcome is None else cast(tuple[CatalogueAssumption, ...], self.assumptions)
+        assuming = () if self._outcome is None else self.assumptions
         return Result(
             self.name, outcome.status, matching, self.answers, self.delta, self.epsilon, assuming, self.seed
         )

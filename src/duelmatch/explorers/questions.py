@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 from duelmatch.errors import DuelError
+from duelmatch.problem import Duel
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,8 +15,8 @@ class Question:
 
     position: str
     candidates: tuple[str, ...]
-    id: int
-    voter: str
+    id: int = 0
+    voter: str | None = None
 
     @property
     def first(self) -> str:
@@ -33,31 +33,7 @@ Answer = str | None | Sequence[str | tuple[str, ...]]
 """The winner of two, None for no difference, or a ranking with ties in tuples, best first."""
 
 
-class Assumption(StrEnum):
-    """What the guarantee takes for granted; ``sentence`` says it to people."""
-
-    CONDORCET_WINNER = "condorcet_winner"
-    INDEPENDENT_VOTERS = "independent_voters"
-    SILENCE_BLIND = "silence_blind"
-    ONE_COUNT_BLIND = "one_count_blind"
-    LAST_COUNT_BLIND = "last_count_blind"
-    WITHDRAWALS_BLIND = "withdrawals_blind"
-
-    @property
-    def sentence(self) -> str:
-        """The assumption as a clause, to follow 'if' or 'that'."""
-        return {
-            Assumption.CONDORCET_WINNER: "a Condorcet winner exists",
-            Assumption.INDEPENDENT_VOTERS: "voters are independent draws from those who are to decide",
-            Assumption.SILENCE_BLIND: "whether a question was answered did not depend on the answer",
-            Assumption.ONE_COUNT_BLIND: "one of the sets of voters that counted at some time was chosen "
-            "without regard to answers",
-            Assumption.LAST_COUNT_BLIND: "the voters who do not count were chosen without regard to answers",
-            Assumption.WITHDRAWALS_BLIND: "the candidates who left did so without regard to answers",
-        }[self]
-
-
-def places(question: Question, answer: object) -> dict[str, int]:
+def places(question: Question | Duel, answer: object) -> dict[str, int]:
     """Return the place of every candidate of a question in an answer, equal ones for a tie.
 
     :raises DuelError: if the answer is not one to this question.
@@ -88,5 +64,16 @@ def places(question: Question, answer: object) -> dict[str, int]:
     return place
 
 
-def _described(question: Question) -> str:
+def opinions(question: Question, answer: object) -> list[tuple[str, str, bool]]:
+    """Return what an answer says of every two candidates: (better, worse, whether there is no difference)."""
+    place = places(question, answer)
+    ordered = sorted(question.candidates, key=lambda name: place[name])
+    return [
+        (better, worse, place[better] == place[worse])
+        for number, better in enumerate(ordered)
+        for worse in ordered[number + 1 :]
+    ]
+
+
+def _described(question: Question | Duel) -> str:
     return f"{' or '.join(repr(name) for name in question.candidates)} at '{question.position}'"
