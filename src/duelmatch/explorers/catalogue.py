@@ -66,6 +66,11 @@ class Assumption(StrEnum):
     CONDORCET_WINNER = "condorcet_winner"
     MIXED_SAMPLER = "mixed_sampler"
     CONSISTENT_JUDGES = "consistent_judges"
+    INDEPENDENT_VOTERS = "independent_voters"
+    SILENCE_BLIND = "silence_blind"
+    ONE_COUNT_BLIND = "one_count_blind"
+    LAST_COUNT_BLIND = "last_count_blind"
+    WITHDRAWALS_BLIND = "withdrawals_blind"
 
     @property
     def sentence(self) -> str:
@@ -75,6 +80,12 @@ class Assumption(StrEnum):
             Assumption.MIXED_SAMPLER: "the Markov chain that draws the opponents has mixed in the steps "
             "that a rule of thumb gives it",
             Assumption.CONSISTENT_JUDGES: "a judge who prefers a to b and b to c prefers a to c",
+            Assumption.INDEPENDENT_VOTERS: "voters are independent draws from those who are to decide",
+            Assumption.SILENCE_BLIND: "whether a question was answered did not depend on the answer",
+            Assumption.ONE_COUNT_BLIND: "one of the sets of voters that counted at some time was chosen "
+            "without regard to answers",
+            Assumption.LAST_COUNT_BLIND: "the voters who do not count were chosen without regard to answers",
+            Assumption.WITHDRAWALS_BLIND: "the candidates who left did so without regard to answers",
         }[self]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from inspect import signature
 from numbers import Integral
 from reprlib import repr as shortly
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from duelmatch.errors import DuelError, ProblemError, listed
 from duelmatch.explorers.catalogue import BUILT_IN, check, described, drawn_seed, is_whole
 from duelmatch.explorers.engine import NOTHING, Counts, Engine, Outcome, Round, RoundAnswers, Search
+from duelmatch.explorers.questions import Answer, places
 from duelmatch.explorers.result import Progress, Result
 from duelmatch.graph import Mask
 from duelmatch.matchings import Edge
@@ -22,9 +23,6 @@ from duelmatch.problem import Duel, Problem
 
 if TYPE_CHECKING:
     from duelmatch.explorers.panel.explorer import PanelExplorer
-
-Answer = str | Sequence[str | tuple[str, ...]] | None
-"""Who is better: a name, a ranking with ties in tuples, or None for no difference."""
 
 MISSING = "(no answer)"
 
@@ -332,17 +330,9 @@ class Explorer:
 
 def _first_wins(duel: Duel, answer: Answer) -> bool | None:
     """Return whether the first of a duel wins; None for a tie."""
-    match answer:
-        case str() if answer in duel.candidates:
-            return answer == duel.first
-        case None | [(str(), str())] if answer is None or sorted(answer[0]) == sorted(duel.candidates):
-            return None
-        case [str(better), str(worse)] if sorted((better, worse)) == sorted(duel.candidates):
-            return better == duel.first
-    raise DuelError(
-        f"'{answer!s:.80}' was not in duel {duel.id}, "
-        f"'{duel.first}' against '{duel.second}' at '{duel.position}'."
-    )
+    place = places(duel, answer)
+    first, second = place[duel.first], place[duel.second]
+    return None if first == second else first < second
 
 
 class Queue:

@@ -6,7 +6,7 @@ the model.
 """
 
 from duelmatch.explorers.panel.explorer import PanelExplorer, PanelProgress, PanelResult
-from duelmatch.explorers.panel.question import Question
 from duelmatch.explorers.panel.simulation import simulate_panel
+from duelmatch.explorers.questions import Question
 
 __all__ = ["PanelExplorer", "PanelProgress", "PanelResult", "Question", "simulate_panel"]

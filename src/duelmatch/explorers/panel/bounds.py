@@ -53,7 +53,7 @@ class Closest:
     ahead: int
 
 
-class Bounds(Protocol):
+class PairBounds(Protocol):
     """The interval of d_j(a, b), in units of ``1 / unit`` per position."""
 
     unit: int

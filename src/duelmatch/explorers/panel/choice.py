@@ -21,7 +21,7 @@ import numpy as np
 from numba import njit
 
 from duelmatch.explorers.panel.model import Model, favours
-from duelmatch.explorers.panel.plan import Plan
+from duelmatch.explorers.panel.plan import QuestionPlan
 from duelmatch.explorers.panel.state import Opinions, PanelState, opinion_of, pair_at, record
 from duelmatch.graph import Indices, Mask, Vector
 
@@ -42,7 +42,7 @@ Choice = list[int]
 
 
 def choose_condorcet(
-    plan: Plan, model: Model, judge: int, askable: Mask, blocked: Mask, size: int
+    plan: QuestionPlan, model: Model, judge: int, askable: Mask, blocked: Mask, size: int
 ) -> Choice | None:
     """Return what to ask a judge; None if nothing that is open for the judge helps."""
     state = model.state
@@ -70,7 +70,7 @@ def choose_condorcet(
 
 
 def choose_borda(
-    plan: Plan, shares: Vector, model: Model, judge: int, askable: Mask, blocked: Mask, size: int
+    plan: QuestionPlan, shares: Vector, model: Model, judge: int, askable: Mask, blocked: Mask, size: int
 ) -> Choice | None:
     """Return what to ask a judge; None if nothing that is open for the judge helps."""
     state = model.state

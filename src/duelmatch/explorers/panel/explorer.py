@@ -15,7 +15,7 @@ from duelmatch.explorers.panel.bounds import BordaBounds, CondorcetBounds
 from duelmatch.explorers.panel.choice import Choice, choose_borda, choose_condorcet
 from duelmatch.explorers.panel.model import Model
 from duelmatch.explorers.panel.plan import (
-    Plan,
+    QuestionPlan,
     borda_champion,
     borda_estimates,
     borda_plan,
@@ -23,9 +23,9 @@ from duelmatch.explorers.panel.plan import (
     condorcet_plan,
     questions_at_best,
 )
-from duelmatch.explorers.panel.question import Question, opinions
 from duelmatch.explorers.panel.state import UNKNOWN, PanelState
 from duelmatch.explorers.panel.verdict import BordaJudge, CondorcetJudge, PanelStatus, Verdict
+from duelmatch.explorers.questions import Question, opinions
 from duelmatch.graph import Indices, Mask, Vector
 from duelmatch.matchings.assignment import best_matching
 from duelmatch.panel import Conflict, check_voters, judged_pairs, voter_weights
@@ -137,7 +137,7 @@ class PanelExplorer:
         self._unaskable: Mask = np.zeros(judged.shape, dtype=np.bool_)  # handed out, or skipped
         self._pending: Vector = np.zeros(self.state.pairs)
         self._method = (_Condorcet if criterion == "condorcet" else _Borda)(self)
-        self._plan: Plan | None = None
+        self._plan: QuestionPlan | None = None
         self._verdict: Verdict | None = None
         self._consider()
 
@@ -297,7 +297,7 @@ class PanelExplorer:
     def _anyone_askable(self) -> bool:
         return any(self._askable(judge).any() for judge in range(len(self.voters)))
 
-    def _current_plan(self) -> Plan:
+    def _current_plan(self) -> QuestionPlan:
         if self._plan is None:
             self._plan = self._method.plan(self._pending)
         return self._plan
@@ -394,7 +394,7 @@ class _Condorcet:
         self.champion = safest
         return self.judge.verdict(safest)
 
-    def plan(self, pending_pairs: Vector) -> Plan:
+    def plan(self, pending_pairs: Vector) -> QuestionPlan:
         state, graph = self.run.state, self.run.problem.graph
         own = self.champion[graph.edge_position]
         others = np.flatnonzero(own != np.arange(graph.edges))
@@ -403,12 +403,12 @@ class _Condorcet:
         pending[others] = pending_pairs[pairs] / np.maximum(state.total[pairs], 1)
         return condorcet_plan(self.run._model, self.champion, pending)
 
-    def choose(self, plan: Plan, judge: int, askable: Mask) -> Choice | None:
+    def choose(self, plan: QuestionPlan, judge: int, askable: Mask) -> Choice | None:
         return choose_condorcet(
             plan, self.run._model, judge, askable, self.run._unaskable[judge], self.run.question_size
         )
 
-    def refute(self, plan: Plan, askable: Mask) -> Choice | None:
+    def refute(self, plan: QuestionPlan, askable: Mask) -> Choice | None:
         """No goal can be brought on: ask about the line-ups that keep the champion from being certain."""
         graph = self.run.problem.graph
         lineups = [(plan.champion, self.judge.most_dangerous(plan.champion))]
@@ -449,18 +449,18 @@ class _Borda:
             key=lambda verdict: (verdict.status is None, verdict.shortfall),
         )
 
-    def plan(self, pending_pairs: Vector) -> Plan:
+    def plan(self, pending_pairs: Vector) -> QuestionPlan:
         graph, bounds = self.run.problem.graph, self.judge.bounds
         least = self._least.astype(np.float64) / (bounds.unit // 2)
         return borda_plan(graph, self.champion, self._rewards, self._variances, least)
 
-    def choose(self, plan: Plan, judge: int, askable: Mask) -> Choice | None:
+    def choose(self, plan: QuestionPlan, judge: int, askable: Mask) -> Choice | None:
         return choose_borda(
             plan, self._shares, self.run._model, judge, askable, self.run._unaskable[judge],
             self.run.question_size,
         )  # fmt: skip
 
-    def refute(self, plan: Plan, askable: Mask) -> Choice | None:
+    def refute(self, plan: QuestionPlan, askable: Mask) -> Choice | None:
         return None
 
 

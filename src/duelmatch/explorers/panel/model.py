@@ -33,7 +33,7 @@ SWEEPS = 2
 """Newton steps per strength and answer; the fit is never far from its optimum."""
 
 
-class Tables(NamedTuple):
+class PairTables(NamedTuple):
     """What the compiled functions read."""
 
     start: Indices
@@ -60,10 +60,10 @@ class Model:
         self.variance = np.full((judges, edges), JUDGE_VARIANCE)
         self._unit = float(state.weight.mean())
 
-    def tables(self) -> Tables:
+    def tables(self) -> PairTables:
         """Return what there is now."""
         state = self.state
-        return Tables(
+        return PairTables(
             state.graph.start, state.pair_start, state.ahead, state.behind, state.open, state.total,
             self.odds, PRIOR_ANSWERS * self._unit,
         )  # fmt: skip
@@ -93,7 +93,7 @@ def favours(strength: Vector, offset: Vector, variance: Vector, one: int, other:
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def outlook(tables: Tables, position: int, one: int, other: int) -> tuple[float, float, float, float]:
+def outlook(tables: PairTables, position: int, one: int, other: int) -> tuple[float, float, float, float]:
     """Return the outlook of an edge against another of its position.
 
     The share its next answer will have, estimated; by how much it will be ahead when all have answered
@@ -121,7 +121,7 @@ def outlook(tables: Tables, position: int, one: int, other: int) -> tuple[float,
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def _fit(
-    tables: Tables, position: int, strength: Vector, precision: float, sweeps: int, per_weight: float
+    tables: PairTables, position: int, strength: Vector, precision: float, sweeps: int, per_weight: float
 ) -> None:
     start = tables.start[position]
     degree = tables.start[position + 1] - start

@@ -27,7 +27,7 @@ import numpy as np
 from numba import njit
 
 from duelmatch.explorers.panel.bounds import BordaBounds
-from duelmatch.explorers.panel.model import Model, Tables, normal, outlook
+from duelmatch.explorers.panel.model import Model, PairTables, normal, outlook
 from duelmatch.explorers.panel.state import PanelState
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.assignment import best_matching
@@ -49,7 +49,7 @@ NOTHING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class QuestionPlan:
     """What is needed of every edge's duel with the champion's edge at its position, in shares (2p - 1).
 
     ``need`` is by how much the lower bound falls short of its goal, ``doubt`` the chance that it never
@@ -72,7 +72,7 @@ def condorcet_champion(model: Model, last: Indices, present: Mask, rounds: int =
     return found
 
 
-def condorcet_plan(model: Model, champion: Indices, pending: Vector) -> Plan:
+def condorcet_plan(model: Model, champion: Indices, pending: Vector) -> QuestionPlan:
     """Return what proves a champion; ``pending`` answers, a share per edge, count as expected."""
     graph = model.state.graph
     share, ahead, deviation, least = (np.zeros(graph.edges) for _ in range(4))
@@ -96,7 +96,9 @@ def borda_champion(graph: Graph, rewards: Vector) -> Indices:
     return best
 
 
-def borda_plan(graph: Graph, champion: Indices, rewards: Vector, variances: Vector, least: Vector) -> Plan:
+def borda_plan(
+    graph: Graph, champion: Indices, rewards: Vector, variances: Vector, least: Vector
+) -> QuestionPlan:
     """Return what proves a champion; ``least`` are the exact lower bounds, in shares."""
     own = champion[graph.edge_position]
     deviation = np.sqrt(variances + variances[own])
@@ -110,7 +112,7 @@ def _plan(
     ahead: Vector,
     deviation: Vector,
     least: Vector,
-) -> Plan:
+) -> QuestionPlan:
     prices = np.zeros(graph.positions)
     holder = np.full(graph.candidates, -1, dtype=np.intp)
     holder[graph.edge_candidate[champion]] = np.arange(graph.positions)
@@ -125,7 +127,7 @@ def _plan(
     need[champion] = 0.0
     doubt = np.zeros(graph.edges)
     _doubts(goal - ahead, deviation, doubt)
-    return Plan(champion, need, doubt, share)
+    return QuestionPlan(champion, need, doubt, share)
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
@@ -136,7 +138,7 @@ def _doubts(gap: Vector, deviation: Vector, out: Vector) -> None:
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def _facing(
-    tables: Tables,
+    tables: PairTables,
     champion: Indices,
     pending: Vector,
     share: Vector,
@@ -154,7 +156,7 @@ def _facing(
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _rewards(tables: Tables, shares: Vector, rewards: Vector, variances: Vector) -> None:
+def _rewards(tables: PairTables, shares: Vector, rewards: Vector, variances: Vector) -> None:
     for position in range(len(tables.start) - 1):
         for one in range(tables.start[position], tables.start[position + 1]):
             for other in range(one + 1, tables.start[position + 1]):
@@ -166,7 +168,7 @@ def _rewards(tables: Tables, shares: Vector, rewards: Vector, variances: Vector)
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _ahead(tables: Tables, position: int, one: int, other: int, at_most: bool) -> float:
+def _ahead(tables: PairTables, position: int, one: int, other: int, at_most: bool) -> float:
     """Return by how much an edge is expected to be ahead of another, or by how much it can be at most."""
     if at_most:
         best: float = -outlook(tables, position, other, one)[3]
@@ -177,7 +179,7 @@ def _ahead(tables: Tables, position: int, one: int, other: int, at_most: bool) -
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def _worst(
-    tables: Tables,
+    tables: PairTables,
     champion: Indices,
     edge_candidate: Indices,
     present: Mask,
@@ -201,7 +203,7 @@ def _worst(
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def _champion(
-    tables: Tables,
+    tables: PairTables,
     last: Indices,
     edge_candidate: Indices,
     edge_at: Indices,
@@ -311,7 +313,7 @@ def _set_prices(
             break
 
 
-def questions_at_best(plan: Plan, state: PanelState) -> int:
+def questions_at_best(plan: QuestionPlan, state: PanelState) -> int:
     """Return how many answers for the champion would prove it along this plan, without anything inferred."""
     table = state.graph.pair_table
     edges = np.flatnonzero(plan.need > 0)

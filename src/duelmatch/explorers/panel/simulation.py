@@ -6,7 +6,7 @@ import numpy as np
 
 from duelmatch.errors import ProblemError
 from duelmatch.explorers.panel.explorer import PanelExplorer, PanelResult
-from duelmatch.explorers.panel.question import Question
+from duelmatch.explorers.questions import Question
 from duelmatch.panel import NOT_JUDGED, Panel
 from duelmatch.preferences import Criterion
 

@@ -1,0 +1,242 @@
+"""The bets against every rival that a design stands for: a formula of the record, and of who is a rival.
+
+A ballot says, of every rival B of the champion,
+
+    Y(B) = sum over the pairs on the ballot of  c_pair(B) / pi_pair  (X_pair - 1/2),
+
+whose mean is D(champion, B) if every pair with c_pair(B) != 0 had a chance (docs/algorithms/ballots.md,
+Lemma 1). The factor is 1 + lambda(B) (Y(B) + slack) for five gamblers, as in
+:mod:`duelmatch.explorers.frugal.listed`, with
+
+    gap(B)    = sum c_pair(B) advantage_pair              the estimate of D,
+    noise(B)  = sum c_pair(B)^2 variance_pair             its variance,
+    spread(B) = dispersion sum c_pair(B)^2 / (4 pi_pair)  the second moment of Y,
+    worst(B)  = the sum of the ``size`` largest |c_pair(B)| / (2 pi_pair), a bound on |Y|,
+
+lambda = min(gain / spread, 0.9 / worst), where gain is the gap, shrunk while it is uncertain, for the first
+gambler and 0.05, 0.1, 0.2, 0.4 for the others. All lambda are 0, and the factor is 1, if a pair that tells
+about B had no chance, or if the champion is not a line-up any more because one of its candidates has left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from duelmatch.explorers.ballots.records import Design
+from duelmatch.explorers.frugal.listed import CAUTION, FIXED_GAPS
+from duelmatch.explorers.frugal.stakes import NO_RUIN, Pairs, Stakes, over
+from duelmatch.graph import Graph, Indices, Mask, Vector
+from duelmatch.matchings.assignment import list_matchings, usable_edges
+from duelmatch.matchings.counting import edge_marginals
+from duelmatch.preferences import Criterion
+
+
+class Contest:
+    """Who can win now, and by what criterion: the hypotheses that the bets are against.
+
+    ``staying`` marks the edges of candidates who have not left. Rewards are over the line-ups that are left.
+    """
+
+    def __init__(self, graph: Graph, criterion: Criterion, staying: Mask | None = None) -> None:
+        staying = np.ones(graph.edges, dtype=np.bool_) if staying is None else staying
+        kept = np.flatnonzero(staying)
+        left = Graph(graph.candidates, graph.positions, graph.edge_candidate[kept], graph.edge_position[kept])
+        self.graph = graph
+        self.criterion = criterion
+        self.staying = staying
+        self.usable: Mask = np.zeros(graph.edges, dtype=np.bool_)
+        self.usable[kept] = usable_edges(left)
+        self.marginals = np.zeros(graph.edges)
+        if criterion == "borda":
+            self.marginals[kept] = edge_marginals(left)
+        self.pairs = Pairs(graph)
+
+    def stakes(self, champion: Indices) -> Stakes:
+        """Return c_pair for a champion."""
+        if self.criterion == "borda":
+            return Stakes.borda(self.pairs, champion, self.marginals)
+        return Stakes.condorcet(self.pairs, champion)
+
+    def rivals(self, at_most: int) -> Indices | None:
+        """List the matchings that can win, a row each; None if there are more than ``at_most``."""
+        return list_matchings(self.graph, self.usable, at_most)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Odds:
+    """What a ballot of one design says about every edge, per unit of X - 1/2: c / pi of each pair.
+
+    ``spread``, ``gap`` and ``noise`` are per edge, and add up over the edges of a rival. ``void`` marks the
+    edges about which a pair tells that had no chance.
+    """
+
+    neither: Vector
+    first: Vector
+    second: Vector
+    gap: Vector
+    noise: Vector
+    spread: Vector
+    void: Mask
+
+    @classmethod
+    def of(cls, design: Design, contest: Contest) -> Odds:
+        """Work them out for the line-ups that are left."""
+        stakes, chances = contest.stakes(design.champion), design.chances
+        drawable = chances > 0
+        inverse = np.where(drawable, 1.0 / np.where(drawable, chances, 1.0), 0.0)
+        pairs = contest.pairs
+        void = np.zeros(contest.graph.edges, dtype=np.bool_)
+        _mark_void(
+            pairs.first, pairs.second, pairs.position, contest.graph.start, stakes.neither, stakes.first,
+            stakes.second, drawable, void,
+        )  # fmt: skip
+        if not contest.staying[design.champion].all():
+            void[:] = True
+        return cls(
+            stakes.neither * inverse,
+            stakes.first * inverse,
+            stakes.second * inverse,
+            stakes.sums(design.advantage),
+            stakes.square_sums(design.variance),
+            design.dispersion * stakes.square_sums(0.25 * inverse),
+            void,
+        )
+
+    def largest(self, design: Design, contest: Contest) -> NDArray[np.float64]:
+        """Return, for every edge, the largest |c| / (2 pi) of the pairs at its position, in order."""
+        pairs = contest.pairs
+        largest: NDArray[np.float64] = _largest(
+            pairs.first, pairs.second, pairs.position, contest.graph.start, self.neither, self.first,
+            self.second, design.size,
+        )  # fmt: skip
+        return largest
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bets:
+    """The bets of a design against rivals one by one."""
+
+    odds: Odds
+    base: NDArray[np.float64]
+    """lambda by rival and gambler."""
+    proof: NDArray[np.float64]
+    """The same for bets with the slack."""
+    spread: Vector
+    """The second moment of Y, as planned, by rival."""
+
+    @classmethod
+    def of(cls, design: Design, contest: Contest, rows: Indices, slack: float) -> Bets:
+        """Work out the bets against the matchings listed."""
+        odds = Odds.of(design, contest)
+        gaps, noise, spread = over(rows, odds.gap), over(rows, odds.noise), over(rows, odds.spread)
+        worst = _worst(rows, odds.largest(design, contest), design.size, design.one_position)
+        worst[odds.void[rows].any(axis=1)] = np.inf  # no bet
+        base = _bets(gaps, noise, spread, worst, 0.0)
+        return cls(odds, base, _bets(gaps, noise, spread, worst, slack) if slack else base, spread)
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _mark_void(
+    pair_first: Indices,
+    pair_second: Indices,
+    pair_position: Indices,
+    start: Indices,
+    neither: Vector,
+    first: Vector,
+    second: Vector,
+    drawable: Mask,
+    void: Mask,
+) -> None:
+    """Mark the edges about which a pair tells that cannot be drawn."""
+    for pair in range(len(pair_first)):
+        if drawable[pair]:
+            continue
+        one, other, position = pair_first[pair], pair_second[pair], pair_position[pair]
+        if neither[pair] != 0.0:
+            for edge in range(start[position], start[position + 1]):
+                if edge != one and edge != other:
+                    void[edge] = True
+        if first[pair] != 0.0:
+            void[one] = True
+        if second[pair] != 0.0:
+            void[other] = True
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _largest(
+    pair_first: Indices,
+    pair_second: Indices,
+    pair_position: Indices,
+    start: Indices,
+    neither: Vector,
+    first: Vector,
+    second: Vector,
+    size: int,
+) -> NDArray[np.float64]:
+    """Return an edges x size table of |c| / (2 pi) in descending order."""
+    positions, pairs = len(start) - 1, len(pair_first)
+    table = np.zeros((start[positions], size))
+    begin = np.searchsorted(pair_position, np.arange(positions + 1))
+    for position in range(positions):
+        own = begin[position + 1] - begin[position]
+        values = np.zeros(own)
+        for edge in range(start[position], start[position + 1]):
+            for place in range(own):
+                pair = begin[position] + place
+                value = neither[pair]
+                if pair_first[pair] == edge:
+                    value = first[pair]
+                elif pair_second[pair] == edge:
+                    value = second[pair]
+                values[place] = -abs(value) / 2
+            ordered = np.sort(values)
+            for place in range(min(size, own)):
+                table[edge, place] = -ordered[place]
+    assert begin[positions] == pairs
+    return table
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _worst(rows: Indices, largest: NDArray[np.float64], size: int, one_position: bool) -> Vector:
+    """Return the largest |Y| that a ballot of ``size`` pairs can have, for every rival."""
+    count, positions = rows.shape
+    worst = np.zeros(count)
+    for rival in range(count):
+        if one_position:
+            for position in range(positions):
+                worst[rival] = max(worst[rival], largest[rows[rival, position]].sum())
+            continue
+        taken = np.zeros(positions, dtype=np.int64)
+        for _ in range(size):
+            best, where = 0.0, -1
+            for position in range(positions):
+                if taken[position] < size:
+                    value = largest[rows[rival, position], taken[position]]
+                    if value > best:
+                        best, where = value, position
+            if where < 0:
+                break
+            worst[rival] += best
+            taken[where] += 1
+    return worst
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _bets(gaps: Vector, noise: Vector, spread: Vector, worst: Vector, slack: float) -> NDArray[np.float64]:
+    """Return lambda per rival and gambler."""
+    bets = np.zeros((len(gaps), 1 + len(FIXED_GAPS)))
+    for rival in range(len(gaps)):
+        if not 0 < worst[rival] < np.inf:  # nothing tells about it, or what tells had no chance
+            continue
+        most = NO_RUIN / worst[rival]
+        gain = max(gaps[rival] + slack, 0.0)
+        square = gain * gain
+        learned = gain * square / max(square + CAUTION * noise[rival], 1e-300)
+        bets[rival, 0] = min(learned / spread[rival], most)
+        for gambler in range(len(FIXED_GAPS)):
+            bets[rival, gambler + 1] = min(FIXED_GAPS[gambler] / spread[rival], most)
+    return bets

@@ -1,0 +1,249 @@
+"""What follows from a log: the wealth against every possible winner, for one way of counting.
+
+:func:`evidence` is a pure function of the designs, the ballots in the order of opening, their answers, and
+who counts. A live study settles ballots one by one as the oldest ones close, and comes to exactly the same.
+
+An answer that is missing when a ballot closes is never 1/2. It takes, for every rival, whichever of 0 and 1
+makes Y smallest, so the factor is at most what it would be with whatever the voter thought.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from duelmatch.explorers.ballots.bets import Bets, Contest, Odds
+from duelmatch.explorers.ballots.records import EVERYBODY, Answers, Ballot, Count, Design
+from duelmatch.explorers.frugal.listed import LOG_SHARES
+from duelmatch.graph import Indices, Mask, Vector
+
+
+class Before(Protocol):
+    """Where the evidence stands that is gone on from."""
+
+    settled: int
+    proof_number: int
+    proof_for: Indices | None
+
+
+class Evidence:
+    """The wealth against each of the rivals listed, for one count, after the ballots settled so far.
+
+    ``forget``: a matching that is not the winner is of no further interest, as a winner exists for sure.
+    Then a proof starts from the wealth so far, and bets without the slack while its champion is not the
+    champion.
+    """
+
+    def __init__(
+        self,
+        contest: Contest,
+        rows: Indices,
+        count: Count = EVERYBODY,
+        slack: float = 0.0,
+        forget: bool = True,
+    ) -> None:
+        self.contest = contest
+        self.rows = rows
+        self.count = count
+        self.settled = 0
+        self.proof_number = 0
+        self.proof_for: Indices | None = None
+        self._slack = slack
+        self._forget = forget
+        rivals = len(rows)
+        self._logs = np.zeros((rivals, len(LOG_SHARES)))
+        self.peak = np.zeros(rivals)
+        """The logarithm of the highest wealth there has been against each rival."""
+        self._proof_logs = np.zeros((rivals, len(LOG_SHARES)))
+        self.proof_peak = np.zeros(rivals)
+        self.moments = np.zeros((2, rivals))
+        """Sums of Y^2 and of what was expected of it, over complete ballots."""
+        self._bets: dict[int, Bets] = {}
+
+    @property
+    def wealth(self) -> Vector:
+        """The logarithm of the present wealth against each rival."""
+        wealth: Vector = np.logaddexp.reduce(self._logs + LOG_SHARES, axis=1)
+        return wealth
+
+    def settle(self, design: Design, ballot: Ballot, answers: Answers) -> None:
+        """Settle the next ballot in the order of opening."""
+        assert ballot.number == self.settled, "ballots settle in the order of opening"
+        if design.proof != self.proof_number:
+            self._start_proof(design)
+        self.settled += 1
+        values = self.count.values(ballot, answers)
+        if values is None:
+            return
+        bets = self._bets_of(design)
+        told = told_by(self.contest, bets.odds, ballot.pairs, values)
+        complete = not np.isnan(values).any()
+        expected = bets.spread / design.dispersion if complete else None
+        _settle(self.rows, told, bets.base, 0.0, self._logs, self.peak, LOG_SHARES)
+        if expected is not None:
+            _add_moments(self.rows, told, bets.base, expected, self.moments)
+        if self.proof_number and design.proving:
+            _settle(self.rows, told, bets.proof, self._slack, self._proof_logs, self.proof_peak, LOG_SHARES)
+        elif self.proof_number and self._forget:
+            _settle(self.rows, told, bets.base, 0.0, self._proof_logs, self.proof_peak, LOG_SHARES)
+
+    def go_on(self, before: Before, wealth: Vector, proof_wealth: Vector | None) -> None:
+        """Go on from the wealth that there was against the rivals before they were listed."""
+        self.settled, self.proof_number, self.proof_for = (
+            before.settled,
+            before.proof_number,
+            before.proof_for,
+        )
+        self._logs += wealth[:, None]
+        self.peak[:] = wealth
+        if proof_wealth is not None:
+            self._proof_logs += proof_wealth[:, None]
+            self.proof_peak[:] = proof_wealth
+
+    def possible_rows(self, threshold: float) -> Indices | None:
+        """List the possible winners."""
+        return self.rows[self.possible(threshold)]
+
+    def _start_proof(self, design: Design) -> None:
+        self.proof_number, self.proof_for = design.proof, design.proof_for
+        if self._forget:
+            self._proof_logs, self.proof_peak = self._logs.copy(), self.peak.copy()
+        else:
+            self._proof_logs, self.proof_peak = np.zeros_like(self._logs), np.zeros_like(self.peak)
+
+    def _bets_of(self, design: Design) -> Bets:
+        if design.number not in self._bets:
+            if len(self._bets) > 8:  # overlapping ballots refer to a few designs at a time
+                self._bets.pop(next(iter(self._bets)))
+            self._bets[design.number] = Bets.of(design, self.contest, self.rows, self._slack)
+        return self._bets[design.number]
+
+    def possible(self, threshold: float) -> Mask:
+        """Mark the rivals against which the wealth has never reached the threshold."""
+        possible: Mask = self.peak < threshold
+        return possible
+
+    def proven(self, threshold: float, proof_threshold: float) -> bool:
+        """Whether every rival in question is shown not to beat the champion of the proof."""
+        if self.proof_for is None:
+            return False
+        rivals = (self.rows != self.proof_for).any(axis=1)
+        if self._forget:
+            rivals &= self.possible(threshold)
+        return bool((self.proof_peak[rivals] >= proof_threshold).all())
+
+
+def evidence(
+    contest: Contest,
+    designs: Sequence[Design],
+    ballots: Sequence[Ballot],
+    answers: Sequence[Answers],
+    count: Count = EVERYBODY,
+    *,
+    rows: Indices | None = None,
+    slack: float = 0.0,
+    forget: bool = True,
+) -> Evidence:
+    """Settle all ballots before the first that is still open, counting who counts."""
+    if rows is None:
+        rows = contest.rivals(at_most=10**6)
+        assert rows is not None, "where rivals are too many to list, there are tables"
+    found = Evidence(contest, rows, count, slack, forget)
+    for ballot, told in zip(ballots, answers, strict=True):
+        if not told.closed:
+            break
+        found.settle(designs[ballot.design], ballot, told)
+    return found
+
+
+def told_by(contest: Contest, odds: Odds, asked: Indices, values: Vector) -> Vector:
+    """Return what a ballot adds to Y of the rivals with each edge."""
+    pairs = contest.pairs
+    told: Vector = _told(
+        asked, values, pairs.first, pairs.second, pairs.position, contest.graph.start, odds.neither,
+        odds.first, odds.second,
+    )  # fmt: skip
+    return told
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _told(
+    pairs: Indices,
+    values: Vector,
+    pair_first: Indices,
+    pair_second: Indices,
+    pair_position: Indices,
+    start: Indices,
+    neither: Vector,
+    first: Vector,
+    second: Vector,
+) -> Vector:
+    """Return what a ballot adds to Y of the rivals with each edge; missing answers count against it."""
+    told = np.zeros(start[-1])
+    for place in range(len(pairs)):
+        pair = pairs[place]
+        position = pair_position[pair]
+        missing = np.isnan(values[place])
+        for edge in range(start[position], start[position + 1]):
+            value = neither[pair]
+            if pair_first[pair] == edge:
+                value = first[pair]
+            elif pair_second[pair] == edge:
+                value = second[pair]
+            if value != 0.0:
+                told[edge] += -abs(value) / 2 if missing else value * (values[place] - 0.5)
+    return told
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _settle(
+    rows: Indices,
+    told: Vector,
+    bets: NDArray[np.float64],
+    slack: float,
+    logs: NDArray[np.float64],
+    peak: Vector,
+    log_shares: Vector,
+) -> None:
+    """Multiply the wealth against every rival by 1 + lambda (Y + slack), and note new peaks."""
+    count, positions = rows.shape
+    gamblers = bets.shape[1]
+    for rival in range(count):
+        if bets[rival, 1] == 0.0:
+            continue
+        value = slack
+        for position in range(positions):
+            value += told[rows[rival, position]]
+        if value == 0.0:
+            continue
+        highest = -np.inf
+        for gambler in range(gamblers):
+            logs[rival, gambler] += np.log1p(bets[rival, gambler] * value)
+            highest = max(highest, logs[rival, gambler] + log_shares[gambler])
+        if value > 0.0 and highest + 1.7 > peak[rival]:
+            total = 0.0
+            for gambler in range(gamblers):
+                total += np.exp(logs[rival, gambler] + log_shares[gambler] - highest)
+            peak[rival] = max(peak[rival], highest + np.log(total))
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _add_moments(
+    rows: Indices,
+    told: Vector,
+    bets: NDArray[np.float64],
+    expected: Vector,
+    moments: NDArray[np.float64],
+) -> None:
+    for rival in range(len(rows)):
+        if bets[rival, 1] == 0.0:
+            continue
+        value = 0.0
+        for position in range(rows.shape[1]):
+            value += told[rows[rival, position]]
+        moments[0, rival] += value * value
+        moments[1, rival] += expected[rival]

@@ -1,0 +1,136 @@
+"""What the log keeps: designs, the ballots drawn from them, the answers, and which answers count.
+
+Nothing here is ever changed or undone. What follows from the records is computed from them, by
+:mod:`duelmatch.explorers.ballots.evidence`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from duelmatch.graph import Indices, Mask, Vector
+
+MISSING = float("nan")
+"""The value of a pair that nobody has answered. It is never counted as 1/2."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Design:
+    """How the ballots that refer to it are drawn, and all that the bets on them follow from.
+
+    A design is a function of ballots opened before the first that refers to it, and of nothing else.
+    """
+
+    number: int
+    champion: Indices
+    """The edges of the matching that the bets back."""
+    chances: Vector
+    """The chance pi of every pair to be on a ballot."""
+    size: int
+    """The largest number of pairs on a ballot."""
+    advantage: Vector
+    """The estimate of p - 1/2 of every pair."""
+    variance: Vector
+    """The variance of that estimate."""
+    dispersion: float = 1.0
+    """The second moment of Y, over what it would be if the answers of a voter were independent."""
+    proof: int = 0
+    """The number of the proof in progress; 0 before the first."""
+    proof_for: Indices | None = None
+    """The champion that the proof is for."""
+    answers: int = 0
+    """How many answers there were when the design was made."""
+    position_chances: Vector | None = None
+    """The chance of every position, where a ballot keeps to few of them; None if pairs are drawn from all."""
+    question_size: int = 2
+    """How many candidates are compared in one question."""
+    bet: float = 0.0
+    """The bet that all rivals share where they are too many to list."""
+
+    @property
+    def one_position(self) -> bool:
+        """Whether all pairs of a ballot are at one position."""
+        return self.position_chances is not None and self.position_chances.sum() < 1.5
+
+    @property
+    def proving(self) -> bool:
+        """Whether the proof in progress is for the champion."""
+        return self.proof_for is not None and np.array_equal(self.proof_for, self.champion)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ballot:
+    """The pairs that one voter is asked about, in the order of asking; drawn at once."""
+
+    number: int
+    """In the order of opening, from 0."""
+    design: int
+    voter: str
+    pairs: Indices
+    questions: tuple[tuple[int, ...], ...]
+    """The edges of every question: two for a duel, more for a ranking."""
+    deadline: float | None = None
+    """When its missing pairs pass to another voter; fixed when the ballot is opened."""
+
+
+@dataclass(slots=True, eq=False)
+class Answers:
+    """What has come back of one ballot: the only record that grows, by appending.
+
+    ``value[i]`` is 1, 1/2 or 0 if the first edge of pair i won, drew or lost, and MISSING before; ``by[i]``
+    is who said so: 0 the voter who opened the ballot, k the k-th heir, -1 nobody yet.
+    """
+
+    value: Vector
+    by: Indices
+    heirs: list[str] = field(default_factory=list)
+    closed: bool = False
+    """Whether nothing more will be added: what is missing now stays missing."""
+
+    @classmethod
+    def awaited(cls, ballot: Ballot) -> Answers:
+        """Begin without any."""
+        pairs = len(ballot.pairs)
+        return cls(np.full(pairs, MISSING), np.full(pairs, -1, dtype=np.intp))
+
+    @property
+    def missing(self) -> Mask:
+        """Mark the pairs without an answer."""
+        missing: Mask = np.isnan(self.value)
+        return missing
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Who and what counts: everybody and everything but the voters struck and the answers corrected."""
+
+    struck: frozenset[str] = frozenset()
+    corrected: Mapping[tuple[int, int], float] = field(default_factory=dict)
+    """The clerical corrections: ballot and place of the pair on it, and the value it should have had."""
+
+    def values(self, ballot: Ballot, answers: Answers) -> Vector | None:
+        """Return the values of a ballot's pairs, as far as they count; None if the ballot does not.
+
+        A ballot counts if the voter who opened it does. The answers of an heir who was struck are missing.
+        """
+        if ballot.voter in self.struck:
+            return None
+        value = answers.value
+        if self.struck and answers.heirs:
+            gone = [k for k, heir in enumerate(answers.heirs, start=1) if heir in self.struck]
+            if gone:
+                value = np.where(np.isin(answers.by, gone), MISSING, value)
+        if self.corrected:
+            places = {place: x for (number, place), x in self.corrected.items() if number == ballot.number}
+            if places:
+                value = value.copy()
+                for place, correction in places.items():
+                    if not np.isnan(value[place]):
+                        value[place] = correction
+        return value
+
+
+EVERYBODY = Count()

@@ -1,0 +1,79 @@
+"""What voters are asked, what they may say, and what it means for the pairs asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from duelmatch.errors import DuelError
+from duelmatch.problem import Duel
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Ask which of the ``candidates`` is better at ``position``, or how they rank."""
+
+    position: str
+    candidates: tuple[str, ...]
+    id: int = 0
+    voter: str | None = None
+
+    @property
+    def first(self) -> str:
+        """The first of two."""
+        return self.candidates[0]
+
+    @property
+    def second(self) -> str:
+        """The second of two."""
+        return self.candidates[1]
+
+
+Answer = str | None | Sequence[str | tuple[str, ...]]
+"""The winner of two, None for no difference, or a ranking with ties in tuples, best first."""
+
+
+def places(question: Question | Duel, answer: object) -> dict[str, int]:
+    """Return the place of every candidate of a question in an answer, equal ones for a tie.
+
+    :raises DuelError: if the answer is not one to this question.
+    """
+    asked = question.candidates
+    if answer is None:
+        return dict.fromkeys(asked, 0)
+    if isinstance(answer, str):
+        if len(asked) != 2 or answer not in asked:
+            raise DuelError(
+                f"'{answer:.80}' is not an answer to question {question.id}: {_described(question)}."
+            )
+        return {name: int(name != answer) for name in asked}
+    if not isinstance(answer, Sequence):
+        raise DuelError(f"An answer is a name, None or a ranking, not {answer!r:.80}.")
+    place: dict[str, int] = {}
+    for rank, group in enumerate(answer):
+        for name in (group,) if isinstance(group, str) else tuple(group):
+            if name not in asked or name in place:
+                raise DuelError(
+                    f"'{name!s:.80}' cannot be there in a ranking for question {question.id}: "
+                    f"{_described(question)}."
+                )
+            place[name] = rank
+    if len(place) < len(asked):
+        missing = next(name for name in asked if name not in place)
+        raise DuelError(f"The ranking for question {question.id} lacks '{missing}'.")
+    return place
+
+
+def opinions(question: Question, answer: object) -> list[tuple[str, str, bool]]:
+    """Return what an answer says of every two candidates: (better, worse, whether there is no difference)."""
+    place = places(question, answer)
+    ordered = sorted(question.candidates, key=lambda name: place[name])
+    return [
+        (better, worse, place[better] == place[worse])
+        for number, better in enumerate(ordered)
+        for worse in ordered[number + 1 :]
+    ]
+
+
+def _described(question: Question | Duel) -> str:
+    return f"{' or '.join(repr(name) for name in question.candidates)} at '{question.position}'"

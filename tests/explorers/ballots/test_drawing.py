@@ -1,0 +1,58 @@
+"""Ballots have exactly the chances they should have, and a fixed size."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from duelmatch.explorers.ballots.drawing import draw, inclusion_chances, systematic
+
+
+@settings(deadline=None)  # compiled on the first call
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=20), st.integers(1, 25))
+def test_chances_add_up_to_the_size_and_never_exceed_1(shares, size):
+    shares = np.array(shares)
+    shares[shares < 1e-6] = 0.0
+    chances = inclusion_chances(shares, size)
+    assert chances.sum() == pytest.approx(min(size, (shares > 0).sum()))
+    assert ((chances > 0) == (shares > 0)).all()
+    assert (chances <= 1).all()
+    below = (chances > 0) & (chances < 1)
+    if below.any():
+        ratio = chances[below] / shares[below]
+        assert ratio == pytest.approx(np.full(len(ratio), ratio[0]))
+
+
+def test_every_item_is_taken_with_its_chance_exactly():
+    """The measure of the starts with which an item is taken is its chance, in whatever order."""
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        chances = inclusion_chances(rng.random(8), 3)
+        order = rng.permutation(8)
+        cuts = np.unique(np.concatenate([[0.0, 1.0], np.cumsum(chances[order]) % 1.0]))
+        found = np.zeros(8)
+        for low, high in pairwise(cuts):
+            taken = systematic(chances, order, (low + high) / 2)
+            if high - low > 1e-12:
+                assert len(set(taken.tolist())) == 3
+            found[taken] += high - low
+        np.testing.assert_allclose(found, chances, atol=1e-12)
+
+
+def test_the_variance_is_near_that_of_the_best_known_designs():
+    """E[Y^2] of a total of values +-1/2 with random signs is that of independent answers; with equal signs,
+    where pairs that meet too often would show, it is below that of Poisson sampling with the same
+    chances."""
+    rng = np.random.default_rng(1)
+    chances = inclusion_chances(rng.random(12) + 0.1, 5)
+    totals = []
+    for _ in range(40_000):
+        taken = draw(chances, rng)
+        totals.append((0.5 / chances[taken]).sum())
+    poisson = (0.25 * (1 - chances) / chances).sum()
+    assert np.mean(totals) == pytest.approx(6.0, abs=6 * np.std(totals) / 200)
+    assert np.var(totals) < 1.1 * poisson

@@ -1,0 +1,207 @@
+"""The public surface: who is asked what, what may be said, and what is reported."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import duelmatch as dm
+from duelmatch.errors import DuelError, ProblemError
+from duelmatch.explorers.ballots.explorer import BallotExplorer
+from duelmatch.explorers.catalogue import Assumption
+
+PROBLEM = dm.Problem.complete(["a", "b", "c", "d"], ["s", "t"])
+TRIO = dm.Problem.complete(["a", "b", "c"], ["s"])
+
+
+def finish(run, decide=min, voters=5000):
+    for number in range(voters):
+        if run.done:
+            break
+        for question in run.ask(100, voter=f"w{number}"):
+            run.tell(question, decide(question.candidates))
+    return run.result
+
+
+def test_a_voter_who_comes_back_goes_on_with_the_same_ballot():
+    run = BallotExplorer(PROBLEM, seed=1, size=5)
+    first = run.ask(2, voter="eve")
+    assert len(first) == 2
+    assert run.ask(2, voter="eve") == first
+    for question in run.ask(100, voter="ned"):
+        run.tell(question, question.first)
+    rest = run.ask(100, voter="eve")
+    assert rest[:2] == first
+    assert len(rest) == 5
+    assert len({(q.position, frozenset(q.candidates)) for q in rest}) == 5
+    for question in rest:
+        run.tell(question, None)
+    assert run.ask(1, voter="eve") == []
+    assert run.progress.duels == 10
+
+
+def test_without_a_voter_every_question_is_a_new_voters():
+    run = BallotExplorer(PROBLEM, seed=1)
+    asked = run.ask(3)
+    assert len({question.voter for question in asked}) == 3
+    assert [len(ballot.pairs) for ballot in run.ballots] == [1, 1, 1]
+
+
+def test_what_somebody_leaves_out_passes_to_one_fresh_voter_who_gets_nothing_else():
+    run = BallotExplorer(PROBLEM, seed=1, size=4)
+    eve = run.ask(4, voter="eve")
+    run.tell(eve[0], eve[0].first)
+    run.release(eve[1])
+    run.expire(voter="eve")
+    ned = run.ask(10, voter="ned")
+    assert {(q.position, frozenset(q.candidates)) for q in ned} == {
+        (q.position, frozenset(q.candidates)) for q in eve[1:]
+    }
+    run.tell(eve[2], eve[2].first)  # late: for the standings only
+    assert len(run.late) == 1
+    assert np.isnan(run.returned[0].value).sum() == 3
+    for question in ned:
+        run.tell(question, None)
+    assert run.returned[0].closed
+    assert run.returned[0].heirs == ["ned"]
+    assert run.ask(1, voter="ned") == []
+    assert Assumption.SILENCE_BLIND in run.assumptions
+
+
+def test_nobody_waits_for_what_nobody_answers():
+    run = BallotExplorer(PROBLEM, seed=1, size=2, heirs=2)
+    for voter in ("v1", "v2", "v3"):
+        for question in run.ask(5, voter=voter):
+            run.release(question)
+    assert run.returned[0].closed
+    assert run._evidence[0].settled == 1
+    strict = BallotExplorer(PROBLEM, seed=1, size=2, silence="any")
+    for question in strict.ask(5, voter="v1"):
+        strict.release(question)
+    assert strict._evidence[0].settled == 1
+
+
+def test_leases_end_at_the_deadline():
+    run = BallotExplorer(PROBLEM, seed=1, size=2, lease=10)
+    run.ask(1, voter="eve", now=0)
+    run.expire(now=9)
+    assert run._orphans == []
+    run.expire(now=10)
+    assert run._orphans == [0]
+
+
+def test_what_is_not_an_answer_is_refused_and_changes_nothing():
+    run = BallotExplorer(PROBLEM, seed=1)
+    (question,) = run.ask(1, voter="eve")
+    for answer in ("nobody", ["a"], [question.first], [question.first, question.first], 3):
+        with pytest.raises(DuelError):
+            run.tell(question, answer)
+    run.tell(question, winner=question.second)
+    with pytest.raises(DuelError):
+        run.tell(question, question.second)
+
+
+def test_rankings_with_ties():
+    run = BallotExplorer(TRIO, "borda", seed=1, question_size=3, size=3)
+    (question,) = run.ask(5, voter="eve")
+    assert set(question.candidates) == {"a", "b", "c"}
+    run.tell(question, ["b", ("a", "c")])
+    ballot, answers = run.ballots[0], run.returned[0]
+    table = TRIO.graph.pair_table
+    said = {
+        (int(table.first[p]), int(table.second[p])): x
+        for p, x in zip(ballot.pairs, answers.value, strict=True)
+    }
+    assert said == {(0, 1): 0.0, (0, 2): 0.5, (1, 2): 1.0}
+
+
+@pytest.mark.parametrize("criterion", ["condorcet", "borda"])
+@pytest.mark.parametrize("question_size", [2, 3])
+def test_statuses(criterion, question_size):
+    def decide(names):
+        return min(names) if len(names) == 2 else sorted(names)
+
+    plain = finish(BallotExplorer(TRIO, criterion, 1e-6, 1, question_size=question_size), decide)
+    assert (plain.status, dict(plain.matching)) == ("certified", {"s": "a"})
+    near = finish(BallotExplorer(TRIO, criterion, 1e-6, 1, question_size=question_size, epsilon=0.4), decide)
+    assert near.status in ("within_epsilon", "certified")
+    assert dict(near.matching) == {"s": "a"}
+
+
+def test_a_cycle_has_no_winner_and_a_winner_can_be_proven_without_assuming_one():
+    def cycle(names):
+        return {"ab": "a", "bc": "b", "ac": "c"}["".join(sorted(names))]
+
+    run = BallotExplorer(TRIO, "condorcet", 1e-6, 1, assume_winner=False)
+    assert finish(run, cycle).status == "no_winner"
+    run = BallotExplorer(TRIO, "condorcet", 1e-6, 1, assume_winner=False)
+    assert finish(run).status == "certified"
+    assert run.result.assuming == (Assumption.INDEPENDENT_VOTERS,)
+
+
+def test_a_struck_voter_costs_no_other_vote_and_may_undo_a_verdict():
+    run = BallotExplorer(TRIO, "condorcet", 0.05, 1, size=2)
+    result = finish(run)
+    assert result.status == "certified"
+    last = run.ballots[-1].voter
+    run.strike(last)
+    assert run.result.status == "budget_spent"
+    assert not run.done
+    assert run.ask(1, voter=last) == []
+    assert Assumption.ONE_COUNT_BLIND in run.assumptions
+    finish(run, voters=10_000)
+    assert run.result.status == "certified"
+    run.reinstate(last)
+    assert run.result.status == "certified"
+
+
+def test_corrections():
+    run = BallotExplorer(TRIO, "condorcet", 0.05, 1, size=2)
+    first = run.ask(2, voter="eve")
+    run.tell(first[0], first[0].first)
+    run.correct(first[0], first[0].second)
+    assert len(run._evidence) == 1
+    assert run._estimates.duels.sum() == 1
+    run.tell(first[1], first[1].first)
+    before = run._evidence[-1].wealth.copy()
+    run.correct(first[1], first[1].second)
+    np.testing.assert_array_equal(run._evidence[-1].wealth, before)
+    run.correct(first[1], first[1].second, clerical=True)
+    assert len(run._evidence) == 2
+    assert not np.array_equal(run._evidence[-1].wealth, before)
+
+
+def test_somebody_leaves_and_somebody_comes():
+    run = BallotExplorer(TRIO, "condorcet", 1e-6, 1)
+    assert dict(finish(run).matching) == {"s": "a"}
+    run.drop("a")
+    assert dict(finish(run, voters=10_000).matching) == {"s": "b"}
+    run.add("A", ["s"])
+    assert run.result.status != "certified"
+    with pytest.raises(ProblemError):
+        run.add("A", ["s"])
+    run.drop("b")
+    run.drop("c")
+    with pytest.raises(ProblemError):
+        run.drop("A")
+
+
+def test_the_open_ballot_of_a_struck_voter_holds_up_nobody_and_passes_to_nobody():
+    run = BallotExplorer(PROBLEM, seed=1, size=4)
+    eve = run.ask(4, voter="eve")
+    run.tell(eve[0], eve[0].first)
+    run.strike("eve")
+    assert [found.settled for found in run._evidence] == [1, 1]
+    assert run.returned[0].heirs == []
+    assert len(run.ask(9, voter="ned")) == 4
+    assert len(run.ballots) == 2
+
+
+def test_the_only_line_up_is_certified_at_once():
+    problem = dm.Problem.from_edges([("a", "s"), ("b", "t")])
+    for assume_winner in (True, False):
+        run = BallotExplorer(problem, seed=1, assume_winner=assume_winner)
+        assert run.done
+        assert run.result.status == "certified"
+    with pytest.raises(ProblemError):
+        BallotExplorer(problem, delta=1.5)
