@@ -1,7 +1,8 @@
 """With crowds of every kind the winner is ruled out delta often at most; with ways that are wrong it is not.
 
 delta is 0.1. Of 28 runs 14 or more are wrong with probability 1.1e-7 if each is with probability 0.1 at most;
-the wrong ways are wrong in half of the runs or more: of 60 runs fewer than 12 would be with probability 3.8e-7.
+the wrong ways are wrong in half of the runs or more: of 60 runs fewer than 12
+would be with probability 3.8e-7.
 ``benchmarks/ballots.py`` measures every setting by itself.
 """
 

@@ -342,10 +342,10 @@ def test_bad_arguments_are_refused(arguments: dict[str, object], sentence: str) 
 @pytest.mark.parametrize(
     ("answer", "sentence"),
     [
-        ("zoe", "needs one of them"),
-        (["ann", "zoe"], "names 'zoe'"),
-        (["ann"], "leaves out"),
-        (3, "list of candidates"),
+        ("zoe", "is not an answer to question 1"),
+        (["ann", "zoe"], "'zoe' cannot be there in a ranking"),
+        (["ann"], "lacks 'bob'"),
+        (3, "a name, None or a ranking"),
     ],
 )
 def test_an_answer_that_does_not_fit_changes_nothing(answer: object, sentence: str) -> None:
