@@ -43,7 +43,7 @@ check: setup ## Lint, check the format, the types and the layers
 	$(BIN)/lint-imports
 
 bench: setup ## Run every benchmark
-	@for file in $(BENCHMARKS); do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+	@for file in $(BENCHMARKS); do echo "== $$file"; PYTHONPATH=.:tests $(BIN)/python $$file || exit 1; done
 
 stats: setup ## Measure error rates over thousands of runs (hours; goes on after Ctrl-C) for docs/error-rates.md
 	$(BIN)/python -m benchmarks.error_rates --out docs/error-rates.md --save build/error-rates.jsonl
