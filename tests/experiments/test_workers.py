@@ -144,6 +144,8 @@ def test_scripts_can_use_several_processes(rest: str, tmp_path: Path) -> None:
 
 
 LOOP = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # also where it was ignored
 import duelmatch as dm
 prefs = dm.instances.equal_gaps(3, 0.2)
 while True:
