@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from duelmatch.panel import Panel
     from duelmatch.preferences import Preferences
     from duelmatch.problem import Details, Duel, Matching, Problem
+    from duelmatch.rules import Rule
 
 __all__ = [
     "Algorithm",
@@ -63,6 +64,7 @@ __all__ = [
     "ProblemError",
     "Progress",
     "Result",
+    "Rule",
     "TooLargeError",
     "algorithms",
     "estimate_preferences",
@@ -115,6 +117,7 @@ if not TYPE_CHECKING:  # a type checker would take any name for one of ours
             "panel": ("Panel",),
             "preferences": ("Preferences",),
             "problem": ("Details", "Duel", "Matching", "Problem"),
+            "rules": ("Rule",),
             "theory": (),
         },
     )

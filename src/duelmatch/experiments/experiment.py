@@ -16,6 +16,7 @@ from typing import Any
 
 from duelmatch.errors import ProblemError
 from duelmatch.explorers.catalogue import SEED_BITS, described
+from duelmatch.files.layout import conditions_of
 from duelmatch.preferences import Criterion, Preferences
 
 
@@ -56,7 +57,9 @@ class Instance:
         """A hash of the problem and the probabilities; not of names given to them by the experiment."""
         problem = self.preferences.problem
         matrix = hashlib.sha256(self.preferences.matrix.astype("<f8").tobytes()).hexdigest()
-        return digest([problem.candidates, problem.positions, problem.edges, matrix])
+        parts = [problem.candidates, problem.positions, problem.edges, matrix]
+        conditions = conditions_of(problem)
+        return digest([*parts, conditions] if conditions else parts)
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from duelmatch.errors import FileError
 from duelmatch.experiments.experiment import Experiment, Instance, Variant
 from duelmatch.experiments.parts import Parts
 from duelmatch.experiments.simulation import Batch
+from duelmatch.files.layout import conditions_from, conditions_of
 from duelmatch.files.text import explaining, naming, read_text, replacing, write_text
 from duelmatch.preferences import Preferences
 from duelmatch.problem import Problem
@@ -206,6 +207,7 @@ def _save_instances(path: Path, experiment: Experiment) -> None:
             "candidates": [list(problem.candidates) for problem in problems],
             "positions": [list(problem.positions) for problem in problems],
             "edges": [[list(edge) for edge in problem.edges] for problem in problems],
+            "conditions": [json.dumps(conditions_of(problem)) for problem in problems],
             "matrix": pa.array(
                 [instance.preferences.matrix.astype("<f8").tobytes() for instance in experiment.instances],
                 pa.large_binary(),
@@ -227,7 +229,8 @@ def _load_instances(path: Path) -> list[Instance]:
     instances = []
     for row in rows:
         edges = tuple((candidate, position) for candidate, position in row["edges"])
-        problem = Problem(tuple(row["candidates"]), tuple(row["positions"]), edges)
+        conditions = conditions_from(json.loads(row.get("conditions") or "{}"))
+        problem = Problem(tuple(row["candidates"]), tuple(row["positions"]), edges, **conditions)
         matrix = np.frombuffer(row["matrix"], dtype="<f8").reshape(len(edges), len(edges))
         preferences = Preferences.from_matrix(problem, matrix)
         instances.append(Instance(row["label"], row["family"], json.loads(row["parameters"]), preferences))

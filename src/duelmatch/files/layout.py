@@ -10,17 +10,22 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from itertools import product
+from typing import Any
 
 from duelmatch.errors import FileError, listed
 from duelmatch.files.documents import Bare, Tree, check_keys, name, number, shown
 from duelmatch.preferences import Pair, Preferences
 from duelmatch.problem import Details, Problem
+from duelmatch.rules import Item, Rule
 
 MOST_CELLS = 1_000_000
 """Candidates times positions: what the table of edges takes."""
 
-KEYS = ("candidates", "positions", "edges", "preferences")
+KEYS = ("candidates", "positions", "edges", "rules", "preferences")
 DETAILS = tuple(field.name for field in fields(Details))
+NUMBERS = {"candidates": ("capacity",), "positions": ("seats", "weight")}
+"""What besides its details an entry of a section may say, as a number."""
+RULE_KEYS = ("of", "at_most", "at_least", "together")
 PREFERENCE_COLUMNS = ("position", "first", "second", "probability")
 
 Sections = dict[str, Tree]
@@ -71,8 +76,8 @@ def sections_of(tree: Tree) -> Sections:
 
 def problem_of(sections: Sections, largest: Largest | None = None) -> Problem:
     """Return the problem that a document describes, if it is not too large."""
-    candidates, candidate_details = _named_things(sections, "candidates")
-    positions, position_details = _named_things(sections, "positions")
+    candidates, candidate_details, of_candidates = _named_things(sections, "candidates")
+    positions, position_details, of_positions = _named_things(sections, "positions")
     if "edges" in sections:
         edges = _edges(sections["edges"])
         if candidates is None:
@@ -91,35 +96,83 @@ def problem_of(sections: Sections, largest: Largest | None = None) -> Problem:
         if largest is not None:
             largest.check([len(candidates)] * len(positions))
         edges = list(product(candidates, positions))
-    return Problem(tuple(candidates), tuple(positions), tuple(edges), candidate_details, position_details)
+    return Problem(
+        tuple(candidates),
+        tuple(positions),
+        tuple(edges),
+        candidate_details,
+        position_details,
+        capacity={entry: _whole(value) for entry, value in of_candidates["capacity"].items()},
+        seats={entry: _whole(value) for entry, value in of_positions["seats"].items()},
+        weight=of_positions["weight"],
+        rules=_rules(sections["rules"]) if "rules" in sections else (),
+    )
 
 
-def _named_things(sections: Sections, key: str) -> tuple[list[str] | None, dict[str, Details]]:
-    """Return the names under a key (None if it is absent), and the details some of them have."""
+def _named_things(
+    sections: Sections, key: str
+) -> tuple[list[str] | None, dict[str, Details], dict[str, dict[str, float]]]:
+    """Return the names under a key (None if it is absent), their details, and their numbers."""
+    numbers: dict[str, dict[str, float]] = {number: {} for number in NUMBERS[key]}
     if key not in sections:
-        return None, {}
+        return None, {}, numbers
     names: list[str] = []
     details: dict[str, Details] = {}
     for entry, about in _entries_of(sections[key], key):
         names.append(entry)
-        if about is not None:
-            given = {detail: value for detail, value in about.items() if not _is_nothing(value)}
+        given = {word: value for word, value in (about or {}).items() if not _is_nothing(value)}
+        for word in NUMBERS[key]:
+            if word in given:
+                numbers[word][entry] = number(given.pop(word), f"The {word} of '{entry:.50}'")
+        if given or (about is not None and not any(word in about for word in NUMBERS[key])):
             details[entry] = Details(
                 **{detail: name(value, f"The {detail} of '{entry:.50}'") for detail, value in given.items()}
             )
-    return names, details
+    return names, details, numbers
+
+
+def _whole(value: float) -> Any:
+    """Return a number as a whole one if it is; what is not is left to the problem to refuse."""
+    return int(value) if value.is_integer() else value
+
+
+def _rules(tree: Tree) -> tuple[Rule, ...]:
+    rules = []
+    for entry in _list(tree, "The key 'rules'", "rules, each with 'of' or 'together'"):
+        if not isinstance(entry, dict):
+            raise FileError(
+                f"A rule must be a mapping with the keys {listed(RULE_KEYS)}, not {shown(entry)}."
+            )
+        check_keys(entry, RULE_KEYS, "A rule")
+        said: dict[str, Any] = {}
+        for key, value in entry.items():
+            if key in ("of", "together"):
+                said[key] = [
+                    _item(item) for item in _list(value, f"'{key}' of a rule", "candidates or edges")
+                ]
+            else:
+                said[key] = _whole(number(value, f"'{key}' of a rule"))
+        rules.append(Rule(**said))
+    return tuple(rules)
+
+
+def _item(tree: Tree) -> Item:
+    if isinstance(tree, list):
+        candidate, position = _row(tree, "An edge in a rule", ("candidate", "position"))
+        return name(candidate, "A candidate"), name(position, "A position")
+    return name(tree, "A candidate")
 
 
 def _entries_of(tree: Tree, key: str) -> Iterator[tuple[str, Sections | None]]:
     """Yield each name in a list or a mapping, with its details, if it has any."""
-    kind = f"A {key.removesuffix('s')}"
+    kind, known = f"A {key.removesuffix('s')}", (*DETAILS, *NUMBERS[key])
     match tree:
         case list():
             for entry in tree:
                 if not isinstance(entry, dict):
                     yield name(entry, kind), None
                     continue
-                check_keys(entry, ("name", *DETAILS), kind)
+                check_keys(entry, ("name", *known), kind)
                 if "name" not in entry:
                     raise FileError(f"{kind} has no 'name'.")
                 about = dict(entry)
@@ -127,10 +180,10 @@ def _entries_of(tree: Tree, key: str) -> Iterator[tuple[str, Sections | None]]:
         case dict():
             for entry, details in tree.items():
                 if isinstance(details, dict):
-                    check_keys(details, DETAILS, f"'{entry:.50}'")
+                    check_keys(details, known, f"'{entry:.50}'")
                 elif not _is_nothing(details):
                     raise FileError(
-                        f"The details of '{entry:.50}' must be a mapping with the keys {listed(DETAILS)}, "
+                        f"The details of '{entry:.50}' must be a mapping with the keys {listed(known)}, "
                         f"not {shown(details)}."
                     )
                 yield entry, details if isinstance(details, dict) else None
@@ -213,14 +266,20 @@ def _row(tree: Tree, what: str, columns: tuple[str, ...]) -> list[Tree]:
 def tree_of(problem: Problem, preferences: Preferences | None = None) -> dict[str, object]:
     """Return the document that describes a problem; ``edges`` is left out if all are there."""
     tree: dict[str, object] = {
-        "candidates": _entries(problem.candidates, problem.candidate_details),
-        "positions": _entries(problem.positions, problem.position_details),
+        "candidates": _entries(problem.candidates, problem.candidate_details, {"capacity": problem.capacity}),
+        "positions": _entries(
+            problem.positions,
+            problem.position_details,
+            {"seats": problem.seats, "weight": problem.weight},
+        ),
     }
     if not problem.graph.is_complete:
         edges: dict[str, list[str]] = {position: [] for position in problem.positions}
         for candidate, position in problem.edges:
             edges[position].append(candidate)
         tree["edges"] = edges
+    if problem.rules:
+        tree["rules"] = [_rule_entry(rule) for rule in problem.rules]
     if preferences is not None:
         win: dict[str, list[list[object]]] = {}
         for (position, first, second), probability in preferences.items():
@@ -234,10 +293,47 @@ def tree_of(problem: Problem, preferences: Preferences | None = None) -> dict[st
     return tree
 
 
-def _entries(names: Iterable[str], details: Mapping[str, Details]) -> list[object]:
-    return [
-        {"name": entry} | {k: v for k, v in asdict(details[entry]).items() if v is not None}
-        if entry in details
-        else entry
-        for entry in names
+def _entries(
+    names: Iterable[str], details: Mapping[str, Details], numbers: Mapping[str, Mapping[str, float]]
+) -> list[object]:
+    entries: list[object] = []
+    for entry in names:
+        about: dict[str, object] = {word: given[entry] for word, given in numbers.items() if entry in given}
+        if entry in details:
+            about |= {word: value for word, value in asdict(details[entry]).items() if value is not None}
+        entries.append({"name": entry} | about if about or entry in details else entry)
+    return entries
+
+
+def _rule_entry(rule: Rule) -> dict[str, object]:
+    entry: dict[str, object] = {}
+    for key in RULE_KEYS:
+        value = getattr(rule, key)
+        if isinstance(value, tuple):
+            value = [item if isinstance(item, str) else list(item) for item in value] or None
+        if value is not None:
+            entry[key] = value
+    return entry
+
+
+def conditions_of(problem: Problem) -> dict[str, Any]:
+    """Return the capacities, seats, weights and rules of a problem, as JSON holds them; {} if it has none."""
+    return {
+        name: [_rule_entry(rule) for rule in problem.rules]
+        if name == "rules"
+        else dict(getattr(problem, name))
+        for name in problem.conditions
+    }
+
+
+def conditions_from(tree: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a Problem that :func:`conditions_of` describes."""
+    rules: list[dict[str, Any]] = [
+        {key: _items(value) if isinstance(value, list) else value for key, value in entry.items()}
+        for entry in tree.get("rules", ())
     ]
+    return {**tree, "rules": tuple(Rule(**entry) for entry in rules)}
+
+
+def _items(entries: list[Any]) -> list[Item]:
+    return [entry if isinstance(entry, str) else (entry[0], entry[1]) for entry in entries]

@@ -157,7 +157,8 @@ def _check_size_with_preferences(problem: Problem) -> None:
 
 def _problem_table(problem: Problem, preferences: Preferences | None) -> str:
     """Return the CSV whose rows bring the names up in the right order, if there is one."""
-    if preferences is None and not problem.candidate_details and not problem.position_details:
+    has_details = problem.candidate_details or problem.position_details
+    if preferences is None and not has_details and not problem.conditions:
         by_candidate = sorted(problem.edges, key=lambda edge: problem.candidate_number(edge[0]))
         for edges in (problem.edges, by_candidate):
             with suppress(FileError):
@@ -165,7 +166,7 @@ def _problem_table(problem: Problem, preferences: Preferences | None) -> str:
                 if Problem.from_edges(edges) == problem:
                     return text
     raise FileError(
-        "A CSV cannot hold all of this problem (preferences, details, candidates without a "
-        "position, the order of names, names that begin or end with a space); "
+        "A CSV cannot hold all of this problem (preferences, details, capacities, seats, weights, rules, "
+        "candidates without a position, the order of names, names that begin or end with a space); "
         "save it as .yaml or .json."
     )

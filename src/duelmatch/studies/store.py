@@ -87,6 +87,7 @@ class Store:
 
         :raises ProblemError: if there is no such algorithm, or it has no such parameters.
         """
+        problem.require_one_to_one("A study")
         name = plain(name, "The name of a study")
         settings = settings.settled()
         note = created_note(problem, settings)
