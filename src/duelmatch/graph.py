@@ -188,7 +188,7 @@ class Graph:
     @property
     def one_to_one(self) -> bool:
         """Whether the decisions are the maximum matchings; positions may count differently."""
-        return not self.rules and self.places == self.positions and self.capacity.max() == 1
+        return not self.rules and self.places == self.positions and int(self.capacity.max()) == 1
 
     @property
     def even(self) -> bool:
