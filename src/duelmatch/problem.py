@@ -18,6 +18,7 @@ from duelmatch.conditions import check_feasible, checked_counts, checked_rules, 
 from duelmatch.errors import ProblemError, listed
 from duelmatch.graph import Conditions, Graph, Indices
 from duelmatch.rules import Rule
+from duelmatch.seating import seated
 
 LONGEST_NAME = 200
 
@@ -98,11 +99,6 @@ def _one_or_several(names: Any) -> Any:
     if not isinstance(names, (list, tuple)):
         return names
     return names[0] if len(names) == 1 else tuple(names)
-
-
-def seated(names: Any) -> tuple[Any, ...]:
-    """Return who fills a position, whether it has one seat (a name) or several (a tuple of names)."""
-    return names if isinstance(names, tuple) else (names,)
 
 
 @dataclass(frozen=True, repr=False)

@@ -162,14 +162,14 @@ def test_preferences_may_stand_in_a_file_of_their_own():
 
 BAD_PROBLEMS = [
     # the layout
-    ("t.yaml", "- ann\n- bob", "must be a mapping with the keys 'candidates', 'positions', 'edges' "
-     "and 'preferences', not a list"),
-    ("t.yaml", "just some words", "must be a mapping with the keys 'candidates', 'positions', 'edges' "
-     "and 'preferences', not 'just some words'"),
+    ("t.yaml", "- ann\n- bob", "must be a mapping with the keys 'candidates', 'positions', 'edges', "
+     "'rules' and 'preferences', not a list"),
+    ("t.yaml", "just some words", "must be a mapping with the keys 'candidates', 'positions', 'edges', "
+     "'rules' and 'preferences', not 'just some words'"),
     ("t.json", "3", "not 3."),
     ("t.json", "true", "not true."),
     ("t.yaml", "candidate: [ann]", "unknown key 'candidate'; the known ones are 'candidates', "
-     "'positions', 'edges' and 'preferences'. Did you mean 'candidates'?"),
+     "'positions', 'edges', 'rules' and 'preferences'. Did you mean 'candidates'?"),
     ("t.yaml", "seed: 7", "unknown key 'seed'; the known ones"),
     ("t.yaml", "k" * 900, "not 'kkk"),
     ("t.yaml", "candidates: [ann]", "The key 'positions' is missing; give it, or give 'edges'."),

@@ -10,7 +10,6 @@ import click
 import duelmatch as dm
 from duelmatch.cli.options import Source, file_argument, json_option, plot_option
 from duelmatch.cli.output import Page, counted, print_json
-from duelmatch.files.layout import conditions_of
 
 if TYPE_CHECKING:
     from duelmatch.matchings import Description
@@ -54,6 +53,8 @@ def command(source: Source, plot: Path | None, as_json: bool) -> None:
 
 def as_dict(about: Description, problem: dm.Problem) -> dict[str, Any]:
     """Return what ``check --json`` prints."""
+    from duelmatch.files.layout import conditions_of
+
     names = ("candidates", "positions", "edges", "duels", "matchings", "matchings_at_most_log10", "too_large")
     return (
         {name: getattr(about, name) for name in (*names, "never", "certain")}

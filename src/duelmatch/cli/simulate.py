@@ -17,6 +17,7 @@ from duelmatch.cli.settings import settings_options, settle
 from duelmatch.cli.standing import probability
 from duelmatch.cli.status import INTERRUPTED, refuse
 from duelmatch.explorers.catalogue import Assumption
+from duelmatch.seating import spoken
 
 if TYPE_CHECKING:
     from duelmatch.experiments.experiment import Cell
@@ -164,7 +165,9 @@ def _guesses(answer: dict[str, Any]) -> list[tuple[str, str]]:
 def _rows(answer: dict[str, Any]) -> Iterator[tuple[str, str, str, str]]:
     judgement = {True: "yes", False: "NO", None: "not known"}
     for entry in answer["answers"][:MOST_ROWS]:
-        chosen = "; ".join(f"{position}: {name}" for position, name in (entry["matching"] or {}).items())
+        chosen = "; ".join(
+            f"{position}: {spoken(name)}" for position, name in (entry["matching"] or {}).items()
+        )
         status = "NOT CERTIFIED" if entry["status"] == "budget_spent" else entry["status"]
         yield status, chosen or "none", f"{entry['runs']:,}", judgement[entry["right"]]
     rest = answer["answers"][MOST_ROWS:]

@@ -10,7 +10,7 @@ from duelmatch.errors import TooLargeError
 from duelmatch.experiments.experiment import Cell
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.explorers.result import Result
-from duelmatch.matchings import best
+from duelmatch.matchings.decisions import decisions_of
 from duelmatch.preferences import TIE, Criterion, Preferences
 from duelmatch.problem import Matching
 
@@ -85,11 +85,11 @@ class Correctness:
         return "wrong" if result.delta <= delta * (1 + 1e-9) else "refuted"
 
     def _loses_by(self, matching: Matching, to_any: bool) -> float:
-        rival = self.winner
-        if rival is None or to_any:
-            problem, probability = self._preferences.problem, self._preferences.probability
-            rival = best(problem, {(c, s): probability(s, c, matching[s]) for c, s in problem.edges})
-        return 0.0 if rival is None else self._preferences.score(rival, matching) - 0.5
+        if self.winner is not None and not to_any:
+            return self._preferences.score(self.winner, matching) - 0.5
+        problem = self._preferences.problem
+        shares = self._preferences.shares_against(problem.edge_numbers(matching))
+        return float(shares[decisions_of(problem.graph).one(shares)].sum()) - 0.5
 
 
 def _assumes_winner(result: Result) -> bool:

@@ -27,6 +27,7 @@ from duelmatch.files.layout import conditions_from, conditions_of
 from duelmatch.files.text import explaining, naming, read_text, replacing, write_text
 from duelmatch.preferences import Preferences
 from duelmatch.problem import Problem
+from duelmatch.seating import spoken
 from duelmatch.version import __version__
 
 FORMAT = 1
@@ -131,7 +132,10 @@ class Folder:
                 "allowed": [delta if result is None else result.delta for result in results],
                 "duels": [run.duels for run in runs],
                 "seconds": [run.seconds for run in runs],
-                "matching": [None if found is None else list(found.values()) for found in matchings],
+                "matching": [
+                    None if found is None else [spoken(names) for names in found.values()]
+                    for found in matchings
+                ],
                 "failure": [_said(run.failure) for run in runs],
                 "session": [session] * number,
             }

@@ -15,7 +15,7 @@ import secrets
 import sys
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from importlib.metadata import entry_points
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from duelmatch.explorers.engine import Search
     from duelmatch.graph import Graph
     from duelmatch.preferences import Criterion, Preferences
+    from duelmatch.problem import Problem
 
 GROUP = "duelmatch.algorithms"
 """The entry points of other packages' algorithms."""
@@ -178,6 +179,10 @@ class Algorithm:
     bound_note: str = ""
     """What is to be said of the bound, wherever it is shown."""
     answers: tuple[Literal["winner", "tie"], ...] = ("winner", "tie")
+    conditions: tuple[Literal["capacity", "seats", "weight", "rules"], ...] = ()
+    """What of this it can take, beyond one-to-one matchings of equal positions."""
+    why_not: Mapping[str, str] = field(default_factory=dict)
+    """Why it cannot take the others."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not NAME.fullmatch(self.name):
@@ -211,6 +216,17 @@ class Algorithm:
                 has = f"it has {listed(own)}" if own else "it has none"
                 raise ProblemError(f"{self.name} has no parameter '{name!s:.50}'; {has}.")
         return self.defaults | {name: own[name].checked(value) for name, value in given.items()}
+
+    def check_conditions(self, problem: Problem) -> None:
+        """Refuse a problem with conditions that it cannot take.
+
+        :raises ProblemError: naming them, and why not.
+        """
+        if missing := [name for name in problem.conditions if name not in self.conditions]:
+            why = [self.why_not.get(name, "it does not say that it can") for name in missing]
+            raise ProblemError(
+                f"{self.name} cannot take {' and '.join(missing)}: {'; '.join(dict.fromkeys(why))}."
+            )
 
     def search(self, graph: Graph, delta: float, seed: int, parameters: Mapping[str, Any]) -> Search:
         """Begin a run."""
@@ -278,6 +294,15 @@ _ORACLE = Parameter(
     choices=("lp", "subgradient"),
 )
 
+_ALL: Any = ("capacity", "seats", "weight", "rules")
+_CAR: Any = {
+    "conditions": ("capacity", "weight"),
+    "why_not": {
+        "seats": "accepted candidates would have to be duelled on, which the listing does not do",
+        "rules": "its linear program is not exact for them",
+    },
+}
+
 BUILT_IN = (
     Algorithm(
         "condorcet",
@@ -288,6 +313,7 @@ BUILT_IN = (
         "probability delta at most. With assume_winner off, also if there is none.",
         "To find the matching that beats every other, with as few duels as can be.",
         (Assumption.CONDORCET_WINNER,),
+        conditions=_ALL,
     ),
     Algorithm(
         "borda",
@@ -297,6 +323,7 @@ BUILT_IN = (
         "The Borda winner, or a score within epsilon of the best; wrong with probability delta at most. "
         "Without epsilon, never ends if two share the best score.",
         "To find the best on average, with as few duels as can be; when a winner must exist.",
+        conditions=_ALL,
     ),
     Algorithm(
         "clucb-borda-pac",
@@ -307,6 +334,7 @@ BUILT_IN = (
         "To compare with the paper: a matching that does well on average, close calls left undecided.",
         (Assumption.MIXED_SAMPLER,),
         "duelmatch.theory.bounds:clucb_borda_pac_bound",
+        conditions=_ALL,
     ),
     Algorithm(
         "clucb-borda-exact",
@@ -318,6 +346,7 @@ BUILT_IN = (
         (Assumption.MIXED_SAMPLER,),
         "duelmatch.theory.bounds:clucb_borda_exact_bound",
         "as Theorem 2 states it; its proof has a gap",
+        conditions=_ALL,
     ),
     Algorithm(
         "car-cond",
@@ -328,6 +357,7 @@ BUILT_IN = (
         "To compare with the paper, when a Condorcet winner is sure to exist.",
         (Assumption.CONDORCET_WINNER,),
         "duelmatch.theory.bounds:car_cond_bound",
+        **_CAR,
     ),
     Algorithm(
         "car-verify",
@@ -338,6 +368,7 @@ BUILT_IN = (
         "To compare with the paper, when it is not sure that a Condorcet winner exists.",
         (),
         "duelmatch.theory.bounds:car_verify_bound",
+        **_CAR,
     ),
     Algorithm(
         "car-parallel",
@@ -346,6 +377,7 @@ BUILT_IN = (
         (_SCHEDULE, _ORACLE),
         "As car-verify, and few duels on average. Never ends if there is no winner.",
         "To compare with the paper, when delta is very small and the average cost counts.",
+        **_CAR,
     ),
 )
 

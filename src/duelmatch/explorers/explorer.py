@@ -71,6 +71,7 @@ def explorer(
     if max_duels is not None and not is_whole(max_duels):
         raise ProblemError(f"max_duels must be a whole number from 0, not {shortly(max_duels)}.")
     description = described(algorithm)
+    description.check_conditions(problem)
     search = description.search(problem.graph, float(delta), int(seed), parameters)
     most = None if max_duels is None else int(max_duels)
     epsilon, tested = parameters.get("epsilon"), description in BUILT_IN

@@ -8,6 +8,7 @@ from duelmatch.explorers.catalogue import Assumption
 from duelmatch.explorers.engine import Status
 from duelmatch.matchings import Edge
 from duelmatch.problem import Matching
+from duelmatch.seating import spoken
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ class Result:
 
     def __str__(self) -> str:
         chosen = "; ".join(
-            f"{position}: {candidate}" for position, candidate in (self.matching or {}).items()
+            f"{position}: {spoken(names)}" for position, names in (self.matching or {}).items()
         )
         duels = f"after {self.duels:,} duel{'s' * (self.duels != 1)}"
         assuming = "".join(f" if {assumption.sentence}" for assumption in self.assuming)

@@ -24,14 +24,16 @@ def allowed_edges(
 ) -> Mask:
     """Mark the edges left once ``required`` (A in the paper) and ``forbidden`` (R) are honoured.
 
-    Requiring an edge forbids every other edge at its position and of its candidate. Whether a matching
-    of the edges that are left exists is a different question.
+    Requiring an edge forbids every other edge at its position and of its candidate, unless that has capacity
+    left. Whether a matching of the edges that are left exists is a different question. Every position has one
+    seat; with more, what is left says nothing of what is required.
     """
     allowed = np.ones(graph.edges, dtype=np.bool_)
     allowed[np.asarray(forbidden, dtype=np.intp)] = False
     for edge in required:
         meets = graph.edge_position == graph.edge_position[edge]
-        meets |= graph.edge_candidate == graph.edge_candidate[edge]
+        if graph.capacity[graph.edge_candidate[edge]] == 1:
+            meets |= graph.edge_candidate == graph.edge_candidate[edge]
         meets[edge] = False
         allowed &= ~meets
     return allowed

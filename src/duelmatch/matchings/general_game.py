@@ -72,11 +72,16 @@ def payoffs(graph: Graph, matrix: Matrix) -> Matrix:
 
 
 class LinearGame:
-    """The game as one linear program."""
+    """The game as one linear program; the payoff is divided by ``unit``."""
 
-    def __init__(self, oracle: Oracle, matrix: Matrix) -> None:
-        self._oracle, self._matrix = oracle, np.asarray(matrix, dtype=np.float64)
-        graph = oracle.graph
+    def __init__(self, oracle: Oracle, matrix: Matrix, unit: float = 1.0) -> None:
+        self._oracle, self._unit = oracle, unit
+        self.replace_matrix(matrix)
+
+    def replace_matrix(self, matrix: Matrix) -> None:
+        """Change Q."""
+        self._matrix = np.asarray(matrix, dtype=np.float64) / self._unit
+        graph = self._oracle.graph
         ones, edges = np.ones(graph.edges), np.arange(graph.edges)
         at_position = csr_array((ones, (graph.edge_position, edges)), (graph.positions, graph.edges))
         of_candidate = csr_array((ones, (graph.edge_candidate, edges)), (graph.candidates, graph.edges))
@@ -104,11 +109,18 @@ class LinearGame:
         forbidden_y: Edges = (),
     ) -> Solution:
         """Solve the game; NO_GAME if one of the two sets is empty."""
-        graph = self._oracle.graph
         x_side, y_side = (
             _Side(self._oracle, required_x, forbidden_x),
             _Side(self._oracle, required_y, forbidden_y),
         )
+        return self._solve(x_side, y_side)
+
+    def solve_allowed(self, x_allowed: Mask, y_allowed: Mask) -> Solution:
+        """Solve the game with the decisions of these edges on either side."""
+        return self.solve(forbidden_x=np.flatnonzero(~x_allowed), forbidden_y=np.flatnonzero(~y_allowed))
+
+    def _solve(self, x_side: _Side, y_side: _Side) -> Solution:
+        graph = self._oracle.graph
         if x_side.empty or y_side.empty:
             return NO_GAME
         low, high = np.zeros(len(self._cost)), np.full(len(self._cost), np.inf)

@@ -37,11 +37,22 @@ class Decisions(ABC):
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
 
+    @property
+    def fast(self) -> bool:
+        """Whether the oracle takes microseconds, not milliseconds."""
+        return True
+
     @abstractmethod
     def best(
         self, weights: Vector, allowed: Mask | None = None, required: Sequence[int] | Indices = ()
     ) -> Indices | None:
         """Return a decision of largest weight among the allowed edges, with the required; None if none is."""
+
+    def good(
+        self, weights: Vector, allowed: Mask | None = None, required: Sequence[int] | Indices = ()
+    ) -> Indices | None:
+        """Return a best decision, or a good one where the best takes long: for what need not be proven."""
+        return self.best(weights, allowed, required)
 
     def some(self, allowed: Mask | None = None, required: Sequence[int] | Indices = ()) -> Indices | None:
         """Return a decision of allowed edges with those required; None if there is none."""

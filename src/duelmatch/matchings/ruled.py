@@ -1,8 +1,9 @@
 """Decisions that obey rules: listed while they are few, else found by integer programs.
 
 Up to LISTED decisions the oracle looks at all of them. Beyond that it first ignores the rules: a best flow
-that happens to obey them is the answer. If it does not, HiGHS solves the integer program of
-:mod:`duelmatch.feasibility`.
+that happens to obey them is the answer. If it does not, the integer program of :mod:`duelmatch.feasibility`
+is solved: by a few relaxations, which a warm start of the simplex method takes a millisecond or two for, or
+where that does not do by HiGHS's own branch and bound, which takes tens of milliseconds.
 
 The relaxation of that program is not the convex hull of the decisions, so nothing that must be exact rests on
 it. It does bound a weight from above: for any multipliers y of the rows A x + B z <= b of the rules,
@@ -33,7 +34,15 @@ LISTED = 20_000
 """Up to so many decisions the oracle looks at all of them, some tens of microseconds per thousand."""
 
 GAP = 1e-10
-"""How far below the best a decision of the integer program may be."""
+"""How far below the best a decision of the integer program may be, besides the tolerance of HiGHS."""
+
+TOLERANCES: dict[str, object] = {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9}
+
+SHORT = 40
+"""How many relaxations are solved before HiGHS's own branch and bound is called."""
+
+WHOLE = 1e-6
+"""How far from 0 and 1 what HiGHS returns may be for rounding to be safe."""
 
 
 class Ruled(Decisions):
@@ -48,16 +57,32 @@ class Ruled(Decisions):
         self.rows = super().listed(everything, LISTED)
         """All decisions, a row each, if they are few enough."""
 
+    @property
+    def fast(self) -> bool:
+        """Whether the oracle takes microseconds, not milliseconds: while it has a list."""
+        return self.rows is not None
+
     def best(
         self, weights: Vector, allowed: Mask | None = None, required: Sequence[int] | Indices = ()
     ) -> Indices | None:
         """Return a decision of largest weight among the allowed edges, with the required; None if none is."""
+        return self._best(weights, allowed, required, exact=True)
+
+    def good(
+        self, weights: Vector, allowed: Mask | None = None, required: Sequence[int] | Indices = ()
+    ) -> Indices | None:
+        """Return the best decision or one of the best; None if there is none."""
+        return self._best(weights, allowed, required, exact=False)
+
+    def _best(
+        self, weights: Vector, allowed: Mask | None, required: Sequence[int] | Indices, exact: bool
+    ) -> Indices | None:
         if self.rows is not None:
             return self._best_listed(weights, allowed, required)
         flow = self._flows.best(weights, allowed, required)
         if flow is None or all(rule.holds(self.graph.uses(flow)) for rule in self.graph.rules):
             return flow
-        return self._program.best(weights, allowed, required)
+        return self._program.best(weights, allowed, required, exact)
 
     def _best_listed(
         self, weights: Vector, allowed: Mask | None, required: Sequence[int] | Indices
@@ -89,7 +114,7 @@ class Ruled(Decisions):
             most = np.full(self.graph.edges, -np.inf)
             np.maximum.at(most, self.rows, np.broadcast_to(totals[:, None], self.rows.shape))
             return most
-        multipliers = self._relaxation.multipliers(weights, allowed)
+        multipliers = self._program.multipliers(weights, allowed)
         if multipliers is None:
             return np.full(self.graph.edges, -np.inf)
         constant, charge = _priced(self._rule_rows, self.graph.edges, multipliers)
@@ -108,11 +133,7 @@ class Ruled(Decisions):
 
     @cached_property
     def _program(self) -> _Program:
-        return _Program(self.graph, self._rule_rows, whole=True)
-
-    @cached_property
-    def _relaxation(self) -> _Program:
-        return _Program(self.graph, self._rule_rows, whole=False)
+        return _Program(self.graph, self._rule_rows)
 
 
 def _priced(rows: Rows, edges: int, multipliers: Vector) -> tuple[float, Vector]:
@@ -129,15 +150,16 @@ def _priced(rows: Rows, edges: int, multipliers: Vector) -> tuple[float, Vector]
 
 
 class _Program:
-    """The program of HiGHS, kept between calls: only its costs and bounds change."""
+    """The program in HiGHS, kept between calls: only costs and bounds change, so the simplex starts warm."""
 
-    def __init__(self, graph: Graph, rules: Rows, whole: bool) -> None:
-        self._graph, self._whole = graph, whole
+    def __init__(self, graph: Graph, rules: Rows) -> None:
+        self._graph = graph
         self._rules = len(rules.low)
         extra = rules.matrix.shape[1] - graph.edges
         seats = seat_rows(graph, extra)
         matrix = csc_array(vstack([seats.matrix, rules.matrix], format="csc"))
         columns = matrix.shape[1]
+        self._columns = columns
         program = highspy.HighsLp()
         program.num_row_, program.num_col_ = matrix.shape
         program.col_cost_ = np.zeros(columns)
@@ -148,56 +170,83 @@ class _Program:
         program.a_matrix_.start_ = matrix.indptr
         program.a_matrix_.index_ = matrix.indices
         program.a_matrix_.value_ = matrix.data
-        if whole:
-            program.integrality_ = [highspy.HighsVarType.kInteger] * columns
-        self._highs = highspy.Highs()
-        for option, value in (
-            ("output_flag", False),
-            ("threads", 1),
-            ("mip_rel_gap", 0.0),
-            ("mip_abs_gap", GAP),
-            ("mip_max_nodes", MOST_BRANCHINGS),
-        ):
-            self._highs.setOptionValue(option, value)
-        self._highs.passModel(program)
+        self._relaxation = _solver({"presolve": "off"} | TOLERANCES, program)  # it would forget the basis
+        program.integrality_ = [highspy.HighsVarType.kInteger] * columns
+        self._whole = _solver(
+            {"mip_rel_gap": 0.0, "mip_abs_gap": GAP, "mip_max_nodes": MOST_BRANCHINGS}, program
+        )
 
     def best(
-        self, weights: Vector, allowed: Mask | None, required: Sequence[int] | Indices
+        self, weights: Vector, allowed: Mask | None, required: Sequence[int] | Indices, exact: bool
     ) -> Indices | None:
-        """Return the best decision; None if there is none."""
-        if not self._solve(weights, allowed, required):
+        """Return the best decision, or if it need not be exact a good one; None if there is none.
+
+        First a short branch and bound over the relaxation, the likelier branch first: where it is long,
+        HiGHS's own, with cuts.
+
+        :raises TooLargeError: after MOST_BRANCHINGS.
+        """
+        upper = np.ones(self._graph.edges) if allowed is None else allowed.astype(np.float64)
+        lower = np.zeros(self._graph.edges)
+        lower[np.asarray(required, dtype=np.intp)] = 1.0
+        if (lower > upper).any():
             return None
-        chosen = np.array(self._highs.getSolution().col_value)[: self._graph.edges]
-        decision = np.flatnonzero(chosen > 0.5)
+        found: Indices | None = None
+        record = -np.inf
+        open_nodes = [(lower, upper)]
+        for _ in range(SHORT):
+            if not open_nodes or (found is not None and not exact):
+                return found
+            low, high = open_nodes.pop()
+            solved = self._solve(self._relaxation, weights, low, high)
+            if solved is None or weights @ solved <= record + GAP:
+                continue
+            edge = int(np.argmax(np.minimum(solved, 1.0 - solved)))
+            if min(solved[edge], 1.0 - solved[edge]) < WHOLE:
+                found = self._decision(solved)
+                record = float(weights[found].sum())
+                continue
+            with_edge, without_edge = low.copy(), high.copy()
+            with_edge[edge], without_edge[edge] = 1.0, 0.0
+            open_nodes += [(low, without_edge), (with_edge, high)]
+        solved = self._solve(self._whole, weights, lower, upper)
+        return None if solved is None else self._decision(solved)
+
+    def _decision(self, solved: Vector) -> Indices:
+        decision = np.flatnonzero(solved > 0.5)
         if not self._graph.allows(decision):
             raise DuelmatchError("HiGHS returned a decision that breaks a rule.")
         return decision
 
     def multipliers(self, weights: Vector, allowed: Mask) -> Vector | None:
         """Return the multipliers of the rows of the rules; None if no decision is allowed."""
-        if not self._solve(weights, allowed, ()):
+        low, high = np.zeros(self._graph.edges), allowed.astype(np.float64)
+        if self._solve(self._relaxation, weights, low, high) is None:
             return None
-        duals = np.array(self._highs.getSolution().row_dual)
+        duals = np.array(self._relaxation.getSolution().row_dual)
         multipliers: Vector = -duals[len(duals) - self._rules :]
         return multipliers
 
-    def _solve(self, weights: Vector, allowed: Mask | None, required: Sequence[int] | Indices) -> bool:
-        """Maximise; say whether there is a solution."""
+    def _solve(self, highs: highspy.Highs, weights: Vector, lower: Vector, upper: Vector) -> Vector | None:
+        """Return the x of largest weight between these bounds; None if there is none."""
         edges = np.arange(self._graph.edges, dtype=np.int32)
-        upper = np.ones(len(edges)) if allowed is None else allowed.astype(np.float64)
-        lower = np.zeros(len(edges))
-        lower[np.asarray(required, dtype=np.intp)] = 1.0
-        if (lower > upper).any():
-            return False
-        self._highs.changeColsCost(len(edges), edges, -np.asarray(weights, dtype=np.float64))
-        self._highs.changeColsBounds(len(edges), edges, lower, upper)
-        self._highs.run()
-        status = self._highs.getModelStatus()
+        highs.changeColsCost(len(edges), edges, -np.asarray(weights, dtype=np.float64))
+        highs.changeColsBounds(len(edges), edges, lower, upper)
+        highs.run()
+        status = highs.getModelStatus()
         if status == highspy.HighsModelStatus.kInfeasible:
-            return False
+            return None
         if status != highspy.HighsModelStatus.kOptimal:
             raise TooLargeError(
                 f"The best decision under these rules was not found within {MOST_BRANCHINGS:,} branchings "
-                f"({status}). Use fewer rules."
+                f"(HiGHS says {status}). Use fewer rules."
             )
-        return True
+        return np.array(highs.getSolution().col_value)[: self._graph.edges]
+
+
+def _solver(options: dict[str, object], program: highspy.HighsLp) -> highspy.Highs:
+    highs = highspy.Highs()
+    for option, value in ({"output_flag": False, "threads": 1} | options).items():
+        highs.setOptionValue(option, value)
+    highs.passModel(program)
+    return highs

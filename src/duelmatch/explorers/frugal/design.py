@@ -25,9 +25,10 @@ from typing import Protocol
 import numpy as np
 from numba import njit
 
+from duelmatch.explorers.frugal.seats import iterate_seats, pairs_within
 from duelmatch.explorers.frugal.stakes import Pairs, Stakes, edge_sums
 from duelmatch.graph import Indices, Mask, Vector
-from duelmatch.matchings.assignment import best_matching
+from duelmatch.matchings.decisions import decisions_of
 
 LONGEST_WALK = 12
 ROUNDING = 1e-12
@@ -82,24 +83,26 @@ def condorcet_champion(
 def _response(pairs: Pairs, advantage: Vector, current: Indices, allowed: Mask) -> tuple[Indices, float]:
     """Return what does best against a matching, and by how much it beats it."""
     against = pairs.against(current, advantage)
-    response = best_matching(pairs.graph, against, allowed)
-    assert response is not None, "the allowed edges hold a matching"
+    response = decisions_of(pairs.graph).good(against, allowed)
+    assert response is not None, "the allowed edges hold a decision"
     return response, float(against[response].sum())
 
 
 def _error(pairs: Pairs, current: Indices, response: Indices) -> float:
     """Return the standard error of how much one beats the other."""
-    variance = np.abs(pairs.against(current, 0.25 / (pairs.duels + 2)))
+    variance = pairs.variance_against(current, 0.25 / (pairs.duels + 2))
     return float(np.sqrt(variance[response].sum()))
 
 
 def borda_champion(pairs: Pairs, advantage: Vector, marginals: Vector, allowed: Mask) -> Indices:
     """Return the best matching of the allowed edges under the estimated rewards."""
+    if pairs.scale is not None:
+        advantage = advantage * pairs.scale
     won = np.bincount(pairs.first, advantage * marginals[pairs.second], pairs.graph.edges)
     lost = np.bincount(pairs.second, advantage * marginals[pairs.first], pairs.graph.edges)
     rewards = np.asarray(won - lost, dtype=np.float64)
-    champion = best_matching(pairs.graph, rewards, allowed)
-    assert champion is not None, "the allowed edges hold a matching"
+    champion = decisions_of(pairs.graph).good(rewards, allowed)
+    assert champion is not None, "the allowed edges hold a decision"
     return champion
 
 
@@ -118,10 +121,17 @@ def allocation(stakes: Stakes, rivals: Indices, squared_gaps: Vector, shares: Ve
     np.maximum(shares, LEAST_SHARE / len(shares), out=shares)
     shares /= shares.sum()
     omega = np.zeros(pairs.count)
-    _iterate(
-        rivals, squared_gaps, shares, pairs.first, pairs.second, pairs.position, graph.edge_position,
-        graph.start, stakes.neither**2, stakes.first**2, stakes.second**2, STEPS, omega,
-    )  # fmt: skip
+    within = pairs_within(graph, rivals)
+    if within is not None and stakes.both is not None:
+        iterate_seats(
+            rivals, within, squared_gaps, shares, pairs.first, pairs.second, stakes.neither**2,
+            stakes.first**2, stakes.second**2, stakes.both**2, STEPS, omega,
+        )  # fmt: skip
+    else:
+        _iterate(
+            rivals, squared_gaps, shares, pairs.first, pairs.second, pairs.position, graph.edge_position,
+            graph.start, graph.seats, stakes.neither**2, stakes.first**2, stakes.second**2, STEPS, omega,
+        )  # fmt: skip
     told = stakes.told(used)
     omega = (1 - EXPLORED) * np.where(told, omega, 0.0) + EXPLORED / told.sum() * told
     return np.asarray(omega / omega.sum())
@@ -137,6 +147,7 @@ def _iterate(
     pair_position: Indices,
     edge_position: Indices,
     start: Indices,
+    seats: Indices,
     neither: Vector,
     first: Vector,
     second: Vector,
@@ -168,7 +179,9 @@ def _iterate(
             inverse[pair] = 1.0 / omega[pair] if omega[pair] > 1e-9 else 0.0
         if step == steps:
             return
-        edge_sums(pair_first, pair_second, pair_position, start, neither, first, second, inverse, spread)
+        edge_sums(
+            pair_first, pair_second, pair_position, start, seats, neither, first, second, inverse, spread
+        )
         total = 0.0
         for rival in range(count):
             needed = 0.0

@@ -27,8 +27,7 @@ from duelmatch.explorers.frugal.listed import Ledger, ListedRivals
 from duelmatch.explorers.frugal.stakes import Pairs, Play, Prospects, Stakes
 from duelmatch.explorers.frugal.tables import TabledRivals
 from duelmatch.graph import Graph, Indices, Mask, Vector
-from duelmatch.matchings.assignment import list_matchings, usable_edges
-from duelmatch.matchings.counting import count_matchings, edge_marginals
+from duelmatch.matchings.decisions import decisions_of
 from duelmatch.preferences import Criterion
 
 GROWTH = 0.02
@@ -39,6 +38,9 @@ PRIOR = 10.0
 
 MOST_LISTED = 10_000
 """Rivals are listed one by one from here on: an update takes some tens of milliseconds then."""
+
+SHORT_COUNT = 1 << 22
+"""The memory for counting possible winners in a report, in bytes, where it takes counters."""
 
 FEW = 100
 """So many possible winners are listed in a report."""
@@ -88,8 +90,9 @@ class FrugalSearch:
         self._threshold = log((2 if self._proves else 1) / delta)
         self._rng = np.random.default_rng([seed, 0])
         self._pairs = Pairs(graph)
-        self._usable = usable_edges(graph)
-        self._marginals = edge_marginals(graph) if criterion == "borda" else np.zeros(0)
+        self._decisions = decisions_of(graph)
+        self._usable = self._decisions.usable
+        self._marginals = self._decisions.marginals() if criterion == "borda" else np.zeros(0)
         self._duels = 0
         self._champion: Indices | None = None
         self._crowned = 0  # how many duels there had been when it became the champion
@@ -103,13 +106,14 @@ class FrugalSearch:
 
     def rounds(self) -> Rounds:
         """Play until one matching is left, or proven, or none is left."""
-        if int(self._usable.sum()) == self._graph.positions:
+        if int(self._usable.sum()) == self._graph.places:
             return Outcome("certified", np.flatnonzero(self._usable))
         while True:
             champion = self._crown()
             stakes = self._stakes(champion)
+            variance = 0.25 / (self._pairs.duels + 2)
             prospects = Prospects(
-                stakes.sums(self._advantage()), stakes.square_sums(0.25 / (self._pairs.duels + 2))
+                stakes.sums(self._advantage()), stakes.square_sums(variance), stakes.squares_of_both(variance)
             )
             proving = self._proving
             omega = self._rivals.plan(
@@ -119,7 +123,10 @@ class FrugalSearch:
             pairs = np.flatnonzero(drawn)
             asked = Round(self._pairs.first[pairs], self._pairs.second[pairs], drawn[pairs])
             answers = yield asked
-            play = Play(stakes, omega, stakes.spread(omega), stakes.worst(omega), pairs, asked.count, answers)
+            play = Play(
+                stakes, omega, stakes.spread(omega), stakes.worst(omega), pairs, asked.count, answers,
+                stakes.spread_of_both(omega),
+            )  # fmt: skip
             self._pairs.add(pairs, asked.count, answers.score)
             self._duels += asked.total
             self._rivals.settle(play, prospects, self._slack, proving)
@@ -196,7 +203,7 @@ class FrugalSearch:
         """List the rivals of these edges one by one, with the wealth of the tables; None if they are many."""
         if tables is not None and not self._assume_winner:
             return None
-        rows = list_matchings(self._graph, edges, MOST_LISTED)
+        rows = self._decisions.listed(edges, MOST_LISTED)
         if rows is None or len(rows) == 0:
             return None
         base = Ledger(np.zeros(len(rows)) if tables is None else tables.base.wealth(rows))
@@ -207,7 +214,7 @@ class FrugalSearch:
         """Report the champion, the edges decided, the possible winners, and how much evidence is missing."""
         edges = self._rivals.edges()
         per_position = np.add.reduceat(edges, self._graph.start[:-1], dtype=np.intp)
-        accepted = edges & (per_position == 1)[self._graph.edge_position]
+        accepted = edges & (per_position == self._graph.seats)[self._graph.edge_position]
         possible, some = self._possible(edges)
         if self._champion is None or self._last is None:
             return Snapshot(None, accepted, ~edges, None, None, float(possible != 1), possible, some)
@@ -247,11 +254,8 @@ class FrugalSearch:
             return len(rows), rows if len(rows) <= FEW else None
         if not edges.any():
             return 0, None
-        graph = self._graph
-        left = Graph(
-            graph.candidates, graph.positions, graph.edge_candidate[edges], graph.edge_position[edges]
-        )
+        left = decisions_of(self._graph.part(edges))
         try:
-            return count_matchings(left), None
+            return left.count() if left.graph.one_to_one else left.count(SHORT_COUNT), None
         except TooLargeError:
             return None, None

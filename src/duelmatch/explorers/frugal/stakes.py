@@ -8,7 +8,8 @@ and at one position c_pair depends on B only through its edge b there, in one of
 edge of the pair, the second, or neither. Condorcet: a duel with the champion's edge tells about the edge it
 meets and nothing else. Borda: with q the marginals, every duel at a position moves the rewards of its two
 edges, w(first) by q(second) and w(second) by -q(first), hence D by the champion's share of that and by the
-rival's. So the criteria differ in three numbers per pair, and in nothing else.
+rival's. So the criteria differ in three numbers per pair, and in nothing else. Weights of positions are
+factors of these numbers; :mod:`duelmatch.explorers.frugal.seats` says what several seats change.
 
 Draw a pair with probability omega_pair and let X be 1 if its first edge won, 1/2 for a tie, else 0. Then
 Y(B) = c_pair(B) / omega_pair (X - 1/2) has mean D(A, B) and second moment
@@ -24,6 +25,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from duelmatch.explorers.engine import RoundAnswers
+from duelmatch.explorers.frugal.seats import against_seats, told_seats, variance_seats
 from duelmatch.graph import Graph, Indices, Mask, Vector
 
 NO_RUIN = 0.9
@@ -40,6 +42,10 @@ class Pairs:
         self.count = table.count
         self.wins = np.zeros(self.count)
         self.duels = np.zeros(self.count)
+        self.scale = (
+            None if graph.even else graph.edge_scale[self.first] * graph.positions / graph.total_weight
+        )
+        """What a pair of seats counts, if not 1; so that the positions count as many as they are."""
 
     def add(self, pairs: Indices, duels: NDArray[np.int64], score: Vector) -> None:
         """Count answers; a tie is half a win."""
@@ -49,8 +55,21 @@ class Pairs:
     def against(self, champion: Indices, advantage: Vector) -> Vector:
         """Return, for every edge, its advantage over the champion's edge at its position."""
         against = np.zeros(self.graph.edges)
+        if self.scale is not None:
+            chosen = _chosen(self.graph, champion)
+            against_seats(self.first, self.second, self.scale, chosen, advantage, against)
+            return against
         _against(self.first, self.second, self.position, champion, advantage, against)
         return against
+
+    def variance_against(self, champion: Indices, variance: Vector) -> Vector:
+        """Return, for every edge, the variance of its advantage over the champion's edge at its position."""
+        if self.scale is None:
+            return np.abs(self.against(champion, variance))
+        out = np.zeros(self.graph.edges)
+        chosen = _chosen(self.graph, champion)
+        variance_seats(self.first, self.second, self.scale, chosen, variance, out)
+        return out
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +85,9 @@ class Stakes:
     def condorcet(cls, pairs: Pairs, champion: Indices) -> Stakes:
         """Back a champion to beat its rivals head to head."""
         chosen = _chosen(pairs.graph, champion)
+        if pairs.scale is not None:
+            of_first, of_second = -chosen[pairs.second] * pairs.scale, chosen[pairs.first] * pairs.scale
+            return cls(pairs, np.zeros(pairs.count), of_first, of_second)
         return cls(pairs, np.zeros(pairs.count), -chosen[pairs.second], chosen[pairs.first])
 
     @classmethod
@@ -73,12 +95,28 @@ class Stakes:
         """Back a champion to have the larger reward; ``marginals`` is how often a matching uses each edge."""
         chosen = _chosen(pairs.graph, champion)
         of_first, of_second = marginals[pairs.second], -marginals[pairs.first]
+        if pairs.scale is not None:
+            of_first, of_second = of_first * pairs.scale, of_second * pairs.scale
         own = chosen[pairs.first] * of_first + chosen[pairs.second] * of_second
         return cls(pairs, own, own - of_first, own - of_second)
+
+    @property
+    def both(self) -> Vector | None:
+        """c_pair for rivals that use both edges of the pair; None where every position has one seat."""
+        graph = self.pairs.graph
+        return None if graph.places == graph.positions else self.first + self.second - self.neither
+
+    def squares_of_both(self, per_pair: Vector) -> Vector | None:
+        """Return what a rival with both edges of a pair adds to :meth:`square_sums`; None for one seat."""
+        if self.both is None:
+            return None
+        return 2 * (self.first - self.neither) * (self.second - self.neither) * per_pair
 
     def told(self, used: Mask) -> Mask:
         """Mark the pairs that tell about matchings of the ``used`` edges."""
         pairs = self.pairs
+        if self.both is not None:
+            return told_seats(pairs.graph, self.neither, self.first, self.second, used)
         out = np.zeros(pairs.count, dtype=np.bool_)
         _told(
             pairs.first, pairs.second, pairs.position, pairs.graph.start, self.neither, self.first,
@@ -98,18 +136,31 @@ class Stakes:
         graph, pairs = self.pairs.graph, self.pairs
         out = np.zeros(graph.edges)
         edge_sums(
-            pairs.first, pairs.second, pairs.position, graph.start, neither, first, second, per_pair, out
-        )
+            pairs.first, pairs.second, pairs.position, graph.start, graph.seats, neither, first, second,
+            per_pair, out,
+        )  # fmt: skip
         return out
 
     def spread(self, omega: Vector) -> Vector:
         """Return v as a sum over edges."""
-        drawable = omega > 0
-        return self.square_sums(np.where(drawable, 0.25 / np.where(drawable, omega, 1.0), 0.0))
+        return self.square_sums(_quarters(omega))
+
+    def spread_of_both(self, omega: Vector) -> Vector | None:
+        """Return what a rival with both edges of a pair adds to v; None for one seat."""
+        return self.squares_of_both(_quarters(omega))
 
     def worst(self, omega: Vector) -> float:
         """Return the largest |Y| there can be."""
-        return float(_worst(self.neither, self.first, self.second, omega))
+        worst = float(_worst(self.neither, self.first, self.second, omega))
+        if self.both is None:
+            return worst
+        return max(worst, float(_worst(self.both, self.both, self.both, omega)))
+
+
+def _quarters(omega: Vector) -> Vector:
+    """Return 1 / (4 omega), and 0 where omega is 0."""
+    drawable = omega > 0
+    return np.where(drawable, 0.25 / np.where(drawable, omega, 1.0), 0.0)
 
 
 def _chosen(graph: Graph, champion: Indices) -> Vector:
@@ -180,13 +231,17 @@ def edge_sums(
     pair_second: Indices,
     pair_position: Indices,
     start: Indices,
+    seats: Indices,
     neither: Vector,
     first: Vector,
     second: Vector,
     per_pair: Vector,
     out: Vector,
 ) -> None:
-    """Fill ``out`` with the sums over the pairs at each edge's position."""
+    """Fill ``out`` with the sums over the pairs at each edge's position.
+
+    What is the same for all edges of a position is split between its seats.
+    """
     out[:] = 0.0
     common = np.zeros(len(start) - 1)
     for pair in range(len(pair_first)):
@@ -197,7 +252,7 @@ def edge_sums(
             out[pair_second[pair]] += (second[pair] - neither[pair]) * weight
     for position in range(len(start) - 1):
         for edge in range(start[position], start[position + 1]):
-            out[edge] += common[position]
+            out[edge] += common[position] / seats[position]
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +263,8 @@ class Prospects:
     """Estimates of D."""
     noise: Vector
     """Their variances."""
+    noise_of_both: Vector | None = None
+    """What a rival with both edges of a pair adds to that; None where every position has one seat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +281,8 @@ class Play:
     """The pairs drawn, ascending, with how often each was duelled and how that ended."""
     duels: NDArray[np.int64]
     answers: RoundAnswers
+    spread_of_both: Vector | None = None
+    """What a rival with both edges of a pair adds to v; None where every position has one seat."""
 
     @property
     def losses(self) -> NDArray[np.int64]:
