@@ -133,6 +133,9 @@ def too_few(graph: Graph) -> tuple[list[int], list[int], int] | None:
     min(capacity, positions of S it fits). By the theorem of Ford and Fulkerson there is such an S if the
     largest flow leaves a seat empty: the positions that alternating paths from that seat reach.
     """
+    for position in np.flatnonzero(graph.seats > graph.degrees).tolist():
+        candidates = graph.edge_candidate[graph.at(position)].tolist()
+        return [position], candidates, len(candidates)
     filled = _largest_flow(graph)
     seats_left = graph.seats - np.bincount(graph.edge_position[filled], minlength=graph.positions)
     if not seats_left.any():

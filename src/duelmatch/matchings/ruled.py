@@ -201,8 +201,9 @@ class _Program:
             solved = self._solve(self._relaxation, weights, low, high)
             if solved is None or weights @ solved <= record + GAP:
                 continue
-            edge = int(np.argmax(np.minimum(solved, 1.0 - solved)))
-            if min(solved[edge], 1.0 - solved[edge]) < WHOLE:
+            fractional = np.where(np.minimum(solved, 1.0 - solved) < WHOLE, -1.0, solved)
+            edge = int(np.argmax(fractional))
+            if fractional[edge] < 0:
                 found = self._decision(solved)
                 record = float(weights[found].sum())
                 continue

@@ -31,6 +31,9 @@ from duelmatch.graph import Indices, Mask, Vector
 from duelmatch.matchings.decisions import decisions_of
 
 LONGEST_WALK = 12
+SLOW_WALK = 4
+"""Where a response takes an integer program."""
+
 ROUNDING = 1e-12
 
 OPTIMISM = 0.1
@@ -64,7 +67,7 @@ def condorcet_champion(
     clearest: Indices | None = None
     clearness = -np.inf
     seen = [current]
-    for _ in range(LONGEST_WALK):
+    for _ in range(LONGEST_WALK if decisions_of(pairs.graph).fast else SLOW_WALK):
         response, lead = _response(pairs, advantage, current, allowed)
         if lead <= ROUNDING:
             return current
