@@ -33,9 +33,7 @@ class Assignments(Decisions):
     ) -> Indices | None:
         """Return a matching of largest weight among the allowed edges, with the required; None if none is."""
         if len(required):
-            fits = allowed_edges(self.graph, required)
-            if allowed is not None and not allowed[np.asarray(required)].all():
-                return None
+            fits = allowed_edges(self.graph, required)  # with one seat, nothing else is left at a position
             allowed = fits if allowed is None else fits & allowed
         return best_matching(self.graph, weights, allowed)
 

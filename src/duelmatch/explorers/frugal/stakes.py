@@ -147,7 +147,7 @@ class Stakes:
 
     def spread_of_both(self, omega: Vector) -> Vector | None:
         """Return what a rival with both edges of a pair adds to v; None for one seat."""
-        return self.squares_of_both(_quarters(omega))
+        return None if self.both is None else self.squares_of_both(_quarters(omega))
 
     def worst(self, omega: Vector) -> float:
         """Return the largest |Y| there can be."""
@@ -251,8 +251,9 @@ def edge_sums(
             out[pair_first[pair]] += (first[pair] - neither[pair]) * weight
             out[pair_second[pair]] += (second[pair] - neither[pair]) * weight
     for position in range(len(start) - 1):
+        shared = common[position] / seats[position]
         for edge in range(start[position], start[position + 1]):
-            out[edge] += common[position] / seats[position]
+            out[edge] += shared
 
 
 @dataclass(frozen=True, slots=True)

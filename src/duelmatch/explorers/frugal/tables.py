@@ -212,13 +212,14 @@ class TabledRivals:
         decisions, tangent = self._decisions, self._tangent
         cost = prospects.gaps if spread is None else 2 * tangent * prospects.gaps - tangent**2 * spread
         allowed = self._feared
-        most = decisions.most_through(-cost, allowed)
+        weights = -cost
+        most = decisions.most_through(weights, allowed)
         open_edges = np.flatnonzero(allowed & (prospects.noise > 1e-12))
         hardest = open_edges[np.argsort(-most[open_edges], kind="stable")]
         known = {tuple(row) for row in self._known.tolist()}
         new: list[Indices] = []
         for edge in hardest[: 4 * NEW_RIVALS if decisions.fast else SLOW_RIVALS].tolist():
-            row = decisions.good(-cost, allowed, [edge])
+            row = decisions.good(weights, allowed, [edge])
             if row is not None and tuple(row.tolist()) not in known:
                 known.add(tuple(row.tolist()))
                 new.append(row)
@@ -265,5 +266,6 @@ def _settle(
             logs[scale, pair_second[pair]] += two - other
         for place in range(len(start) - 1):
             if common[place] != 0.0:
+                shared = common[place] / seats[place]
                 for edge in range(start[place], start[place + 1]):
-                    logs[scale, edge] += common[place] / seats[place]
+                    logs[scale, edge] += shared
