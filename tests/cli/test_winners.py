@@ -17,6 +17,9 @@ def test_are_those_of_the_library() -> None:
     for name in dm.instances.example_names():
         prefs = dm.instances.example(name)
         found = read("winners", f"example:{name}")
+        for entry in found.values():  # JSON has lists where several share a position
+            if isinstance(entry, dict):
+                entry |= {key: dm.Matching(value) for key, value in entry.items() if isinstance(value, dict)}
         assert found["borda"] == asdict(dm.theory.borda_winner(prefs)) | {"unique": True, "too_large": None}
         winner = dm.theory.condorcet_winner(prefs)
         assert winner is not None
