@@ -12,7 +12,7 @@ import pytest
 
 import duelmatch as dm
 from duelmatch.explorers import catalogue
-from duelmatch.instances import registry
+from duelmatch.instances import generators
 from duelmatch.studies import Settings, Store, Study
 from postgres import server
 
@@ -35,7 +35,7 @@ def own_registrations(monkeypatch: pytest.MonkeyPatch) -> None:
     dm.algorithms()  # those of installed packages are found once, before the first copy
     monkeypatch.setattr(catalogue, "_known", dict(catalogue._known))
     monkeypatch.setattr(catalogue, "_registered", {})
-    monkeypatch.setattr(registry, "_known", dict(registry._known))
+    monkeypatch.setattr(generators, "_known", dict(generators._known))
 
 
 @pytest.fixture(scope="session")

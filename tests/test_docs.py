@@ -23,10 +23,10 @@ from click.testing import CliRunner
 
 import duelmatch as dm
 import duelmatch.cli
-from duelmatch.cli import COMMANDS, status
+from duelmatch.cli import COMMANDS
 from duelmatch.explorers import catalogue
 from duelmatch.explorers.catalogue import described
-from duelmatch.instances import registry as generators
+from duelmatch.instances import generators
 
 PROJECT = Path(__file__).parents[1]
 DOCS = PROJECT / "docs"
@@ -184,7 +184,7 @@ def test_every_command_and_option_is_documented(name: str) -> None:
 
 def test_every_exit_code_is_documented() -> None:
     page = (DOCS / "cli.md").read_text(encoding="utf-8")
-    codes = {value for key, value in vars(status).items() if key.isupper() and isinstance(value, int)}
+    codes = {value for key, value in vars(duelmatch.cli).items() if key.isupper() and isinstance(value, int)}
     assert {int(code) for code in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)} == codes
 
 

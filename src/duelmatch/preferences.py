@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -48,13 +49,17 @@ class Preferences:
             )
         self.problem = problem
         graph = problem.graph
-        matrix = np.full((graph.edges, graph.edges), np.nan)
+        matrix = np.zeros((graph.edges, graph.edges))
+        for low, high in pairwise(graph.start.tolist()):
+            matrix[low:high, low:high] = np.nan
         np.fill_diagonal(matrix, 0.5)
+        number = {edge: place for place, edge in enumerate(problem.edges)}
         for pair, probability in win.items():
             _check_pair(pair, probability)
             position, first, second = pair
-            row = problem.edge_number(first, position)
-            column = problem.edge_number(second, position)
+            row, column = number.get((first, position), -1), number.get((second, position), -1)
+            if row < 0 or column < 0:
+                problem.edge_number(first if row < 0 else second, position)  # says what is wrong
             if first == second and probability != 0.5:
                 raise ProblemError(f"'{first}' against itself at '{position}' is 0.5 by definition.")
             known = matrix[row, column]
@@ -67,7 +72,6 @@ class Preferences:
             if np.isnan(known):
                 matrix[row, column] = probability
                 matrix[column, row] = 1.0 - probability
-        matrix[~graph.comparable] = 0.0
         if np.isnan(matrix).any():
             raise ProblemError(self._missing_sentence(matrix))
         self._seal(matrix)
@@ -172,18 +176,9 @@ class Preferences:
         return margin if margin > TIE else 0.0
 
     def condorcet_winner(self) -> Matching | None:
-        """Return the matching that beats every other with a score above 1/2; None if there is none.
-
-        If it exists it is the only optimum of the max-min game over the matching polytope (no mixture
-        of matchings does as well against it), so one LP finds the only possible winner and one round
-        of assignment problems proves or refutes it.
-        """
-        graph = self.problem.graph
-        strategy = Game(graph, SHARPENING * self.matrix).solve().x
-        assert strategy is not None, "a Problem has a matching"
-        champion = best_matching(graph, strategy)
-        assert champion is not None, "a Problem has a matching"
-        return self.problem.matching(champion) if self.condorcet_margin(champion) > 0 else None
+        """Return the matching that beats every other with a score above 1/2; None if there is none."""
+        winner = self._condorcet_edges
+        return None if winner is None else self.problem.matching(winner)
 
     def least_beaten(self) -> tuple[Matching, float]:
         """Return the matching whose worst defeat is smallest, and that defeat per position: 0 if unbeaten.
@@ -209,10 +204,30 @@ class Preferences:
             return self._best_edges
         if criterion != "condorcet":
             raise ProblemError(f"The criterion must be 'borda' or 'condorcet', not {criterion!r:.80}.")
-        winner = self.condorcet_winner()
-        if winner is None:
+        if self._condorcet_edges is None:
             raise ProblemError("These preferences have no Condorcet winner, so it has no gaps.")
-        return self.problem.edge_numbers(winner)
+        return self._condorcet_edges
+
+    @cached_property
+    def _best_edges(self) -> Indices:
+        best = best_matching(self.problem.graph, self.edge_rewards)
+        assert best is not None, "a Problem has a matching"
+        return best
+
+    @cached_property
+    def _condorcet_edges(self) -> Indices | None:
+        """The Condorcet winner.
+
+        If it exists it is the only optimum of the max-min game over the matching polytope (no mixture
+        of matchings does as well against it), so one LP finds the only possible winner and one round
+        of assignment problems proves or refutes it.
+        """
+        graph = self.problem.graph
+        strategy = Game(graph, SHARPENING * self.matrix).solve().x
+        assert strategy is not None, "a Problem has a matching"
+        champion = best_matching(graph, strategy)
+        assert champion is not None, "a Problem has a matching"
+        return champion if self.condorcet_margin(champion) > 0 else None
 
     def condorcet_margin(self, champion: Indices) -> float:
         """Return the smallest f(champion, M) - 1/2 over all other matchings M: above 0 for the winner."""
@@ -223,12 +238,6 @@ class Preferences:
             return float("inf")
         margin = float(against[rival].mean()) - 0.5
         return margin if abs(margin) > TIE else 0.0
-
-    @cached_property
-    def _best_edges(self) -> Indices:
-        best = best_matching(self.problem.graph, self.edge_rewards)
-        assert best is not None, "a Problem has a matching"
-        return best
 
 
 def _check_pair(pair: object, probability: object) -> None:

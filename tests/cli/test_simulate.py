@@ -21,7 +21,6 @@ from click.testing import CliRunner, Result
 import duelmatch as dm
 from duelmatch.cli import main
 from duelmatch.experiments import Run, simulations, single_cell, summarise
-from duelmatch.experiments.correctness import correctness_of
 
 PROGRAM = str(Path(sys.executable).with_name("duelmatch"))
 POSIX = pytest.mark.skipif(os.name == "nt", reason="signals and terminals are different there")
@@ -97,7 +96,7 @@ class TestRuns:
     def test_have_a_drawn_seed_unless_one_is_given_and_it_is_shown(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("duelmatch.cli.settings.drawn_seed", lambda: 4711)
+        monkeypatch.setattr("duelmatch.cli.options.drawn_seed", lambda: 4711)
         command = ["simulate", "clear.yaml", "--algorithm", "car-cond", "--runs", "1", "--jobs", "1"]
         told = json.loads(CliRunner().invoke(main, [*command, "--json"]).stdout)
         again = answer("clear.yaml", "--runs", "1", "--seed", "4711")
@@ -204,7 +203,7 @@ class TestReport:
             options = ("--runs", "1", "--algorithm", algorithm, "--epsilon", "0.5")
             assert simulate(file, *options).stderr == "", file
             cell = single_cell(dm.load_preferences(file), algorithm)
-            assert correctness_of(cell).endless(cell.variant.epsilon) == reason
+            assert cell.known.endless(cell.variant.epsilon) == reason
 
     def test_counts_wrong_claims_and_not_wrong_guesses(self) -> None:
         """The exact 95% interval of 2 in 4 is from 6.76% to 93.24%."""
@@ -215,7 +214,7 @@ class TestReport:
             for status, names in told.items()
             for name in names
         ]
-        right = correctness_of(cell).right
+        right = cell.known.right
         runs = [Run(n, n, 0.1, result, right(result)) for n, result in enumerate(results)]
         summary = summarise(cell, runs)
         assert (summary.wrong, summary.error_rate) == (2, 0.5)
@@ -228,7 +227,7 @@ class TestReport:
             raise dm.TooLargeError("Too large.")
 
         monkeypatch.setattr("duelmatch.preferences.edge_marginals", refuse)
-        monkeypatch.setattr("duelmatch.experiments.correctness._known", {})  # which may know it
+        monkeypatch.setattr("duelmatch.experiments.cell._known", {})  # which may know it
         told = answer("clear.yaml", "--runs", "1", "--algorithm", "clucb-borda-pac")
         assert told["error_rate"] is None
         assert told["answers"][0]["right"] is None

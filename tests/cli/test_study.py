@@ -10,12 +10,12 @@ import pytest
 from click.testing import Result
 
 from cases import each
-from duelmatch.cli import status
+from duelmatch import cli
 from duelmatch.studies import Store
 from terminal import read
 from terminal import run as run_with_code
 
-WRONG_USAGE, BAD_INPUT = status.WRONG_USAGE, status.BAD_INPUT
+WRONG_USAGE, BAD_INPUT = cli.WRONG_USAGE, cli.BAD_INPUT
 
 
 def run(*arguments: str, code: int = 0, stdin: str | None = None) -> Result:

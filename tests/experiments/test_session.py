@@ -20,7 +20,8 @@ from duelmatch import experiments
 from duelmatch.experiments import parts, simulation
 from duelmatch.experiments.folder import Folder
 from duelmatch.experiments.session import Tick
-from duelmatch.experiments.simulation import Batch, Batches, Run, Task
+from duelmatch.experiments.simulation import Run
+from duelmatch.experiments.tasks import Batch, Batches, Task
 from experiments.small import small_file
 
 MEASURED = {"seconds", "session"}
@@ -338,7 +339,7 @@ def test_an_experiment_without_a_seed_keeps_the_one_it_was_begun_with(
 ) -> None:
     """Problems that are drawn from the seed come back, too."""
     numbers = iter(range(100, 200))
-    monkeypatch.setattr("duelmatch.experiments.loading.drawn_seed", lambda: next(numbers))
+    monkeypatch.setattr("duelmatch.experiments.experiment.drawn_seed", lambda: next(numbers))
     file, out = tmp_path / "unseeded.toml", tmp_path / "out"
     file.write_text(
         'repetitions = 2\n[[problems]]\ngenerator = "uniform"\ncandidates = 3\npositions = 2\n'

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import duelmatch as dm
-from duelmatch.cli.options import Source, file_argument, json_option
+from duelmatch.cli import INTERRUPTED, NO_WINNER
+from duelmatch.cli.options import RunSettings, Source, file_argument, json_option, settings_options, settle
 from duelmatch.cli.output import Page, counted, print_json, working
-from duelmatch.cli.settings import RunSettings, settings_options, settle
 from duelmatch.cli.standing import few_possible, how_sure, meaning, print_matching
-from duelmatch.cli.status import INTERRUPTED, NO_WINNER
 from duelmatch.errors import DuelError, FileError
 from duelmatch.explorers.catalogue import described
 

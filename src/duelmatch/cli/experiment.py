@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from duelmatch.cli import INTERRUPTED, refuse
 from duelmatch.cli.options import json_option
 from duelmatch.cli.output import Page, counted, print_json, progress_bar, working
-from duelmatch.cli.status import INTERRUPTED, refuse
 
 if TYPE_CHECKING:
     from duelmatch.experiments import ExperimentStatus, Tick

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from duelmatch.cli.status import PIPE_CLOSED
+from duelmatch.cli import PIPE_CLOSED
 from duelmatch.files.text import printable
 
 
@@ -100,10 +100,7 @@ def working(task: str) -> Iterator[None]:
 
 @contextmanager
 def ticker(runs: int) -> Iterator[Callable[[int], None]]:
-    """Give a function to call with the duels of each finished run; a terminal's stderr shows how it goes."""
-    if not sys.stderr.isatty():
-        yield lambda duels: None
-        return
+    """Give a function to call with the duels of each finished run, and show on stderr how it goes."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (

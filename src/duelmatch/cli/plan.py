@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from duelmatch.cli import NO_WINNER, TOO_LARGE
 from duelmatch.cli.options import (
     DELTA,
     DELTA_HELP,
@@ -18,7 +19,6 @@ from duelmatch.cli.options import (
     json_option,
 )
 from duelmatch.cli.output import Page, print_json, rounded, working
-from duelmatch.cli.status import NO_WINNER, TOO_LARGE
 
 if TYPE_CHECKING:
     from duelmatch.explorers.planning import DuelBounds, Plan

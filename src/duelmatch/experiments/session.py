@@ -12,10 +12,10 @@ import numpy as np
 
 from duelmatch.errors import DuelmatchError, FileError
 from duelmatch.experiments.evaluation import ExperimentStatus, status
-from duelmatch.experiments.experiment import Experiment
+from duelmatch.experiments.experiment import Experiment, load
 from duelmatch.experiments.folder import Folder
-from duelmatch.experiments.loading import load
-from duelmatch.experiments.simulation import FAILED, Batch, Batches, run_batch
+from duelmatch.experiments.simulation import FAILED
+from duelmatch.experiments.tasks import Batch, Batches, run_batch
 from duelmatch.experiments.workers import Cluster, Processes, processors
 from duelmatch.files.locking import Lock
 from duelmatch.files.text import explaining, naming

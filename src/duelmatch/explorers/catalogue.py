@@ -63,30 +63,32 @@ RESERVED = frozenset(f"{_OPTIONS} {_SETTINGS} status ties url votes".split())
 class Assumption(StrEnum):
     """What a guarantee takes for granted, beyond independent answers; ``sentence`` says it to people."""
 
-    CONDORCET_WINNER = "condorcet_winner"
-    MIXED_SAMPLER = "mixed_sampler"
-    CONSISTENT_JUDGES = "consistent_judges"
-    INDEPENDENT_VOTERS = "independent_voters"
-    SILENCE_BLIND = "silence_blind"
-    ONE_COUNT_BLIND = "one_count_blind"
-    LAST_COUNT_BLIND = "last_count_blind"
-    WITHDRAWALS_BLIND = "withdrawals_blind"
+    sentence: str
+    """The assumption as a clause, to follow 'if' or 'that'."""
 
-    @property
-    def sentence(self) -> str:
-        """The assumption as a clause, to follow 'if' or 'that'."""
-        return {
-            Assumption.CONDORCET_WINNER: "a Condorcet winner exists",
-            Assumption.MIXED_SAMPLER: "the Markov chain that draws the opponents has mixed in the steps "
-            "that a rule of thumb gives it",
-            Assumption.CONSISTENT_JUDGES: "a judge who prefers a to b and b to c prefers a to c",
-            Assumption.INDEPENDENT_VOTERS: "voters are independent draws from those who are to decide",
-            Assumption.SILENCE_BLIND: "whether a question was answered did not depend on the answer",
-            Assumption.ONE_COUNT_BLIND: "one of the sets of voters that counted at some time was chosen "
-            "without regard to answers",
-            Assumption.LAST_COUNT_BLIND: "the voters who do not count were chosen without regard to answers",
-            Assumption.WITHDRAWALS_BLIND: "the candidates who left did so without regard to answers",
-        }[self]
+    def __new__(cls, value: str, sentence: str) -> Assumption:
+        """Make a member: its value, and what it says to people."""
+        member = str.__new__(cls, value)
+        member._value_, member.sentence = value, sentence
+        return member
+
+    CONDORCET_WINNER = "condorcet_winner", "a Condorcet winner exists"
+    MIXED_SAMPLER = (
+        "mixed_sampler",
+        "the Markov chain that draws the opponents has mixed in the steps that a rule of thumb gives it",
+    )
+    CONSISTENT_JUDGES = "consistent_judges", "a judge who prefers a to b and b to c prefers a to c"
+    INDEPENDENT_VOTERS = "independent_voters", "voters are independent draws from those who are to decide"
+    SILENCE_BLIND = "silence_blind", "whether a question was answered did not depend on the answer"
+    ONE_COUNT_BLIND = (
+        "one_count_blind",
+        "one of the sets of voters that counted at some time was chosen without regard to answers",
+    )
+    LAST_COUNT_BLIND = (
+        "last_count_blind",
+        "the voters who do not count were chosen without regard to answers",
+    )
+    WITHDRAWALS_BLIND = "withdrawals_blind", "the candidates who left did so without regard to answers"
 
 
 def is_whole(value: object) -> bool:

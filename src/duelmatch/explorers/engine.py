@@ -64,9 +64,10 @@ class Round:
         low, high = np.minimum(self.first, self.second), np.maximum(self.first, self.second)
         return list(zip(low.tolist(), high.tolist(), strict=True))
 
-
-NOTHING = Round(np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.int64))
-"""A round without duels."""
+    @classmethod
+    def empty(cls) -> Round:
+        """Return a round without duels."""
+        return cls(np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +225,7 @@ class Engine:
         except StopIteration as stop:
             self._check_outcome(stop.value)
             self.outcome = stop.value
-            return NOTHING
+            return Round.empty()
         raise AlgorithmError(f"The algorithm asked for nothing {MOST_EMPTY_ROUNDS:,} times in a row.")
 
     def _check_round(self, wanted: Round) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from duelmatch.errors import DuelError, ProblemError, listed
 from duelmatch.explorers.catalogue import BUILT_IN, check, described, drawn_seed, is_whole
-from duelmatch.explorers.engine import NOTHING, Counts, Engine, Outcome, Round, RoundAnswers, Search
+from duelmatch.explorers.engine import Counts, Engine, Outcome, Round, RoundAnswers, Search, Snapshot
 from duelmatch.explorers.questions import Answer, places
 from duelmatch.explorers.result import Progress, Result
 from duelmatch.graph import Mask
@@ -228,8 +228,13 @@ class Explorer:
         )
 
     @property
+    def snapshot(self) -> Snapshot:
+        """Where the run stands, in numbers of edges."""
+        return self._engine.snapshot
+
+    @property
     def progress(self) -> Progress:
-        """Where the run stands."""
+        """Where the run stands, by name."""
         snapshot, outcome = self._engine.snapshot, self._engine.outcome
         leader = snapshot.leader if outcome is None else outcome.matching
         rows = snapshot.some_possible
@@ -274,7 +279,7 @@ class Explorer:
             return
         self._engine.interrupted = True
         if self._queue is not None and self._of is self._engine.wanted:
-            self._queue = Queue(NOTHING)
+            self._queue = Queue(Round.empty())
         self.duels += wanted.total
         self._engine.tell_many(RoundAnswers(wins, ties), wanted.total)
 

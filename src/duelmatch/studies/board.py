@@ -18,8 +18,7 @@ from typing import Literal
 
 from duelmatch.errors import StoreError
 from duelmatch.explorers.result import Progress, Result
-from duelmatch.files.layout import tree_of
-from duelmatch.files.problems import read_problem
+from duelmatch.files.problems import read_problem, tree_of
 from duelmatch.problem import Problem
 from duelmatch.studies.course import Course, Pair, pair_of
 from duelmatch.studies.entries import Line

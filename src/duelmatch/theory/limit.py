@@ -116,9 +116,10 @@ def design(preferences: Preferences, criterion: Criterion) -> tuple[Indices, Vec
 
 def condorcet_coefficients(graph: Graph, champion: Indices) -> csr_array:
     """Return c_pair(champion, b) per edge b: 1 on the pair of b and the champion's edge."""
-    rivals = np.setdiff1d(np.arange(graph.edges), champion)
-    own = champion[graph.edge_position[rivals]]
-    columns = graph.pair_table.number(own, rivals)
+    table = graph.pair_table
+    chosen = np.isin(np.arange(graph.edges), champion)
+    columns = np.flatnonzero(chosen[table.first] | chosen[table.second])
+    rivals = np.where(chosen[table.first], table.second, table.first)[columns]
     return csr_array((np.ones(len(rivals)), (rivals, columns)), shape=(graph.edges, graph.pairs))
 
 

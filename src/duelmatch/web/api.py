@@ -13,8 +13,7 @@ from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Res
 from pydantic import BaseModel
 
 from duelmatch.errors import FileError
-from duelmatch.files.layout import Largest, tree_of
-from duelmatch.files.problems import read_problem
+from duelmatch.files.problems import Largest, read_problem, tree_of
 from duelmatch.problem import Problem
 from duelmatch.studies import Question, Settings
 from duelmatch.studies.course import without

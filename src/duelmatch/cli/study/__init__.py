@@ -6,9 +6,8 @@ from typing import Any
 
 import click
 
-from duelmatch.cli.options import Between, Source, file_argument, json_option
+from duelmatch.cli.options import Between, Source, file_argument, json_option, settings_options, settle
 from duelmatch.cli.output import Page, counted, print_json
-from duelmatch.cli.settings import settings_options, settle
 from duelmatch.cli.store import opened_store, store_option
 from duelmatch.cli.study import changes, show, vote
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from duelmatch.drawing import INK, SETTINGS, save_figure
 from duelmatch.errors import MissingExtraError
-from duelmatch.experiments.experiment import Variant
+from duelmatch.experiments.cell import Variant
 from duelmatch.explorers.catalogue import algorithms
 from duelmatch.files.text import printable
 

@@ -1,6 +1,6 @@
 """What to put on the next ballot: whom to back, which pairs with what chance, and when to begin a proof.
 
-Champion and shares are those of the frugal search (:mod:`duelmatch.explorers.frugal.design`), from all
+Champion and shares are those of the frugal search (:mod:`duelmatch.explorers.frugal.search`), from all
 answers in hand that count, settled or not. A ballot holds a pair once, so no chance exceeds 1, and what a
 pair cannot take goes to the others. Planning may look at everything that happened before; whatever it
 decides, the proof holds.
@@ -17,13 +17,8 @@ import numpy as np
 from duelmatch.explorers.ballots.bets import Contest
 from duelmatch.explorers.ballots.drawing import draw, inclusion_chances
 from duelmatch.explorers.ballots.records import Ballot, Design
-from duelmatch.explorers.frugal.design import (
-    OPTIMISM,
-    allocation,
-    borda_champion,
-    condorcet_champion,
-)
-from duelmatch.explorers.frugal.stakes import Pairs, Prospects, Stakes, over
+from duelmatch.explorers.frugal.search import borda_champion, condorcet_champion
+from duelmatch.explorers.frugal.stakes import OPTIMISM, Pairs, Prospects, Stakes, allocation, over
 from duelmatch.explorers.frugal.tables import TabledRivals
 from duelmatch.graph import Indices, Mask, Vector
 

@@ -15,8 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from duelmatch.explorers.frugal.design import OPTIMISM, allocation
-from duelmatch.explorers.frugal.stakes import NO_RUIN, Play, Prospects, Stakes, over
+from duelmatch.explorers.frugal.stakes import NO_RUIN, OPTIMISM, Play, Prospects, Stakes, allocation, over
 from duelmatch.graph import Graph, Indices, Mask, Vector
 
 FIXED_GAPS = np.array([0.05, 0.1, 0.2, 0.4])

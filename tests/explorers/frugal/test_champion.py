@@ -7,20 +7,20 @@ import pytest
 
 import brute
 from cases import each
-from duelmatch.explorers.frugal import design
-from duelmatch.explorers.frugal.design import borda_champion, condorcet_champion
-from duelmatch.explorers.frugal.stakes import Pairs
+from duelmatch.explorers.frugal.search import borda_champion, condorcet_champion
+from duelmatch.explorers.frugal.stakes import Pairs, allocation
 from duelmatch.matchings.assignment import usable_edges
 from duelmatch.theory.limit import balanced_allocation
 from explorers.frugal.test_stakes import stakes_for
 from explorers.frugal.watching import ALONE, PROBLEMS, coefficients, gaps
 
 MANY = 60
+STAKES = "duelmatch.explorers.frugal.stakes"
 
 
 def needed(graph, criterion, seed, explored, calls, monkeypatch):
     """Return the duels of the hardest rival under the design, over those under the best allocation."""
-    monkeypatch.setattr(design, "EXPLORED", explored)
+    monkeypatch.setattr(f"{STAKES}.EXPLORED", explored)
     rng = np.random.default_rng(seed)
     everyone = brute.matchings(graph)
     champion = everyone[rng.integers(len(everyone))]
@@ -32,7 +32,7 @@ def needed(graph, criterion, seed, explored, calls, monkeypatch):
     stakes = stakes_for(graph, criterion, champion)
     shares = np.full(len(rivals), 1 / len(rivals))
     for _ in range(calls):
-        omega = design.allocation(stakes, rivals, squares, shares, usable_edges(graph))
+        omega = allocation(stakes, rivals, squares, shares, usable_edges(graph))
     assert omega.sum() == pytest.approx(1.0)
     assert (omega[costs.any(axis=0)] > 0).all(), "Y would not have mean D"
     told = costs > 0
@@ -52,7 +52,7 @@ def test_the_design_comes_close_to_the_best_allocation(monkeypatch, problem, cri
 @pytest.mark.parametrize("criterion", ["condorcet", "borda"])
 def test_a_single_step_is_far_from_it(monkeypatch, criterion):
     """So the test above can fail."""
-    monkeypatch.setattr(design, "STEPS", 0)
+    monkeypatch.setattr(f"{STAKES}.STEPS", 0)
     far = [needed(PROBLEMS["wide"].graph, criterion, seed, 1e-9, 1, monkeypatch) for seed in range(5)]
     assert max(far) > 1.1
 

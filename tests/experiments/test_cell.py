@@ -10,7 +10,8 @@ import pytest
 
 import brute
 import duelmatch as dm
-from duelmatch.experiments.correctness import Correctness, Verdict, clopper_pearson
+from duelmatch.experiments.cell import Known, Verdict
+from duelmatch.experiments.simulation import clopper_pearson
 from duelmatch.preferences import Criterion
 
 SEEDS = brute.SMALL_SEEDS
@@ -71,10 +72,10 @@ def test_verdicts_are_those_of_the_definitions(criterion: Criterion) -> None:
     for seed in SEEDS:
         problem = brute.problem(seed)
         preferences = dm.Preferences.from_matrix(problem, brute.preference_matrix(seed))
-        correctness = Correctness(preferences, criterion)
+        known = Known(preferences, criterion)
         for result in possible_results(preferences, criterion, seed):
             expected = by_definition(result, preferences, criterion)
-            assert correctness.verdict(result, DELTA) == expected, (seed, result)
+            assert known.verdict(result, DELTA) == expected, (seed, result)
             seen.add(expected)
     assert {"right", "wrong", "refuted", "unfinished"} <= seen
 
@@ -85,20 +86,20 @@ def test_a_guess_is_right_if_it_is_the_winner() -> None:
     for criterion, (chosen, right) in product(criteria, {"a": True, "b": False, "": None}.items()):
         matching = dm.Matching({"s": chosen}) if chosen else None
         guess = dm.Result("any", "budget_spent", matching, 9, DELTA)
-        assert Correctness(prefs, criterion).right(guess) is right, (criterion, chosen)
+        assert Known(prefs, criterion).right(guess) is right, (criterion, chosen)
 
 
 def test_runs_without_an_end_are_foreseen() -> None:
     pair = dm.Problem.complete(["a", "b"], ["s"])
     tie = dm.Preferences(pair, {("s", "a", "b"): 0.5})
     cycle = dm.instances.cyclic(3, 1)
-    assert Correctness(tie, "borda").endless(None) == "two matchings share the best Borda score"
-    assert Correctness(cycle, "condorcet").endless(None) == "there is no Condorcet winner"
-    assert Correctness(tie, "borda").endless(0.1) is None
-    assert Correctness(cycle, "condorcet").endless(0.1) is None
+    assert Known(tie, "borda").endless(None) == "two matchings share the best Borda score"
+    assert Known(cycle, "condorcet").endless(None) == "there is no Condorcet winner"
+    assert Known(tie, "borda").endless(0.1) is None
+    assert Known(cycle, "condorcet").endless(0.1) is None
     clear = dm.Preferences(pair, {("s", "a", "b"): 0.6})
-    assert Correctness(clear, "borda").endless(None) is None
-    assert Correctness(clear, "condorcet").endless(None) is None
+    assert Known(clear, "borda").endless(None) is None
+    assert Known(clear, "condorcet").endless(None) is None
 
 
 @pytest.mark.parametrize(("hits", "trials"), [(0, 10), (3, 10), (10, 10), (1, 200)])
