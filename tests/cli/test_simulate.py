@@ -241,6 +241,7 @@ class TestUsage:
         [
             ["--algorithm", "nonsense"],
             ["--delta", "1"],
+            ["--delta", "1e-300"],
             ["--runs", "0"],
             ["--jobs", "0"],
             ["--epsilon", "0.1"],

@@ -105,3 +105,9 @@ class TestBorda(ExplorerConformance):
 
 class TestBordaGoodEnoughInBatches(ExplorerConformance):
     algorithm, parameters = "borda", {"epsilon": 0.1, "batch": 10}
+
+
+def test_without_pytest_the_suite_says_what_it_needs() -> None:
+    code = "import sys; sys.modules['pytest'] = None; import duelmatch.testing"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "MissingExtraError: duelmatch.testing needs pytest: pip install pytest" in ended.stderr

@@ -14,7 +14,14 @@ import click
 from click.shell_completion import CompletionItem
 
 from duelmatch.errors import FileError, ProblemError
-from duelmatch.explorers.catalogue import DEFAULT, Parameter, algorithms, described, drawn_seed
+from duelmatch.explorers.catalogue import (
+    DEFAULT,
+    SMALLEST_DELTA,
+    Parameter,
+    algorithms,
+    described,
+    drawn_seed,
+)
 
 if TYPE_CHECKING:
     from duelmatch.files.problems import Document
@@ -174,7 +181,7 @@ def settings_options(**usual: Any) -> Callable[[Command], Command]:
             type=AlgorithmName(),
             help=f"What to run; `duelmatch algorithms` lists the names.  [default: {DEFAULT}]",
         ),
-        click.option("--delta", type=Between(0, 1), help=f"{DELTA_HELP}  [default: {DELTA}]"),
+        click.option("--delta", type=Between(SMALLEST_DELTA, 1), help=f"{DELTA_HELP}  [default: {DELTA}]"),
         *(_option(parameter, usual) for parameter in _parameters().values()),
         click.option(
             "--seed",

@@ -19,6 +19,7 @@ from duelmatch.cli.options import (
     json_option,
 )
 from duelmatch.cli.output import Page, print_json, rounded, working
+from duelmatch.explorers.catalogue import SMALLEST_DELTA, SMALLEST_EPSILON
 
 if TYPE_CHECKING:
     from duelmatch.explorers.planning import DuelBounds, Plan
@@ -29,10 +30,10 @@ THEOREMS = {"borda": "Theorem 3", "condorcet": "Theorem 6"}
 
 @click.command("plan")
 @file_argument
-@click.option("--delta", type=Between(0, 1), default=DELTA, show_default=True, help=DELTA_HELP)
+@click.option("--delta", type=Between(SMALLEST_DELTA, 1), default=DELTA, show_default=True, help=DELTA_HELP)
 @click.option(
     "--epsilon",
-    type=Between(0, 1),
+    type=Between(SMALLEST_EPSILON, 1),
     default=0.05,
     show_default=True,
     help="How much worse than the best is good enough, for algorithms that take an epsilon.",

@@ -220,7 +220,7 @@ class Cluster:
         try:
             from distributed import Client
         except ImportError:
-            raise MissingExtraError("--scheduler needs Dask: pip install 'duelmatch[dask]'") from None
+            raise MissingExtraError("A scheduler needs Dask: pip install 'duelmatch[dask]'") from None
         try:
             self._client: Client = Client(address, timeout=TIMEOUT, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:

@@ -162,6 +162,7 @@ class Engine:
         if not isinstance(self._rounds, Generator):
             raise AlgorithmError("The method 'rounds' of a search must be a generator: it yields Rounds.")
         self._snapshot: Snapshot | None = None
+        self._answers: RoundAnswers | None = None  # none to the present round yet
         self._proceed(None)
 
     def check_going_on(self) -> None:
@@ -175,13 +176,18 @@ class Engine:
     def tell_many(self, answers: RoundAnswers, duels: int) -> None:
         """Take so many answers to the round."""
         self.interrupted = True
-        np.add(self._answers.wins, answers.wins, out=self._answers.wins)
-        np.add(self._answers.ties, answers.ties, out=self._answers.ties)
+        if self._answers is None:
+            self._answers = RoundAnswers(answers.wins.copy(), answers.ties.copy())
+        else:
+            self._answers.wins[:] += answers.wins
+            self._answers.ties[:] += answers.ties
         self._count(duels)
 
     def tell_one(self, pair: int, first_wins: bool | None) -> None:
         """Take one answer to the round; None is a tie."""
         self.interrupted = True
+        if self._answers is None:
+            self._answers = RoundAnswers.none(self.wanted)
         (self._answers.ties if first_wins is None else self._answers.wins)[pair] += first_wins is not False
         self._count(1)
 
@@ -209,7 +215,7 @@ class Engine:
         self._snapshot = None
         self.wanted = wanted
         self.missing = wanted.total
-        self._answers = RoundAnswers.none(wanted)
+        self._answers = None
         self.interrupted = False
 
     def _next_round(self, answers: RoundAnswers | None) -> Round:

@@ -265,11 +265,9 @@ class Explorer:
         :raises DuelError: if they do not fit what is wanted, or are more than the budget allows.
         """
         wanted = self.wanted()
-        ties = np.zeros(len(wins), dtype=np.int64) if ties is None else ties
-        if (
-            not (wins.shape == ties.shape == wanted.count.shape)
-            or ((wins < 0) | (ties < 0) | (wins + ties > wanted.count)).any()
-        ):
+        fits = wins.shape == wanted.count.shape and (ties is None or ties.shape == wins.shape)
+        told = wins if ties is None or not fits else wins + ties
+        if not fits or ((wins < 0) | (told < wins) | (told > wanted.count)).any():
             raise DuelError(
                 "The wins and ties must be numbers from 0, together at most the count, for each pair wanted."
             )
@@ -281,6 +279,7 @@ class Explorer:
         if self._queue is not None and self._of is self._engine.wanted:
             self._queue = Queue(Round.empty())
         self.duels += wanted.total
+        ties = np.zeros(len(wins), dtype=np.int64) if ties is None else ties
         self._engine.tell_many(RoundAnswers(wins, ties), wanted.total)
 
     def _budget(self, wanted: int) -> int:

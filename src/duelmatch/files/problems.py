@@ -69,6 +69,8 @@ class Document:
 def open_document(path: AnyPath) -> Document:
     """Read a file whose name ends in .yaml, .yml, .json or .csv."""
     with naming(path) as file:
+        if file.is_dir():
+            raise FileError("This is a directory, not a file.")
         suffix = _suffix(file)
         return Document(str(file), _sections(read_text(file, PROBLEM_BYTES), suffix))
 

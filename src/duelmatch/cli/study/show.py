@@ -120,16 +120,16 @@ def _sentence(entry: Entry, study: Study) -> str:
 
 
 @click.command("export")
-@click.argument("target", metavar="FILE", required=False, type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("target", metavar="[FILE]", required=False, type=click.Path(dir_okay=False, path_type=Path))
 @on_study
-@click.option("--csv", "as_csv", is_flag=True, help="The answers as CSV, even if FILE does not end in .csv.")
+@click.option("--csv", "as_csv", is_flag=True, help="Write the answers as CSV, whatever FILE is called.")
 @click.option("--voters", is_flag=True, help="Include the names of the voters.")
-def export(target: Path | None, study: Study, as_csv: bool, voters: bool) -> None:
-    """Write all of a study to FILE as JSON, or its answers as CSV if FILE ends in .csv.
+@json_option
+def export(target: Path | None, study: Study, as_csv: bool, voters: bool, as_json: bool) -> None:
+    """Write all of a study to FILE as JSON, or only its answers as CSV if FILE ends in .csv.
 
-    Without FILE, it is printed.
-
-    Voters appear by number, unless their names are asked for. Links are never included.
+    Without FILE, print it. Voters appear by number unless you ask for their names with --voters. Links are
+    never included.
 
     \b
     Example:
@@ -146,7 +146,7 @@ def export(target: Path | None, study: Study, as_csv: bool, voters: bool) -> Non
         return
     with naming(target) as path:
         write_text(path, text, MOST_BYTES)
-    Page().paragraph(f"{study.name} is in {target}.")
+    print_either(as_json, {"study": study.id, "file": str(target)}, f"{study.name} is in {target}.")
 
 
 @click.command("import")
