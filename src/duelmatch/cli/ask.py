@@ -51,8 +51,8 @@ def command(
 ) -> None:
     """Find the winner of the problem in FILE by asking you which of two candidates is better for a position.
 
-    Every answer is on disk before the next question is shown. Stop whenever you like, and however you like;
-    the same command resumes the run, with the settings that it was begun with.
+    Every answer is on disk before the next question is shown. Stop whenever and however you like; the same
+    command resumes the run, with the settings it was started with.
 
     \b
     Example:

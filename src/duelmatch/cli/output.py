@@ -99,28 +99,6 @@ def working(task: str) -> Iterator[None]:
 
 
 @contextmanager
-def ticker(runs: int) -> Iterator[Callable[[int], None]]:
-    """Give a function to call with the duels of each finished run, and show on stderr how it goes."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("runs, {task.fields[duels]:,} duels, {task.fields[rate]:,.0f} a second, time left"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=_Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=runs, duels=0, rate=0.0)
-
-        def tick(duels: int) -> None:
-            total = progress.tasks[0].fields["duels"] + duels
-            rate = total / max(progress.tasks[0].elapsed or 0.0, 1e-9)
-            progress.update(task, advance=1, duels=total, rate=rate)
-
-        yield tick
-
-
-@contextmanager
 def progress_bar(runs: int) -> Iterator[Callable[[int, str, float | None], None]]:
     """Give a function to call with the runs done, words to show, and the seconds left as far as known."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn

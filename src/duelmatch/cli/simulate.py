@@ -15,7 +15,7 @@ import click
 
 from duelmatch.cli import INTERRUPTED, refuse
 from duelmatch.cli.options import Source, file_argument, json_option, settings_options, settle
-from duelmatch.cli.output import Page, counted, print_json, rounded, ticker
+from duelmatch.cli.output import Page, counted, print_json, progress_bar, rounded
 from duelmatch.cli.standing import probability
 from duelmatch.explorers.catalogue import Assumption
 
@@ -50,8 +50,8 @@ def command(
 ) -> None:
     """Run an algorithm many times on the preferences in FILE, with random answers, and see how it does.
 
-    How often it is right, against how often it may be wrong, and how many duels it takes. Ctrl-C stops, and
-    reports the runs that are finished.
+    Reports how often it is right, how often it may be wrong, and how many duels it takes. Ctrl-C stops, and
+    the finished runs are reported.
 
     \b
     Example:
@@ -69,15 +69,16 @@ def command(
     endless = cell.known.endless(cell.variant.epsilon)
     if endless and max_duels is None:
         click.echo(f"Note: {endless}; runs may never end. --max-duels stops them.", err=True)
-    start, done, interrupted = perf_counter(), [], False
+    start, done, interrupted, duels = perf_counter(), [], False, 0
     try:
         finishing = closing(simulations(cell, runs, jobs))
-        shown = ticker(runs) if sys.stderr.isatty() else nullcontext()
-        with shown as tick, finishing as finished:
+        with progress_bar(runs) if sys.stderr.isatty() else nullcontext() as show, finishing as finished:
             for run in finished:
                 done.append(run)
-                if tick:
-                    tick(run.duels)
+                duels += run.duels
+                if show:
+                    left = (perf_counter() - start) / len(done) * (runs - len(done))
+                    show(len(done), f"{duels:,} duels", left)
     except KeyboardInterrupt:
         interrupted = True
     done.sort(key=attrgetter("number"))
@@ -98,16 +99,8 @@ def command(
 
 
 def _run_as_dict(run: Run) -> dict[str, Any]:
-    return {
-        "run": run.number,
-        "seed": run.seed,
-        "status": run.status,
-        "right": run.right,
-        "duels": run.duels,
-        "seconds": run.seconds,
-        "p_value": run.p_value,
-        "possible": run.possible,
-    }
+    names = ("seed", "status", "right", "duels", "seconds", "p_value", "possible")
+    return {"run": run.number} | {name: getattr(run, name) for name in names}
 
 
 def _print(answer: dict[str, Any]) -> None:
