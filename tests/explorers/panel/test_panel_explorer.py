@@ -179,14 +179,17 @@ def test_progress_says_what_is_decided_and_what_is_left() -> None:
     panel, ranks = panels.random_panel(2, most=4)
     run = PanelExplorer(panel.problem, panel.voters, consistent=ranks)
     before = run.progress
-    assert before.fewest_questions <= before.expected_questions
+    assert before.fewest_questions is not None
+    assert before.duels_left is not None
+    assert before.fewest_questions <= before.duels_left
+    assert before.shortfall is not None
     assert 0 < before.shortfall <= 0.5
     while not run.done:
         for question in run.ask(1):
             run.tell(question, question.first)
     after = run.progress
-    assert (after.fewest_questions, after.expected_questions) == (0, 0)
-    assert {position for _, position in after.decided} == set(panel.problem.positions)
+    assert (after.fewest_questions, after.duels_left) == (0, 0)
+    assert after.decided == dict(after.leader or {})
     assert after.leader == run.result.matching
 
 
@@ -294,3 +297,39 @@ def test_what_is_no_panel_is_refused_in_a_sentence() -> None:
     for preferences, algorithm in ((panel, "condorcet"), (panel.preferences(), "panel")):
         with pytest.raises(dm.ProblemError, match="simulated by the algorithm 'panel'"):
             dm.simulate(preferences, algorithm)
+
+
+def test_a_run_can_go_on_from_unbeaten_until_it_is_decided() -> None:
+    further = 0
+    for seed in range(30):
+        panel, ranks = panels.random_panel(seed)
+        short = simulate_panel(panel, consistent=ranks, seed=seed)
+        long = simulate_panel(panel, consistent=ranks, seed=seed, until="decided")
+        count = panels.Count(panel.problem, panels.opinions_of(panel), panels.weights_of(panel))
+        assert long.duels >= short.duels
+        assert long.matching is not None
+        assert count.agrees("condorcet", long.status, tuple(long.matching.values()), long.shortfall or 0.0)
+        if long.status == "unbeaten":  # then nothing is decided by all answers either
+            row = count.lineups.index(tuple(long.matching.values()))
+            assert (np.delete(count.over[row], row) <= 0).any()
+        further += (short.status, long.status) == ("unbeaten", "decided")
+    assert further > 3
+
+
+def test_with_only_skipped_and_absent_answers_open_the_certain_shortfall_is_left() -> None:
+    for criterion in ("condorcet", "borda"):
+        run = PanelExplorer(TEAM, VOTERS, criterion=criterion, consistent=False)  # type: ignore[arg-type]
+        run.leave("zoe")
+        for voter in ("eve", "ned"):
+            for number, question in enumerate(run.ask(20, voter)):
+                if number % 2:
+                    run.skip(question)
+                else:
+                    run.tell(question, "ann" if "ann" in question.candidates else question.first)
+        while questions := run.ask(1):
+            run.skip(questions[0])
+        result = run.result
+        assert (run.done, run.open_duels, result.status) == (True, (), "budget_spent")
+        assert result.shortfall is not None
+        assert 0 < result.shortfall <= 0.5
+        assert result.shortfall == run.progress.shortfall

@@ -65,6 +65,10 @@ class CondorcetJudge:
             status = "no_winner"
         return Verdict(champion, status, -rival.ahead)
 
+    def may_beat_all(self, champion: Indices) -> bool:
+        """Whether a line-up beats every other in some completion of the open answers."""
+        return closest(self.graph, self.bounds.most(champion), champion) is None
+
     def must_lose(self, champion: Indices) -> int:
         """Return the worst defeat that a line-up suffers for certain; 0 if it may be unbeaten."""
         return self._worst(self.bounds.most(champion))
@@ -98,10 +102,9 @@ class CondorcetJudge:
         return found[0]
 
     def most_dangerous(self, champion: Indices) -> Indices:
-        """Return the line-up that may beat a champion by most."""
-        rival = cheapest(self.graph, self.bounds.least(champion))
-        assert rival is not None, "a Problem has a matching"
-        return rival
+        """Return another line-up that may beat a champion by most, or draw; the champion if none may."""
+        rival = closest(self.graph, self.bounds.least(champion), champion)
+        return champion if rival is None else rival.rival
 
     def best_reply(self, matching: Indices) -> Indices:
         """Return the line-up that beats another most, by the known answers."""
@@ -129,8 +132,11 @@ class BordaJudge:
             return Verdict(champion, "decided", 0)
         if rival.ahead < 0:
             return Verdict(champion, None, -rival.ahead)
-        equal = closest(self.graph, self.bounds.most(champion), champion)
-        return Verdict(champion, "tied" if equal is not None else None, 0)
+        return Verdict(champion, None if self.may_beat_all(champion) else "tied", 0)
+
+    def may_beat_all(self, champion: Indices) -> bool:
+        """Whether a line-up has the best score alone in some completion of the open answers."""
+        return closest(self.graph, self.bounds.most(champion), champion) is None
 
     def possible_winners(self) -> Indices | None:
         """Return line-ups among which the best are; None if there are too many to look at.
