@@ -189,7 +189,9 @@ def test_progress_says_what_is_decided_and_what_is_left() -> None:
             run.tell(question, question.first)
     after = run.progress
     assert (after.fewest_questions, after.duels_left) == (0, 0)
-    assert after.decided == dict(after.leader or {})
+    for position, candidate in after.decided.items():
+        assert all(matching[position] == candidate for matching in after.possible_winners)
+    assert (run.result.status == "unbeaten") == (len(after.possible_winners) > 1)
     assert after.leader == run.result.matching
 
 

@@ -84,7 +84,8 @@ class PanelExplorer:
             problem,
             {voter: Seat(weights.get(voter, 1), as_conflicts(conflicts.get(voter, ()))) for voter in names},
         )
-        self._standing = Standing(self._proceedings, criterion, consistent, self.questions_each, until)
+        self.standing = Standing(self._proceedings, criterion, consistent, self.questions_each, until)
+        """What is certain, who is backed, and what is still needed, in edges and whole numbers."""
 
     # Events
 
@@ -94,7 +95,7 @@ class PanelExplorer:
         :raises DuelError: if it cannot have happened here.
         """
         self._proceedings.note(event)
-        self._standing.changed()
+        self.standing.changed()
 
     def _happen(self, kind: str, **data: Any) -> None:
         event = {"kind": kind, **data}
@@ -104,7 +105,7 @@ class PanelExplorer:
 
     def _settle(self) -> None:
         """Look at what has come, and say whom the design backs now, if that is somebody else."""
-        backing = self._standing.backing
+        backing = self.standing.backing
         if backing != self._proceedings.backing:
             self._happen("backed", champion=backing.champion, rival=backing.rival, status=backing.status)
 
@@ -128,12 +129,12 @@ class PanelExplorer:
     @property
     def duels(self) -> int:
         """How many answers count."""
-        return self._standing.now.duels
+        return self.standing.now.duels
 
     @property
     def done(self) -> bool:
         """Whether the outcome is certain, or nobody can be asked anything more."""
-        return self._standing.done
+        return self.standing.done
 
     @property
     def open_duels(self) -> tuple[Question, ...]:
@@ -156,7 +157,7 @@ class PanelExplorer:
         self._settle()
         questions: list[Question] = []
         while len(questions) < n and not self.done:
-            now, plan = self._standing.now, self._standing.plan
+            now, plan = self.standing.now, self.standing.plan
             judges = None if voter is None else [now.number[voter]]
             found = next_question(now, plan, judges, self.question_size, bool(self._proceedings.open))
             if found is None:
@@ -260,7 +261,7 @@ class PanelExplorer:
         self._seated(voter)
         out = judged_pairs(self.problem, [voter], {voter: candidates})[0]
         for question in list(self._proceedings.open_of(voter)):
-            if not out[self._standing.now.pairs_of(question)].all():
+            if not out[self.standing.now.pairs_of(question)].all():
                 self._happen("released", question=question.id, reason="released")
         self._happen("conflict", voter=voter, candidates=_plain(candidates))
         self._settle()
@@ -292,17 +293,17 @@ class PanelExplorer:
     @property
     def result(self) -> Result:
         """The result; before the run is over, what it would be if it were stopped now."""
-        return self._standing.result()
+        return self.standing.result()
 
     @property
     def progress(self) -> Progress:
         """Where the panel stands; looking at thousands of line-ups takes a while."""
-        return self._standing.progress()
+        return self.standing.progress()
 
     @property
     def state(self) -> PanelState:
         """The opinions and the count."""
-        return self._standing.now.state
+        return self.standing.now.state
 
     # Inside
 
@@ -312,7 +313,7 @@ class PanelExplorer:
         self._happen(
             "asked",
             question=number,
-            voter=self._standing.now.voters[judge],
+            voter=self.standing.now.voters[judge],
             position=names[0][1],
             candidates=[name for name, _ in names],
             until=deadline,

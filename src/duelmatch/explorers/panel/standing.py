@@ -13,7 +13,7 @@ import numpy as np
 
 from duelmatch.errors import ProblemError
 from duelmatch.explorers.catalogue import Assumption
-from duelmatch.explorers.panel.plan import QuestionPlan, questions_at_best
+from duelmatch.explorers.panel.plan import QuestionPlan, answers_at_best
 from duelmatch.explorers.panel.proceedings import Backing, Proceedings
 from duelmatch.explorers.panel.projection import MANY, Projection
 from duelmatch.explorers.panel.verdict import Verdict
@@ -133,17 +133,15 @@ class Standing:
     def _decided_edges(self, verdict: Verdict, possible: Indices | None) -> tuple[Mask, Mask]:
         """Mark the edges that are in every possible winner, and those that are in none."""
         edges = self.now.problem.graph.edges
-        accepted, rejected = np.zeros(edges, dtype=np.bool_), np.zeros(edges, dtype=np.bool_)
-        if possible is not None and len(possible):
-            used = np.bincount(possible.ravel(), minlength=edges)
-            accepted, rejected = used == len(possible), used == 0
-        if verdict.status in ("decided", "unbeaten") or (verdict.status and not accepted.any()):
-            accepted[verdict.matching] = True
-            rejected[verdict.matching] = False
-        return accepted, rejected
+        if verdict.status == "decided" or verdict.status == "no_winner":
+            possible = verdict.matching[None, :]  # alone, or the least beaten
+        if possible is None or not len(possible):
+            return np.zeros(edges, dtype=np.bool_), np.zeros(edges, dtype=np.bool_)
+        used = np.bincount(possible.ravel(), minlength=edges)
+        return used == len(possible), used == 0
 
     def _questions_left(self) -> tuple[int, int]:
-        fewest = questions_at_best(self.plan, self.now.state)
+        fewest = sum(answers for _, answers in answers_at_best(self.plan, self.now.state))
         share = self.plan.share[self.plan.need > 0]
         return fewest, round(fewest / float(share.mean())) if len(share) else fewest
 
