@@ -387,3 +387,33 @@ def test_what_cannot_be_done_is_refused_in_a_sentence() -> None:
         run.add("ann", ["chair"])
     with pytest.raises(dm.ProblemError, match="list of positions"):
         run.add("tom", "chair")
+
+
+def test_the_order_shown_is_recorded_and_makes_no_difference() -> None:
+    plain, turned = PanelExplorer(TEAM, VOTERS), PanelExplorer(TEAM, VOTERS)
+    turned.shown = lambda number, candidates: candidates[::-1] if number % 2 else candidates
+    events = recorded(turned)
+    while not plain.done:
+        for question, other in zip(
+            plain.ask(2, "eve") or plain.ask(2), turned.ask(2, "eve") or turned.ask(2), strict=True
+        ):
+            assert sorted(question.candidates) == sorted(other.candidates)
+            assert (question.candidates == other.candidates) == (question.id % 2 == 0)
+            plain.tell(question, "ann" if "ann" in question.candidates else "bob")
+            turned.tell(other, "ann" if "ann" in question.candidates else "bob")
+    assert plain.result == turned.result
+    again = PanelExplorer(TEAM, VOTERS)
+    for event in events:
+        again.note(event)
+    same(turned, again)
+
+
+def test_who_can_be_asked_anything() -> None:
+    run = PanelExplorer(PAIR, ["eve", "ned"])
+    assert run.can_be_asked("eve")
+    run.ask(1, "eve")
+    assert not run.can_be_asked("eve")
+    run.leave("ned")
+    assert not run.can_be_asked("ned")
+    with pytest.raises(dm.DuelError, match="no voter 'tom'"):
+        run.can_be_asked("tom")

@@ -23,7 +23,7 @@ there, and counts again when the voter is reinstated or the candidate is added a
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from duelmatch.errors import DuelError, ProblemError
@@ -312,24 +312,20 @@ def without(problem: Problem, candidate: str) -> Problem:
     :raises ProblemError: if there is none of this name, or a position could not be filled any more.
     """
     problem.candidate_number(candidate)
-    details = {name: what for name, what in problem.candidate_details.items() if name != candidate}
-    return Problem(
-        tuple(name for name in problem.candidates if name != candidate),
-        problem.positions,
-        tuple(edge for edge in problem.edges if edge[0] != candidate),
-        details,
-        problem.position_details,
+    return replace(
+        problem,
+        candidates=tuple(name for name in problem.candidates if name != candidate),
+        edges=tuple(edge for edge in problem.edges if edge[0] != candidate),
+        candidate_details={n: what for n, what in problem.candidate_details.items() if n != candidate},
     )
 
 
-def with_candidate(problem: Problem, candidate: str, positions: Sequence[str]) -> Problem:
+def with_candidate(problem: Problem, candidate: str, positions: Collection[str]) -> Problem:
     """Return the problem with one more candidate, behind the others."""
     if isinstance(positions, str) or not positions:
         raise ProblemError(f"'{candidate!s:.80}' needs a list of positions to be a candidate for.")
-    return Problem(
-        (*problem.candidates, candidate),
-        problem.positions,
-        problem.edges + tuple((candidate, position) for position in positions),
-        problem.candidate_details,
-        problem.position_details,
+    return replace(
+        problem,
+        candidates=(*problem.candidates, candidate),
+        edges=problem.edges + tuple((candidate, position) for position in positions),
     )
