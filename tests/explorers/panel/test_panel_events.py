@@ -260,6 +260,23 @@ def test_a_correction_replaces_and_a_struck_answer_is_not_judged() -> None:
     assert (run.duels, run.state.total.tolist(), run.result.status) == (2, [2], "unbeaten")
 
 
+def test_another_answer_to_what_was_struck_counts() -> None:
+    run = PanelExplorer(PAIR, ["eve", "ned"])
+    events = recorded(run)
+    (first,) = run.ask(1, "eve", deadline=1.0)
+    run.expire(2.0)
+    (second,) = run.ask(1, "eve")
+    run.tell(second, "ann")
+    run.strike_answer(second)
+    assert (run.duels, run.state.total.tolist()) == (0, [1])
+    run.tell(first, "bob")
+    assert (run.duels, run.state.total.tolist()) == (1, [2])
+    again = PanelExplorer(PAIR, ["eve", "ned"])
+    for event in events:
+        again.note(event)
+    same(run, again)
+
+
 def test_who_comes_late_is_asked_and_counted() -> None:
     run = PanelExplorer(PAIR, ["eve"])
     answered(run, {"eve": "ann"})

@@ -81,7 +81,7 @@ class PanelExplorer:
         self.record: Callable[[Event], None] | None = None
         """Called with each event that this object decided, after it was noted."""
         self.shown: Callable[[int, Sequence[str]], Sequence[str]] | None = None
-        """The order in which a question shows its candidates, given its number; that of the problem if None."""
+        """The order in which a question shows its candidates, given its number; as in the problem if None."""
         self._proceedings = Proceedings(
             problem,
             {voter: Seat(weights.get(voter, 1), as_conflicts(conflicts.get(voter, ()))) for voter in names},

@@ -96,6 +96,8 @@ class Proceedings:
         self.is_settled = False
         """Whether the design has looked at everything that was answered."""
         self._changes: list[Change] | None = None
+        self._with_struck: set[tuple[str | None, str]] = set()
+        """(voter, position) where an answer is struck, or was."""
 
     def note(self, event: Event) -> None:
         """Take over an event.
@@ -184,8 +186,8 @@ class Proceedings:
         was, entry.answer = entry.answer, event["answer"]
         assert entry.question.voter is not None, "every question of a panel is a voter's"
         self.told[entry.question.voter, entry.question.position][entry.question.id] = entry.answer
-        if was is None or entry.answer is None:  # who judges what has changed
-            self._changes = None
+        if was is None or entry.answer is None:
+            self._with_struck.add((entry.question.voter, entry.question.position))
         self._changed(entry, "answered")
         self.is_settled = False
 
@@ -206,8 +208,7 @@ class Proceedings:
             seat.open -= 1
         if before == "answered":
             seat.answered -= 1
-            if self.told[place].pop(question.id) is None:
-                self._changes = None
+            del self.told[place][question.id]
         entry.status, entry.reason, entry.answer = status, reason, answer
         if status == "open":
             self.open[question.id] = question
@@ -218,6 +219,9 @@ class Proceedings:
         self._changed(entry, before)
 
     def _changed(self, entry: Entry, before: Status) -> None:
+        place = entry.question.voter, entry.question.position
+        if "answered" in (before, entry.status) and place in self._with_struck:
+            self._changes = None  # what the voter judges may have changed
         if self._changes is not None:
             self._changes.append(Change(entry, before, entry.status))
 
