@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -434,3 +435,27 @@ def test_who_can_be_asked_anything() -> None:
     assert not run.can_be_asked("ned")
     with pytest.raises(dm.DuelError, match="no voter 'tom'"):
         run.can_be_asked("tom")
+
+
+def test_a_search_in_vain_is_not_repeated_after_every_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The least beaten line-up is out of reach here: it is looked for again after twice as many answers."""
+    monkeypatch.setattr("duelmatch.matchings.minimax.LISTED", 1)
+    monkeypatch.setattr("duelmatch.matchings.minimax.CELLS", 0)
+    problem = dm.Problem.complete([f"c{i}" for i in range(4)], ["a", "b", "c"])
+    gave_up: set[int] = set()
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        run = PanelExplorer(problem, VOTERS, consistent=False)
+        events = recorded(run)
+        while not run.done:
+            for question in run.ask(1):
+                run.tell(question, str(rng.choice(question.candidates)))
+        tries = [event["gave_up"] for event in events if event["kind"] == "backed" and event["gave_up"]]
+        tries = list(dict.fromkeys(tries))
+        assert all(later >= 2 * earlier for earlier, later in pairwise(tries))
+        gave_up.update(tries)
+        again = PanelExplorer(problem, VOTERS, consistent=False)
+        for event in events:
+            again.note(event)
+        same(run, again)
+    assert gave_up

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from numbers import Integral
 from typing import Any, get_args
 
@@ -109,7 +110,7 @@ class PanelExplorer:
         """Look at what has come, and say whom the design backs now, if that is somebody else."""
         backing = self.standing.backing
         if backing != self._proceedings.backing:
-            self._happen("backed", champion=backing.champion, rival=backing.rival, status=backing.status)
+            self._happen("backed", **asdict(backing))
 
     # Questions and answers
 

@@ -14,7 +14,7 @@ same record, wherever they come from:
     left        {voter, open_answers}            "open" or "dropped"; returned {voter}
     entered     {voter, weight, conflicts}       conflict {voter, candidates}
     dropped     {candidate}                      added {candidate, positions}
-    backed      {champion, rival, status}        whom the design backs, against whom, and what is certain
+    backed      {champion, rival, status, gave_up}  whom the design backs, against whom; what is certain
 
 Nothing is forgotten: an answer that does not count now (its voter is struck, its candidate dropped) is still
 there, and counts again when the voter is reinstated or the candidate is added again.
@@ -74,11 +74,15 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Backing:
-    """Whom the design backs, which line-up may turn out less beaten, and what was certain then."""
+    """Whom the design backs, which line-up may turn out less beaten, and what was certain then.
+
+    ``gave_up``: after so many answers the least beaten line-up was looked for in vain.
+    """
 
     champion: Mapping[str, str] | None = None
     rival: Mapping[str, str] | None = None
     status: str | None = None
+    gave_up: int | None = None
 
 
 class Proceedings:
@@ -282,7 +286,9 @@ class Proceedings:
         self._everything_changed()
 
     def _backed(self, event: Event) -> None:
-        self.backing = Backing(event["champion"], event.get("rival"), event.get("status"))
+        self.backing = Backing(
+            event["champion"], event.get("rival"), event.get("status"), event.get("gave_up")
+        )
         self.is_settled = True
 
 

@@ -69,9 +69,12 @@ class Standing:
     @property
     def backing(self) -> Backing:
         """Whom to back now, by name."""
-        backed, rival = self._look(), self.now.method.judge.possible
+        backed, judge = self._look(), self.now.method.judge
         return Backing(
-            self._named(backed.matching), None if rival is None else self._named(rival), backed.status
+            self._named(backed.matching),
+            None if judge.possible is None else self._named(judge.possible),
+            backed.status,
+            self.now.duels if judge.gave_up else self._proceedings.backing.gave_up,
         )
 
     @property
@@ -158,6 +161,8 @@ class Standing:
             method, last = self.now.method, self._proceedings.backing
             champion, is_settled = self._edges(last.champion), self._proceedings.is_settled
             method.judge.possible = self._edges(last.rival)
+            method.judge.may_search = last.gave_up is None or self.now.duels >= 2 * last.gave_up
+            method.judge.gave_up = False
             if champion is not None and (is_settled or last.status is not None):
                 self._backed = method.judge.verdict(champion)
             if self._backed is None or (self._backed.status is None and not is_settled):
@@ -175,9 +180,10 @@ class Standing:
                 done = True
                 if verdict.status is None:
                     judge = self.now.method.judge
-                    rival = judge.possible
+                    before = judge.possible, judge.gave_up, judge.may_search
+                    judge.may_search = True
                     verdict = self.now.method.last_verdict(verdict.matching)
-                    judge.possible = rival  # as the record has it
+                    judge.possible, judge.gave_up, judge.may_search = before  # as the record has it
             self._certain = verdict, done
         return self._certain
 

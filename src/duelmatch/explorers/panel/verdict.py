@@ -52,6 +52,10 @@ class CondorcetJudge:
         self.graph: Graph = bounds.state.graph
         self.possible: Indices | None = None
         """A line-up that may turn out less beaten than the last champion; None if it was not looked for."""
+        self.may_search = True
+        """Whether the least beaten line-up is worth looking for, which can take some ten seconds in vain."""
+        self.gave_up = False
+        """Whether it was looked for in vain."""
 
     def verdict(self, champion: Indices) -> Verdict:
         """Return what is certain of a champion."""
@@ -81,11 +85,14 @@ class CondorcetJudge:
     def _others_lose(self, champion: Indices, defeat: int) -> bool:
         """Whether every other line-up loses by this much at least."""
         known = self.possible
+        if not self.may_search:
+            return False
         if known is not None and (known != champion).any() and self.must_lose(known) < defeat:
             return False
         try:
             found = least_beaten(self.graph, self.bounds.matrix(1), champion)
         except TooLargeError:
+            self.gave_up = True
             return False
         if found is None:
             return True
@@ -124,6 +131,7 @@ class BordaJudge:
         self.bounds = bounds
         self.graph: Graph = bounds.state.graph
         self.possible: Indices | None = None  # never looked for
+        self.may_search, self.gave_up = True, False
 
     def verdict(self, champion: Indices) -> Verdict:
         """Return what is certain of a champion."""
