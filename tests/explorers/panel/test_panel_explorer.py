@@ -98,6 +98,17 @@ def test_a_ranking_answers_every_pair_of_its_question() -> None:
     assert run.progress.open_answers == 3
 
 
+def test_a_function_can_answer_for_everybody() -> None:
+    result = dm.explore(TEAM, lambda question: min(question.candidates), "panel", voters=VOTERS)
+    assert (result.status, {*(result.matching or {}).values()}) == ("unbeaten", {"ann", "bob"})
+    run = PanelExplorer(TEAM, VOTERS)
+    (question,) = run.ask(1)
+    with pytest.raises(dm.DuelError, match="is not an answer to question 1"):
+        run.tell(question)
+    run.tell(question, winner=question.first)
+    assert run.duels == 1
+
+
 def test_no_difference_is_an_answer() -> None:
     problem = dm.Problem.complete(["ann", "bob"], ["chair"])
     run = PanelExplorer(problem, ["eve"])
@@ -294,6 +305,8 @@ def test_what_is_no_panel_is_refused_in_a_sentence() -> None:
     panel, _ = panels.random_panel(3)
     with pytest.raises(dm.ProblemError, match="A panel needs its voters"):
         dm.explorer("panel", TEAM)
+    with pytest.raises(dm.ProblemError, match="panel has no max_duels"):
+        dm.explorer("panel", TEAM, voters=VOTERS, max_duels=9)  # type: ignore[call-overload]
     with pytest.raises(dm.ProblemError, match="panel has no parameter 'epsilon'"):
         dm.explorer("panel", TEAM, voters=VOTERS, epsilon=0.1)
     for preferences, algorithm in ((panel, "condorcet"), (panel.preferences(), "panel")):

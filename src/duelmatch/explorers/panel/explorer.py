@@ -8,6 +8,7 @@ from numbers import Integral
 from typing import Any, get_args
 
 from duelmatch.errors import DuelError, ProblemError
+from duelmatch.explorers.explorer import MISSING
 from duelmatch.explorers.panel.asking import next_question
 from duelmatch.explorers.panel.choice import Choice
 from duelmatch.explorers.panel.proceedings import (
@@ -174,8 +175,8 @@ class PanelExplorer:
         now = self.standing.now
         return bool(now.askable(now.number[voter]).any())
 
-    def tell(self, question: Question, answer: object) -> None:
-        """Take an answer: the better one, None for no difference, or a ranking.
+    def tell(self, question: Question, answer: object = MISSING, *, winner: object = MISSING) -> None:
+        """Take an answer: the better one, None for no difference, or a ranking; ``winner`` is another name.
 
         A refused answer changes nothing. After the end answers still count. So do answers to questions whose
         time was over.
@@ -186,7 +187,8 @@ class PanelExplorer:
         late = entry is not None and (entry.status, entry.reason) == ("released", "expired")
         if not late or entry is None or entry.question != question:
             self._check_open(question)
-        self._happen("answered", question=question.id, answer=_groups(question, answer))
+        given = winner if answer is MISSING else answer
+        self._happen("answered", question=question.id, answer=_groups(question, given))
         self.settle()
 
     def release(self, question: Question, reason: str = "released") -> None:
