@@ -583,7 +583,7 @@ class TestSettings:
         with pytest.raises(StudyError, match="244,650 different duels"):
             store.create(problem, Settings("car-cond"), "x")
 
-    @pytest.mark.parametrize("algorithm", dm.algorithms())
+    @pytest.mark.parametrize("algorithm", dm.algorithms("crowd"))
     def test_every_algorithm_serves(self, new_study: NewStudy, algorithm: str) -> None:
         study = new_study(algorithm=algorithm, delta=0.3)
         voters = [study.add_voter() for _ in range(3)]

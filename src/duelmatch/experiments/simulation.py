@@ -12,7 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from numbers import Integral
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any
 
 import numpy as np
 from scipy.special import betaincinv
@@ -26,9 +26,6 @@ from duelmatch.panel import Panel
 from duelmatch.preferences import Preferences
 from duelmatch.problem import Matching
 
-if TYPE_CHECKING:
-    from duelmatch.explorers.panel.explorer import PanelResult
-
 ANSWERS = 2
 """Keeps the answers' random numbers apart from those of an instance generated from the same seed."""
 
@@ -39,28 +36,6 @@ CONFIDENCE = 0.95
 """Of every interval."""
 
 
-@overload
-def simulate(
-    preferences: Panel,
-    algorithm: Literal["panel"],
-    delta: float = 0.05,
-    seed: int | None = None,
-    max_duels: int | None = None,
-    **parameters: Any,
-) -> PanelResult: ...
-
-
-@overload
-def simulate(
-    preferences: Preferences,
-    algorithm: str,
-    delta: float = 0.05,
-    seed: int | None = None,
-    max_duels: int | None = None,
-    **parameters: Any,
-) -> Result: ...
-
-
 def simulate(
     preferences: Preferences | Panel,
     algorithm: str,
@@ -68,7 +43,7 @@ def simulate(
     seed: int | None = None,
     max_duels: int | None = None,
     **parameters: Any,
-) -> Result | PanelResult:
+) -> Result:
     """Run an algorithm with answers drawn from known preferences, whole rounds at a time.
 
     Without a ``seed`` one is drawn; the result shows it, and the same seed gives the same run. A
