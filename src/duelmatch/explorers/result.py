@@ -16,7 +16,8 @@ class Result:
 
     ``certified``: the matching is the winner, wrong with probability ``delta`` at most.
     ``within_epsilon``: its score is within ``epsilon`` of the winner's, wrong with probability ``delta``
-    at most. ``no_winner``: there is no Condorcet winner. ``budget_spent``: the run was stopped; the matching
+    at most. ``no_winner``: there is no Condorcet winner; the matching, if any, is the least beaten one by the
+    estimates, and nothing is promised of it. ``budget_spent``: the run was stopped; the matching
     is a guess and may be missing. ``assuming`` lists what the guarantee takes for granted, if anything:
     car-cond's, that a Condorcet winner exists. Where none does, it can certify another matching. The same
     ``seed`` and the same answers give the same run; the guarantee is over seeds that are drawn, so one that
@@ -46,7 +47,8 @@ class Result:
             case "within_epsilon":
                 return f"{chosen} (within {self.epsilon:g} of the best {duels}, {wrong}{assuming}{seed})"
             case "no_winner":
-                return f"No Condorcet winner ({duels}, {wrong}{seed})"
+                least = f"; least beaten, as far as can be estimated: {chosen}" if chosen else ""
+                return f"No Condorcet winner{least} ({duels}, {wrong}{seed})"
         return f"{chosen or 'no guess yet'} (NOT CERTIFIED: stopped {duels}{seed})"
 
 

@@ -14,11 +14,13 @@ import numpy as np
 
 from duelmatch.explorers.ballots.bets import Contest
 from duelmatch.explorers.ballots.evidence import Evidence
+from duelmatch.explorers.ballots.planning import advantages
 from duelmatch.explorers.ballots.records import EVERYBODY, Count
 from duelmatch.explorers.ballots.state import CrowdState
 from duelmatch.explorers.ballots.tables import TabledEvidence
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.explorers.engine import Outcome
+from duelmatch.explorers.frugal.design import least_beaten_estimate
 from duelmatch.explorers.result import Progress
 from duelmatch.graph import Indices, Mask
 from duelmatch.matchings import Edge
@@ -126,9 +128,10 @@ class Conclusions:
         edges, problem = self.possible_edges, self._state.problem
         per_position = np.add.reduceat(edges, problem.graph.start[:-1], dtype=np.intp)
         if not edges.any():
-            if self._rules.criterion == "condorcet":
-                return Outcome("no_winner", None)
-            return Outcome("certified", self._state.designs[-1].champion)  # somebody has the best score
+            if self._rules.criterion == "borda":
+                return Outcome("certified", self._state.designs[-1].champion)  # somebody has the best score
+            tally, usable = self._state.tally, self._state.contest.usable
+            return Outcome("no_winner", least_beaten_estimate(tally, advantages(tally), usable))
         alone = int(self._state.contest.usable.sum()) == problem.graph.positions
         if (per_position == 1).all() and (self.forget or alone):
             return Outcome("certified", np.flatnonzero(edges))

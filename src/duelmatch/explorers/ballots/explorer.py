@@ -11,6 +11,7 @@ in the same state, and asks the same from then on.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal
 
@@ -57,7 +58,7 @@ class BallotExplorer:
         size: int = 10,
         question_size: int = 2,
         epsilon: float | None = None,
-        assume_winner: bool = True,
+        assume_winner: bool = False,
         silence: Literal["blind", "any"] = "blind",
         heirs: int = 5,
         counting: Literal["least", "last"] = "least",
@@ -142,15 +143,25 @@ class BallotExplorer:
         if self.done or n < 1:
             return []
         if voter is None:
-            return [self._ask_somebody(now) for _ in range(n)]
+            return [self._ask_somebody(now) for _ in range(min(n, self._budget()))]
         if voter in self.state.count.struck:
             return []
-        part = self.state.parts.get(voter) or self._begin_part(voter, self._law, now)
-        if part.over:
+        part = self.state.parts.get(voter)
+        if part is None and self._budget():
+            part = self._begin_part(voter, self._law, now)
+        if part is None or part.over:
             return []
         chosen = [place for place in part.left if place in part.handed][:n]
-        chosen += [place for place in part.left if place not in part.handed][: n - len(chosen)]
+        more = min(n - len(chosen), self._budget())
+        chosen += [place for place in part.left if place not in part.handed][:more]
         return [self._hand_out(part, place) for place in chosen]
+
+    def _budget(self) -> int:
+        """Return how many questions may still be handed out."""
+        if self.max_answers is None:
+            return sys.maxsize
+        awaited = sum(not part.over for _, part, _ in self.state.open.values())
+        return max(0, self.max_answers - self.answers - awaited)
 
     def _ask_somebody(self, now: float | None) -> Question:
         size = self._law.question_size

@@ -123,6 +123,11 @@ class TabledAim(TabledRivals):
         return omega, self._tangent
 
 
+def advantages(estimates: Pairs) -> Vector:
+    """Estimate p - 1/2 for every pair."""
+    return np.asarray((estimates.wins + PRIOR) / (estimates.duels + 2 * PRIOR) - 0.5)
+
+
 def plan(
     contest: Contest,
     estimates: Pairs,
@@ -135,7 +140,7 @@ def plan(
     slack: float,
 ) -> Design:
     """Return the next design."""
-    advantage = (estimates.wins + PRIOR) / (estimates.duels + 2 * PRIOR) - 0.5
+    advantage = advantages(estimates)
     variance = 0.25 / (estimates.duels + 2)
     last = designs[-1].champion if designs else None
     if contest.criterion == "borda":

@@ -25,9 +25,11 @@ from typing import Protocol
 import numpy as np
 from numba import njit
 
+from duelmatch.errors import TooLargeError
 from duelmatch.explorers.frugal.stakes import Pairs, Stakes, edge_sums
-from duelmatch.graph import Indices, Mask, Vector
+from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.assignment import best_matching
+from duelmatch.matchings.minimax import least_beaten
 
 LONGEST_WALK = 12
 ROUNDING = 1e-12
@@ -106,6 +108,24 @@ def borda_champion(pairs: Pairs, advantage: Vector, marginals: Vector, allowed: 
 def _most_wins(pairs: Pairs, advantage: Vector, allowed: Mask) -> Indices:
     """Return the best matching if all opponents at a position were equally likely."""
     return borda_champion(pairs, advantage, np.ones(pairs.graph.edges), allowed)
+
+
+def least_beaten_estimate(pairs: Pairs, advantage: Vector, allowed: Mask) -> Indices | None:
+    """Return the matching of the allowed edges whose worst defeat is smallest by the estimates.
+
+    None if that is out of reach. It is what can be said where there is no Condorcet winner.
+    """
+    graph, kept = pairs.graph, np.flatnonzero(allowed)
+    ahead = np.zeros((graph.edges, graph.edges))
+    ahead[pairs.first, pairs.second], ahead[pairs.second, pairs.first] = advantage, -advantage
+    left = Graph(graph.candidates, graph.positions, graph.edge_candidate[kept], graph.edge_position[kept])
+    try:
+        found = least_beaten(left, ahead[np.ix_(kept, kept)])
+    except TooLargeError:
+        return None
+    assert found is not None, "the allowed edges hold a matching"
+    matching: Indices = kept[found[0]]
+    return matching
 
 
 def allocation(stakes: Stakes, rivals: Indices, squared_gaps: Vector, shares: Vector, used: Mask) -> Vector:

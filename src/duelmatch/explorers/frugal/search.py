@@ -22,7 +22,7 @@ import numpy as np
 from duelmatch.errors import TooLargeError
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.explorers.engine import Outcome, Round, Rounds, Snapshot
-from duelmatch.explorers.frugal.design import borda_champion, condorcet_champion
+from duelmatch.explorers.frugal.design import borda_champion, condorcet_champion, least_beaten_estimate
 from duelmatch.explorers.frugal.listed import Ledger, ListedRivals
 from duelmatch.explorers.frugal.stakes import Pairs, Play, Prospects, Stakes
 from duelmatch.explorers.frugal.tables import TabledRivals
@@ -52,7 +52,7 @@ def condorcet(
     delta: float,
     seed: int,
     epsilon: float | None = None,
-    assume_winner: bool = True,
+    assume_winner: bool = False,
     batch: int = 1,
 ) -> FrugalSearch:
     """Begin a search for the Condorcet winner."""
@@ -76,7 +76,7 @@ class FrugalSearch:
         delta: float,
         seed: int,
         epsilon: float | None = None,
-        assume_winner: bool = True,
+        assume_winner: bool = False,
         batch: int = 1,
     ) -> None:
         self._graph = graph
@@ -179,11 +179,9 @@ class FrugalSearch:
         if self._criterion == "condorcet" and self._assume_winner:
             assuming = (Assumption.CONDORCET_WINNER,)
         if left == 0:
-            return (
-                Outcome("no_winner", None)
-                if self._criterion == "condorcet"
-                else Outcome("certified", champion)
-            )
+            if self._criterion == "borda":
+                return Outcome("certified", champion)
+            return Outcome("no_winner", least_beaten_estimate(self._pairs, self._advantage(), self._usable))
         if left == 1 and self._assume_winner:
             return Outcome("certified", np.flatnonzero(self._rivals.edges()), assuming=assuming)
         if proving and self._rivals.proven(champion, self._proof_threshold):
