@@ -66,7 +66,7 @@ def winner_of(preferences: dm.Preferences, criterion: str) -> tuple[int, ...]:
 
 
 def study(criterion: str, seed: int, **settings: object) -> BallotExplorer:
-    settings = {"size": 6} | settings
+    settings = {"size": 6, "assume_winner": True} | settings
     return BallotExplorer(PROBLEM, criterion, DELTA, seed, **settings)
 
 
@@ -209,7 +209,8 @@ def _winner_without(preferences: dm.Preferences, gone: str, criterion: str) -> t
 def adding(criterion: str, seed: int) -> bool:
     """The fourth candidate comes after 50 voters."""
     crowd = latent(criterion, seed % INSTANCES)
-    run = BallotExplorer(dm.Problem.complete(["a", "b", "c"], ["s", "t"]), criterion, DELTA, seed, size=6)
+    three = dm.Problem.complete(["a", "b", "c"], ["s", "t"])
+    run = BallotExplorer(three, criterion, DELTA, seed, size=6, assume_winner=True)
 
     def come(run: BallotExplorer, came: int) -> None:
         if came == 50:
@@ -222,7 +223,25 @@ def adding(criterion: str, seed: int) -> bool:
     return ruled_out(run, tuple(run.problem.edge_numbers(winner)))
 
 
-def exactly_tied(criterion: str, seed: int) -> float:
+def tabled_ties(criterion: str, seed: int) -> bool:
+    with patch.object(conclusions, "MOST_LISTED", 3):
+        return exactly_tied(criterion, seed)
+
+
+def few_quitters_who_come_back(criterion: str, seed: int) -> bool:
+    """Twelve people, who answer pairs at different rates, leave, and come again under the same name."""
+    return play(
+        criterion,
+        seed,
+        lambda crowd: crowds.silent(crowd, lambda values: PAIR_RATES, patience=4),
+        come_back=12,
+        voters=60,
+        together=3,
+        at_once=2,
+    )
+
+
+def exactly_tied(criterion: str, seed: int) -> bool:
     """All line-ups are equally good to the crowd, and opposite to each other to its two types."""
     half = np.random.default_rng(seed % INSTANCES).integers(0, 2, PROBLEM.graph.pairs).astype(float)
     crowd = crowds.typed(PROBLEM, np.array([1.0, 1.0]), np.stack([half, 1 - half]))
@@ -249,8 +268,10 @@ SOUND = {
     "40 strikes, chosen after looking": striking_after_looking,
     "a candidate leaves": dropping,
     "a candidate comes late": adding,
+    "12 people who come back, skip and quit": few_quitters_who_come_back,
     "latent types, tables": tabled,
     "exact ties, a given line-up ruled out": exactly_tied,
+    "exact ties, tables": tabled_ties,
 }
 
 
@@ -296,7 +317,8 @@ def silence_as_half(criterion: str, seed: int, wrong: bool = True) -> bool:
     problem = dm.Problem.complete(["a", "b"], ["s", "t"])
     crowd = crowds.independent(dm.Preferences(problem, {("s", "a", "b"): 0.65, ("t", "a", "b"): 0.60}))
     quiet = crowds.silent(crowd, lambda values: np.array([0.3, 1.0]))
-    run = BallotExplorer(problem, criterion, DELTA, seed, size=2, silence="any" if wrong else "blind")
+    silence = "any" if wrong else "blind"
+    run = BallotExplorer(problem, criterion, DELTA, seed, size=2, silence=silence, assume_winner=True)
     if wrong:
         ending = run._end
 

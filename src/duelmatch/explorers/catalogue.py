@@ -75,6 +75,7 @@ class Assumption(StrEnum):
     ONE_COUNT_BLIND = "one_count_blind"
     LAST_COUNT_BLIND = "last_count_blind"
     WITHDRAWALS_BLIND = "withdrawals_blind"
+    ADMISSIONS_BLIND = "admissions_blind"
 
     @property
     def sentence(self) -> str:
@@ -90,6 +91,7 @@ class Assumption(StrEnum):
             "without regard to answers",
             Assumption.LAST_COUNT_BLIND: "the voters who do not count were chosen without regard to answers",
             Assumption.WITHDRAWALS_BLIND: "the candidates who left did so without regard to answers",
+            Assumption.ADMISSIONS_BLIND: "late candidates were admitted without regard to answers",
         }[self]
 
 

@@ -234,3 +234,35 @@ def test_the_only_line_up_is_certified_at_once():
         assert run.result.status == "certified"
     with pytest.raises(ProblemError):
         BallotExplorer(problem, delta=1.5)
+
+
+def test_a_proof_that_is_over_does_not_begin_again_with_ballots_of_two_kinds():
+    """Named voters and others take turns, so two designs are in use at the same time."""
+    run = BallotExplorer(PROBLEM, "condorcet", 0.05, 3, size=4, max_answers=600)
+    rng = np.random.default_rng(1)
+    number = 0
+    while not run.done:
+        number += 1
+        for question in run.ask(4, voter=f"v{number}") + run.ask(1):
+            run.tell(question, min(question.candidates) if rng.random() < 0.55 else max(question.candidates))
+    proofs = [run.state.designs[ballot.design].proof for ballot in run.state.ballots]
+    assert max(proofs) > 1
+    assert proofs == sorted(proofs)
+
+
+def test_what_is_proven_of_a_line_up_that_has_left_is_not_a_result():
+    run = BallotExplorer(TRIO, "borda", 0.2, 1, epsilon=0.3)
+    while run.conclusions.present.proof_for is None:
+        finish(run, voters=1 + len(run.state.parts))
+    leader = run.problem.matching(run.conclusions.present.proof_for.tolist())["s"]
+    run.drop(leader)
+    for found in run.conclusions.evidence:
+        found.proof_peak[:] = 1e9
+    run.conclusions._review()
+    assert run.result.matching is None or leader not in run.result.matching.values()
+
+
+def test_late_candidates_are_among_what_is_taken_for_granted():
+    run = BallotExplorer(TRIO, seed=1)
+    run.add("d", ["s"])
+    assert Assumption.ADMISSIONS_BLIND in run.conclusions.assumptions

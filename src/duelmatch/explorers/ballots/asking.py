@@ -49,11 +49,14 @@ class Designer:
         return f"{law.size}/{law.question_size}/{self._state.changes}/{left}/{edges}"
 
     def current(self, law: Law) -> Design | None:
-        """Return the last design, unless the answers have grown since, or other winners are possible."""
+        """Return the last design, unless the answers have grown since, or other winners are possible.
+
+        A design from before the proof in progress is not used again: a proof that is over has had its share.
+        """
         design = self._state.latest.get(self.basis(law))
         if design is None or self._state.answers > (1 + GROWTH) * design.answers:
             return None
-        return design
+        return design if design.proof == self._state.designs[-1].proof else None
 
     def design(self, law: Law) -> Design:
         """Make a new design."""

@@ -135,11 +135,10 @@ class Conclusions:
         alone = int(self._state.contest.usable.sum()) == problem.graph.positions
         if (per_position == 1).all() and (self.forget or alone):
             return Outcome("certified", np.flatnonzero(edges))
-        found = self.present
-        if found.proof_number and all(
-            each.proven(self.threshold, self.proof_threshold(each)) for each in self.evidence
-        ):
-            return Outcome("within_epsilon" if self.slack else "certified", found.proof_for)
+        proof_for = self.present.proof_for
+        stands = proof_for is not None and self._state.contest.staying[proof_for].all()
+        if stands and all(each.proven(self.threshold, self.proof_threshold(each)) for each in self.evidence):
+            return Outcome("within_epsilon" if self.slack else "certified", proof_for)
         return None
 
     def proof_threshold(self, found: Evidence | TabledEvidence) -> float:
@@ -160,6 +159,8 @@ class Conclusions:
             taken.append(Assumption.LAST_COUNT_BLIND)
         if self._state.dropped:
             taken.append(Assumption.WITHDRAWALS_BLIND)
+        if self._state.late_candidates:
+            taken.append(Assumption.ADMISSIONS_BLIND)
         return tuple(taken)
 
     @property

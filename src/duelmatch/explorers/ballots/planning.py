@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from duelmatch.explorers.ballots.bets import Contest
-from duelmatch.explorers.ballots.drawing import draw, inclusion_chances
+from duelmatch.explorers.ballots.drawing import draw, draw_apart, inclusion_chances
 from duelmatch.explorers.ballots.records import Ballot, Design
 from duelmatch.explorers.frugal.design import (
     OPTIMISM,
@@ -258,15 +258,17 @@ def draw_ballot(
 ) -> Ballot:
     """Draw a ballot of a design."""
     pairs = contest.pairs
-    if design.position_chances is None:
-        drawn = draw(design.chances, rng)
-    elif design.question_size == 2:
-        place = int(draw(design.position_chances, rng)[0])
-        within = np.where(pairs.position == place, design.chances / design.position_chances[place], 0.0)
-        drawn = draw(within, rng)
-    else:
+    if design.question_size > 2:
         questions = _draw_rankings(design, contest, rng)
         return Ballot.of(number, design.number, voter, questions, contest.graph.pair_table, deadline)
+    chances = design.chances
+    if design.position_chances is not None:
+        place = int(draw(design.position_chances, rng)[0])
+        chances = np.where(pairs.position == place, chances / design.position_chances[place], 0.0)
+    if contest.criterion == "borda" and design.size > 1:
+        drawn = draw_apart(chances, pairs.first, pairs.second, design.champion, rng)
+    else:
+        drawn = draw(chances, rng)
     turned = rng.random(len(drawn)) < 0.5
     one = np.where(turned, pairs.second[drawn], pairs.first[drawn]).tolist()
     other = np.where(turned, pairs.first[drawn], pairs.second[drawn]).tolist()

@@ -83,6 +83,7 @@ class CrowdState:
         self.counts: list[Count] = [EVERYBODY]
         """All ways of counting there have been, the present one last."""
         self.dropped: tuple[str, ...] = ()
+        self.late_candidates: tuple[str, ...] = ()
         self.changes = 0
         """How often it has changed who counts, or who stands."""
         self.contest = self._contest()
@@ -300,6 +301,7 @@ class CrowdState:
         self.latest = {design.basis: design for design in self.designs}
         self.ballots = [renumbered.ballot(ballot) for ballot in self.ballots]
         self.problem = problem
+        self.late_candidates = (*self.late_candidates, event["candidate"])
         self.contest = self._contest()
         self._tally = None
         self.changes += 1
