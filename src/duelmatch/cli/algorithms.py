@@ -54,6 +54,10 @@ def command(as_json: bool) -> None:
     )
     page.paragraph(
         f"The default is {DEFAULT}. All promises but that of panel assume that each duel is answered "
-        "independently, with probabilities that stay the same. A panel is a known group of judges, who are "
-        "counted: duelmatch decide --help."
+        "independently, with probabilities that stay the same; for voters with ballots, that each voter is "
+        "an independent draw. A panel is a known group of judges, who are counted: duelmatch decide --help."
     )
+    for algorithm in map(described, algorithms("crowd")):
+        names = ", ".join(f"--{own.name.replace('_', '-')}" for own in algorithm.parameters)
+        page.paragraph(f"{algorithm.name} has {names or 'no parameters'}.")
+    page.paragraph("`duelmatch simulate --help` explains them.")

@@ -125,6 +125,8 @@ def _start(
     problem: dm.Problem, settings: RunSettings, max_duels: int | None, journal: Journal
 ) -> dm.Explorer:
     """Start the run and replay the answers that there are."""
+    if settings.parameters.get("question_size", 2) > 2:
+        raise click.UsageError("At the terminal two are compared at a time: leave out --question-size.")
     answers = journal.answers
     most = None if max_duels is None else max(max_duels, len(answers))
     run = dm.explorer(settings.algorithm, problem, settings.delta, settings.seed, most, **settings.parameters)

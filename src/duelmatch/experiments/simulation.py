@@ -19,7 +19,10 @@ from scipy.special import betaincinv
 
 from duelmatch.errors import DuelmatchError, ProblemError
 from duelmatch.experiments.cell import Cell
-from duelmatch.explorers.catalogue import Assumption, drawn_seed
+from duelmatch.experiments.rankings import Rankings
+from duelmatch.explorers.ballots.explorer import BallotExplorer
+from duelmatch.explorers.catalogue import LARGEST_BALLOT, Assumption, drawn_seed
+from duelmatch.explorers.crowd import CrowdExplorer
 from duelmatch.explorers.explorer import Explorer, explorer
 from duelmatch.explorers.result import Result
 from duelmatch.panel import Panel
@@ -77,10 +80,14 @@ def simulated_run(
     seed = drawn_seed() if seed is None else seed
     run = explorer(algorithm, preferences.problem, delta, seed, max_duels, **parameters)
     answers = np.random.default_rng([seed, ANSWERS])
+    rankings = Rankings(preferences)
     while not run.done:
         if observe:
             observe(run)
-        answer_round(run, preferences, answers)
+        if isinstance(run, CrowdExplorer) and run.of_voters:
+            answer_ballot(run.ballots, rankings, answers)
+        else:
+            answer_round(run, preferences, answers)
     if observe:
         observe(run)
     return run
@@ -96,6 +103,12 @@ def answer_round(run: Explorer, preferences: Preferences, answers: np.random.Gen
     for duel in run.ask(budget):
         first_wins = answers.random() < preferences.probability(duel.position, duel.first, duel.second)
         run.tell(duel, duel.first if first_wins else duel.second)
+
+
+def answer_ballot(run: BallotExplorer, rankings: Rankings, answers: np.random.Generator) -> None:
+    """Let a voter come who answers all of a ballot, each question as if it were the only one."""
+    for question in run.ask(LARGEST_BALLOT, voter=f"voter {len(run.state.parts) + 1}"):
+        run.tell(question, rankings.draw(question.position, question.candidates, answers))
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,10 @@ SMALLEST_EPSILON = 1e-9
 LARGEST_BATCH = 1_000_000
 """Duels at once; they are held in memory."""
 
+LARGEST_BALLOT = 1_000
+LARGEST_QUESTION = 10
+MOST_HEIRS = 1_000
+
 SEED_BITS = 53
 """Drawn seeds stay below 2^53, so that readers that know only floats can keep them."""
 
@@ -89,6 +93,7 @@ class Assumption(StrEnum):
         "the voters who do not count were chosen without regard to answers",
     )
     WITHDRAWALS_BLIND = "withdrawals_blind", "the candidates who left did so without regard to answers"
+    ADMISSIONS_BLIND = "admissions_blind", "late candidates were admitted without regard to answers"
 
 
 def is_whole(value: object) -> bool:
@@ -266,9 +271,57 @@ _BATCH = Parameter(
 _ASSUME_WINNER = Parameter(
     "assume_winner",
     bool,
-    True,
-    "Whether to take for granted that a Condorcet winner exists. If not, the result is proven to beat every "
-    "other matching, or none does, and proving either takes more duels.",
+    False,
+    "Whether to take for granted that a Condorcet winner exists, which saves duels. If not, the result is "
+    "proven to beat every other matching, or none does.",
+)
+_BALLOTS = (
+    Parameter(
+        "ballot_size",
+        int,
+        10,
+        "In runs of voters: how many pairs of candidates are on one voter's ballot, at most.",
+        1,
+        LARGEST_BALLOT,
+    ),
+    Parameter(
+        "question_size",
+        int,
+        2,
+        "How many candidates are compared in one question; if more than two, voters rank them.",
+        2,
+        LARGEST_QUESTION,
+    ),
+    Parameter(
+        "silence",
+        str,
+        "blind",
+        "In runs of voters: whether a question is answered does not depend on the answer, and what is "
+        "missing goes to another voter (blind), or it may, and then that counts against the leader (any).",
+        choices=("blind", "any"),
+    ),
+    Parameter(
+        "heirs",
+        int,
+        5,
+        "In runs of voters: how often what is missing on a ballot goes to another voter, at most.",
+        0,
+        MOST_HEIRS,
+    ),
+    Parameter(
+        "counting",
+        str,
+        "least",
+        "In runs of voters: after some were struck, rule out only what is ruled out with and without them "
+        "(least), or go by those who count now, chosen without looking at answers (last).",
+        choices=("least", "last"),
+    ),
+    Parameter(
+        "ballot_lease",
+        float,
+        None,
+        "In runs of voters: after how many seconds what is missing on a ballot goes to another voter.",
+    ),
 )
 _SCHEDULE = Parameter(
     "schedule",
@@ -290,17 +343,16 @@ BUILT_IN = (
         "condorcet",
         "condorcet",
         "duelmatch.explorers.frugal.search:condorcet",
-        (_epsilon(None), _ASSUME_WINNER, _BATCH),
-        "The Condorcet winner, if there is one, or one that loses to it by epsilon at most; wrong with "
-        "probability delta at most. With assume_winner off, also if there is none.",
+        (_epsilon(None), _ASSUME_WINNER, _BATCH, *_BALLOTS),
+        "The Condorcet winner, or that there is none, or one that loses to no other by more than epsilon; "
+        "wrong with probability delta at most.",
         "To find the matching that beats every other, with as few duels as can be.",
-        (Assumption.CONDORCET_WINNER,),
     ),
     Algorithm(
         "borda",
         "borda",
         "duelmatch.explorers.frugal.search:borda",
-        (_epsilon(None), _BATCH),
+        (_epsilon(None), _BATCH, *_BALLOTS),
         "The Borda winner, or a score within epsilon of the best; wrong with probability delta at most. "
         "Without epsilon, never ends if two share the best score.",
         "To find the best on average, with as few duels as can be; when a winner must exist.",

@@ -22,6 +22,7 @@ from duelmatch.matchings import Edge
 from duelmatch.problem import Duel, Problem
 
 if TYPE_CHECKING:
+    from duelmatch.explorers.crowd import CrowdExplorer
     from duelmatch.explorers.panel.explorer import PanelExplorer
 
 MISSING = "(no answer)"
@@ -29,6 +30,17 @@ MISSING = "(no answer)"
 
 @overload
 def explorer(algorithm: Literal["panel"], problem: Problem, **parameters: Any) -> PanelExplorer: ...
+
+
+@overload
+def explorer(
+    algorithm: Literal["condorcet", "borda"],
+    problem: Problem,
+    delta: float = 0.05,
+    seed: int | None = None,
+    max_duels: int | None = None,
+    **parameters: Any,
+) -> CrowdExplorer: ...
 
 
 @overload
@@ -52,6 +64,9 @@ def explorer(
 ) -> Explorer | PanelExplorer:
     """Start a run of an algorithm on a problem.
 
+    ``"condorcet"`` and ``"borda"`` sample a crowd, duel by duel or voter by voter:
+    :class:`duelmatch.explorers.crowd.CrowdExplorer`.
+
     ``"panel"`` counts a known group instead of sampling a crowd: ``voters`` lists it, and the other
     parameters are those of :class:`duelmatch.explorers.panel.PanelExplorer`; it knows no delta, and draws
     nothing.
@@ -73,8 +88,12 @@ def explorer(
     if max_duels is not None and not is_whole(max_duels):
         raise ProblemError(f"max_duels must be a whole number from 0, not {shortly(max_duels)}.")
     description = described(algorithm)
-    search = description.search(problem.graph, float(delta), int(seed), parameters)
     most = None if max_duels is None else int(max_duels)
+    if algorithm in ("condorcet", "borda"):
+        from duelmatch.explorers.crowd import begin_crowd
+
+        return begin_crowd(problem, description, float(delta), int(seed), most, parameters)
+    search = description.search(problem.graph, float(delta), int(seed), parameters)
     epsilon, tested = parameters.get("epsilon"), description in BUILT_IN
     return Explorer(problem, search, algorithm, float(delta), epsilon, most, int(seed), tested)
 
@@ -134,18 +153,28 @@ class Explorer:
         seed: int | None = None,
         tested: bool = False,
     ) -> None:
-        self.problem = problem
         self.name = name
         self.delta = delta
         self.epsilon = epsilon
         self.max_duels = max_duels
         self.seed = seed
-        self.duels = 0
+        self._problem = problem
+        self._duels = 0
         self._engine = Engine(search, problem.graph, tested)
         self._open: dict[int, tuple[Duel, int]] = {}
         self._last_id = 0
         self._queue: Queue | None = None  # of the present round, listed only once somebody asks
         self._of: Round = self._engine.wanted
+
+    @property
+    def problem(self) -> Problem:
+        """What is being decided."""
+        return self._problem
+
+    @property
+    def duels(self) -> int:
+        """How many duels have been answered."""
+        return self._duels
 
     @property
     def done(self) -> bool:
@@ -155,8 +184,7 @@ class Explorer:
 
     def ask(self, n: int = 1) -> list[Duel]:
         """Hand out up to ``n`` duels that have not been handed out yet."""
-        if isinstance(n, bool) or not isinstance(n, Integral) or n < 0:
-            raise DuelError(f"The number of duels to ask for must be a whole number from 0, not {n!r:.80}.")
+        n = whole_number(n)
         self._engine.check_going_on()
         if self.done:
             return []
@@ -177,7 +205,7 @@ class Explorer:
         first_wins = _first_wins(duel, winner if answer is MISSING else answer)
         self._engine.interrupted = True
         del self._open[duel.id]
-        self.duels += 1
+        self._duels += 1
         self._engine.tell_one(pair, first_wins)
 
     def release(self, duel: Duel) -> None:
@@ -280,7 +308,7 @@ class Explorer:
         self._engine.interrupted = True
         if self._queue is not None and self._of is self._engine.wanted:
             self._queue = Queue(Round.empty())
-        self.duels += wanted.total
+        self._duels += wanted.total
         ties = np.zeros(len(wins), dtype=np.int64) if ties is None else ties
         self._engine.tell_many(RoundAnswers(wins, ties), wanted.total)
 
@@ -332,6 +360,16 @@ class Explorer:
 
     def _named(self, edges: Mask) -> tuple[Edge, ...]:
         return tuple(self.problem.edges[edge] for edge in np.flatnonzero(edges))
+
+
+def whole_number(n: object) -> int:
+    """Return how many duels to ask for.
+
+    :raises DuelError: if that is not a whole number from 0.
+    """
+    if isinstance(n, bool) or not isinstance(n, Integral) or n < 0:
+        raise DuelError(f"The number of duels to ask for must be a whole number from 0, not {n!r:.80}.")
+    return int(n)
 
 
 def _first_wins(duel: Duel, answer: Answer) -> bool | None:

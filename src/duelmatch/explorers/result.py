@@ -24,7 +24,8 @@ class Result:
     this one's worst defeat is the smallest). ``delta`` is 0 then.
 
     Of a crowd, wrong with probability ``delta`` at most: ``certified`` (the matching is the winner),
-    ``within_epsilon`` (it is within ``epsilon`` of the winner), ``no_winner`` (there is no Condorcet winner).
+    ``within_epsilon`` (it is within ``epsilon`` of the winner), ``no_winner`` (there is no Condorcet winner;
+    the matching, if any, is the least beaten one by the estimates, and nothing is promised of it).
 
     ``budget_spent``: the run was stopped, or nobody can be asked anything more; the matching is a guess, and
     may be missing. ``shortfall``: the matching's worst defeat, or by how much its Borda score is below the
@@ -59,8 +60,9 @@ class Result:
                 return f"{chosen} (certified {duels}, {wrong}{assuming}{seed})"
             case "within_epsilon":
                 return f"{chosen} (within {self.epsilon:g} of the best {duels}, {wrong}{assuming}{seed})"
-            case "no_winner" if self.matching is None:
-                return f"No Condorcet winner ({duels}, {wrong}{seed})"
+            case "no_winner" if self.delta:
+                least = f"; least beaten, as far as can be estimated: {chosen}" if chosen else ""
+                return f"No Condorcet winner{least} ({duels}, {wrong}{seed})"
             case "no_winner":
                 loss = f"it loses by {self.shortfall or 0:.4g} per position at most"
                 return f"{chosen} (no winner {duels}: the least beaten, {loss}{assuming})"

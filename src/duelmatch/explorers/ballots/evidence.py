@@ -74,6 +74,7 @@ class Evidence:
         """Settle the next ballot in the order of opening."""
         assert ballot.number == self.settled, "ballots settle in the order of opening"
         if design.proof != self.proof_number:
+            assert design.proof > self.proof_number, "a proof that is over does not begin again"
             self._start_proof(design)
         self.settled += 1
         values = self.count.values(ballot, answers)

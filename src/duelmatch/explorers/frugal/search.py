@@ -36,6 +36,7 @@ from duelmatch.explorers.frugal.tables import TabledRivals
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.assignment import best_matching, list_matchings, usable_edges
 from duelmatch.matchings.counting import count_matchings, edge_marginals
+from duelmatch.matchings.minimax import least_beaten
 from duelmatch.preferences import Criterion
 
 LONGEST_WALK = 12
@@ -62,7 +63,7 @@ def condorcet(
     delta: float,
     seed: int,
     epsilon: float | None = None,
-    assume_winner: bool = True,
+    assume_winner: bool = False,
     batch: int = 1,
 ) -> FrugalSearch:
     """Begin a search for the Condorcet winner."""
@@ -86,7 +87,7 @@ class FrugalSearch:
         delta: float,
         seed: int,
         epsilon: float | None = None,
-        assume_winner: bool = True,
+        assume_winner: bool = False,
         batch: int = 1,
     ) -> None:
         self._graph = graph
@@ -189,11 +190,9 @@ class FrugalSearch:
         if self._criterion == "condorcet" and self._assume_winner:
             assuming = (Assumption.CONDORCET_WINNER,)
         if left == 0:
-            return (
-                Outcome("no_winner", None)
-                if self._criterion == "condorcet"
-                else Outcome("certified", champion)
-            )
+            if self._criterion == "borda":
+                return Outcome("certified", champion)
+            return Outcome("no_winner", least_beaten_estimate(self._pairs, self._advantage(), self._usable))
         if left == 1 and self._assume_winner:
             return Outcome("certified", np.flatnonzero(self._rivals.edges()), assuming=assuming)
         if proving and self._rivals.proven(champion, self._proof_threshold):
@@ -328,3 +327,21 @@ def borda_champion(pairs: Pairs, advantage: Vector, marginals: Vector, allowed: 
 def _most_wins(pairs: Pairs, advantage: Vector, allowed: Mask) -> Indices:
     """Return the best matching if all opponents at a position were equally likely."""
     return borda_champion(pairs, advantage, np.ones(pairs.graph.edges), allowed)
+
+
+def least_beaten_estimate(pairs: Pairs, advantage: Vector, allowed: Mask) -> Indices | None:
+    """Return the matching of the allowed edges whose worst defeat is smallest by the estimates.
+
+    None if that is out of reach. It is what can be said where there is no Condorcet winner.
+    """
+    graph, kept = pairs.graph, np.flatnonzero(allowed)
+    ahead = np.zeros((graph.edges, graph.edges))
+    ahead[pairs.first, pairs.second], ahead[pairs.second, pairs.first] = advantage, -advantage
+    left = Graph(graph.candidates, graph.positions, graph.edge_candidate[kept], graph.edge_position[kept])
+    try:
+        found = least_beaten(left, ahead[np.ix_(kept, kept)])
+    except TooLargeError:
+        return None
+    assert found is not None, "the allowed edges hold a matching"
+    matching: Indices = kept[found[0]]
+    return matching
