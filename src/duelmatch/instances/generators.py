@@ -174,7 +174,12 @@ def _check_range(low: float, high: float) -> None:
 
 
 BUILT_IN: dict[str, Generator] = {
-    make.__name__: make for make in (bradley_terry, cyclic, equal_gaps, paper_example, planted, uniform)
+    "bradley_terry": bradley_terry,
+    "cyclic": cyclic,
+    "equal_gaps": equal_gaps,
+    "paper_example": paper_example,
+    "planted": planted,
+    "uniform": uniform,
 }
 
 _known = dict(BUILT_IN)
