@@ -89,7 +89,7 @@ def command(
 
 def _read(problem: str, answers: str | None) -> tuple[dm.Problem, list[Answer], dict[str, float]]:
     """Return the problem, the answers, and the weights of voters that are not all in the answers."""
-    from duelmatch.files.answers import ANSWERS_BYTES, Row, load_rankings, read_rankings
+    from duelmatch.files.answers import ANSWERS_BYTES, AnswerRow, load_rankings, read_rankings
     from duelmatch.files.preflib import INCOMPLETE_SUFFIXES, SUFFIXES, load_preflib_answers
     from duelmatch.files.text import naming
 
@@ -112,7 +112,7 @@ def _read(problem: str, answers: str | None) -> tuple[dm.Problem, list[Answer], 
                 for candidate in answer.candidates:
                     found.edge_number(candidate, answer.position)
         return found, given, weights
-    rows: list[Row]
+    rows: list[AnswerRow]
     if answers == STDIN:
         text = stdin_text(ANSWERS_BYTES)
         with naming(name):

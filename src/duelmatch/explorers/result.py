@@ -9,7 +9,7 @@ from duelmatch.explorers.catalogue import Assumption
 from duelmatch.matchings import Edge
 from duelmatch.problem import Matching
 
-Status = Literal[
+ResultStatus = Literal[
     "decided", "unbeaten", "tied", "certified", "within_epsilon", "no_winner", "budget_spent"
 ]  # fmt: skip
 
@@ -38,7 +38,7 @@ class Result:
     """
 
     algorithm: str
-    status: Status
+    status: ResultStatus
     matching: Matching | None
     duels: int
     delta: float

@@ -77,20 +77,20 @@ def read_answers(text: str, problem: Problem | None = None) -> list[Comparison]:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class AnswerRow:
     """An answer, and the line it stands on."""
 
     line: int
     answer: Answer
 
 
-def load_rankings(path: AnyPath, problem: Problem | None = None) -> list[Row]:
+def load_rankings(path: AnyPath, problem: Problem | None = None) -> list[AnswerRow]:
     """Read answers of any layout, each checked against the problem, if one is given."""
     with naming(path) as file:
         return list(read_rankings(read_text(file, ANSWERS_BYTES), problem))
 
 
-def read_rankings(text: str, problem: Problem | None = None) -> Iterator[Row]:
+def read_rankings(text: str, problem: Problem | None = None) -> Iterator[AnswerRow]:
     """Yield the answers in the text of a file that count, whatever columns it has.
 
     Without a column position, the problem must have one only.
@@ -125,7 +125,7 @@ def read_rankings(text: str, problem: Problem | None = None) -> Iterator[Row]:
                     problem.edge_number(name, answer.position)
         except ProblemError as error:
             raise ProblemError(f"line {line}: {error}") from None
-        yield Row(line, answer)
+        yield AnswerRow(line, answer)
 
 
 def _columns(line: int, cells: list[str]) -> list[str]:

@@ -22,7 +22,7 @@ from duelmatch.problem import Matching, Problem
 
 
 @dataclass(frozen=True, slots=True)
-class Closest:
+class ClosestOther:
     """The other line-up that comes closest, and by how much the result is ahead of it at least, per position.
 
     ``votes`` is the same as a sum of votes over the positions, where all judges judge all pairs (Condorcet).
@@ -58,7 +58,7 @@ class Decision:
     answers: int
     result: Result
     progress: Progress
-    closest: Closest | None
+    closest: ClosestOther | None
     needed: tuple[Needed, ...]
     open_answers: Mapping[str, int]
 
@@ -151,7 +151,7 @@ def check_answers(
     return weights
 
 
-def _closest(run: PanelExplorer) -> Closest | None:
+def _closest(run: PanelExplorer) -> ClosestOther | None:
     """Return the other line-up over which the lead is smallest, whatever the open answers are."""
     judge, graph = run.standing.now.method.judge, run.problem.graph
     champion = run.problem.edge_numbers(run.result.matching or {})
@@ -167,7 +167,9 @@ def _closest(run: PanelExplorer) -> Closest | None:
     state = run.state
     is_whole = run.criterion == "condorcet" and (state.total == state.scale).all()
     votes = ahead / float(np.gcd.reduce(state.weight)) if is_whole else None
-    return Closest(run.problem.matching(rival.tolist()), ahead / judge.bounds.unit / graph.positions, votes)
+    return ClosestOther(
+        run.problem.matching(rival.tolist()), ahead / judge.bounds.unit / graph.positions, votes
+    )
 
 
 def _needed(run: PanelExplorer) -> tuple[Needed, ...]:
@@ -184,4 +186,4 @@ def _needed(run: PanelExplorer) -> tuple[Needed, ...]:
     return tuple(found)
 
 
-__all__ = ["Closest", "Decision", "Needed", "decide"]
+__all__ = ["ClosestOther", "Decision", "Needed", "decide"]

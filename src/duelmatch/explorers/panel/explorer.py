@@ -11,15 +11,8 @@ from duelmatch.errors import DuelError, ProblemError
 from duelmatch.explorers.explorer import MISSING
 from duelmatch.explorers.panel.asking import next_question
 from duelmatch.explorers.panel.choice import Choice
-from duelmatch.explorers.panel.proceedings import (
-    Event,
-    OpenAnswers,
-    Proceedings,
-    Seat,
-    as_conflicts,
-    with_candidate,
-    without,
-)
+from duelmatch.explorers.panel.entries import Event, OpenAnswers, Seat
+from duelmatch.explorers.panel.proceedings import Proceedings, as_conflicts, with_candidate, without
 from duelmatch.explorers.panel.standing import Standing, Until
 from duelmatch.explorers.panel.state import PanelState
 from duelmatch.explorers.questions import Question, places

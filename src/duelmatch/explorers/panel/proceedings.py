@@ -22,67 +22,14 @@ there, and counts again when the voter is reinstated or the candidate is added a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 
 from duelmatch.errors import DuelError, ProblemError
+from duelmatch.explorers.panel.entries import Backing, Change, Entry, Event, Groups, QuestionStatus, Seat
 from duelmatch.explorers.questions import Question
 from duelmatch.panel import Conflict
 from duelmatch.problem import Problem
-
-Event = Mapping[str, Any]
-Groups = Sequence[Sequence[str]]
-"""An answer: groups of candidates, best first; there is no difference within a group."""
-
-OpenAnswers = Literal["open", "dropped"]
-Status = Literal["open", "answered", "skipped", "released"]
-
-
-@dataclass(slots=True)
-class Seat:
-    """A voter: what the vote weighs, what the voter does not judge, and whether it counts now."""
-
-    weight: object = 1
-    conflicts: tuple[Conflict, ...] = ()
-    struck: bool = False
-    left: OpenAnswers | None = None
-    answered: int = 0
-    open: int = 0
-
-
-@dataclass(slots=True)
-class Entry:
-    """A question, and what became of it."""
-
-    question: Question
-    until: float | None = None
-    status: Status = "open"
-    reason: str | None = None
-    answer: Groups | None = None
-    """None if there is none, or if it was struck."""
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """That the status of an entry, or its answer, is not what it was."""
-
-    entry: Entry
-    before: Status
-    after: Status
-
-
-@dataclass(frozen=True, slots=True)
-class Backing:
-    """Whom the design backs, which line-up may turn out less beaten, and what was certain then.
-
-    ``gave_up``: after so many answers the least beaten line-up was looked for in vain.
-    """
-
-    champion: Mapping[str, str] | None = None
-    rival: Mapping[str, str] | None = None
-    status: str | None = None
-    gave_up: int | None = None
 
 
 class Proceedings:
@@ -202,7 +149,7 @@ class Proceedings:
         return entry
 
     def _move(
-        self, entry: Entry, status: Status, reason: str | None = None, answer: Groups | None = None
+        self, entry: Entry, status: QuestionStatus, reason: str | None = None, answer: Groups | None = None
     ) -> None:
         question, before = entry.question, entry.status
         assert question.voter is not None, "every question of a panel is a voter's"
@@ -222,7 +169,7 @@ class Proceedings:
             self.told.setdefault(place, {})[question.id] = answer
         self._changed(entry, before)
 
-    def _changed(self, entry: Entry, before: Status) -> None:
+    def _changed(self, entry: Entry, before: QuestionStatus) -> None:
         place = entry.question.voter, entry.question.position
         if "answered" in (before, entry.status) and place in self._with_struck:
             self._changes = None  # what the voter judges may have changed

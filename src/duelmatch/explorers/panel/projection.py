@@ -14,8 +14,9 @@ import numpy as np
 from duelmatch.errors import ProblemError
 from duelmatch.explorers.panel.closure import UNKNOWN, Opinions
 from duelmatch.explorers.panel.criteria import BordaMethod, CondorcetMethod
+from duelmatch.explorers.panel.entries import Change, Groups
 from duelmatch.explorers.panel.model import Model
-from duelmatch.explorers.panel.proceedings import Change, Groups, Proceedings
+from duelmatch.explorers.panel.proceedings import Proceedings
 from duelmatch.explorers.panel.state import PanelState
 from duelmatch.explorers.questions import Question
 from duelmatch.graph import Indices, Mask, Vector
