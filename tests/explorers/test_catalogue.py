@@ -17,7 +17,9 @@ import pytest
 import duelmatch as dm
 from cases import each
 from duelmatch.explorers import catalogue
+from duelmatch.explorers.ballots.explorer import BallotExplorer
 from duelmatch.explorers.catalogue import BUILT_IN, DEFAULT, described, preferred, register_algorithm
+from duelmatch.explorers.crowd import OF_BALLOTS
 from duelmatch.explorers.engine import Outcome, Rounds, Snapshot
 from duelmatch.explorers.planning import plan
 from duelmatch.graph import Graph
@@ -59,8 +61,14 @@ def test_the_parameters_described_are_those_that_the_run_takes(algorithm: dm.Alg
     assert list(taken)[:3] == ["graph", "delta", "seed"]
     if algorithm.name == "clucb-borda-exact":
         own.remove("epsilon")  # the same code finds both: without epsilon it is the exact algorithm
+    if algorithm.name in ("condorcet", "borda"):
+        ballots = inspect.signature(BallotExplorer).parameters
+        for name, called in OF_BALLOTS.items():
+            assert ballots[called].default == algorithm.defaults[name]
+        assert set(OF_BALLOTS) <= set(algorithm.defaults)
+        own += OF_BALLOTS
     assert sorted(own) == sorted(algorithm.defaults)
-    for name in own:
+    for name in set(own) & set(taken):
         default = taken[name].default
         assert default == algorithm.defaults[name] or (algorithm.name, name) == ("clucb-borda-pac", "epsilon")
 
