@@ -49,7 +49,7 @@ def command(as_json: bool) -> None:
         f"The default is {DEFAULT}. All promises assume that each duel is answered independently, with "
         "probabilities that stay the same; for voters with ballots, that each voter is an independent draw."
     )
-    for row in rows:
-        names = ", ".join(f"--{own['name'].replace('_', '-')}" for own in row["parameters"])
-        page.paragraph(f"{row['name']} has {names or 'no parameters'}.")
+    for algorithm in map(described, algorithms()):
+        names = ", ".join(f"--{own.name.replace('_', '-')}" for own in algorithm.parameters)
+        page.paragraph(f"{algorithm.name} has {names or 'no parameters'}.")
     page.paragraph("`duelmatch simulate --help` explains them.")
