@@ -207,21 +207,25 @@ class TestTheEnd:
         assert result.exit_code == 0
         page = flat(result.output)
         assert "duels: certified" in page
-        assert "This is the Condorcet winner, if a Condorcet winner exists: put against any other" in page
+        assert "This is the Condorcet winner: put against any other" in page
         assert "The chance that this is wrong is at most 50%" in page
         assert "NOT CERTIFIED" not in page.partition("Result after")[2]
 
     @each(
         ("options", "answers", "said"),
         [
-            ([], "ann", "This is the Condorcet winner, if a Condorcet winner exists: put against any other"),
-            (["--no-assume-winner"], "ann", "This is the Condorcet winner: put against any other"),
             (
-                ["--epsilon", "0.3"],
+                ["--assume-winner"],
+                "ann",
+                "This is the Condorcet winner, if a Condorcet winner exists: put against any other",
+            ),
+            ([], "ann", "This is the Condorcet winner: put against any other"),
+            (
+                ["--epsilon", "0.3", "--assume-winner"],
                 "ann bob",
                 "if a Condorcet winner exists: put against the Condorcet winner,",
             ),
-            (["--epsilon", "0.3", "--no-assume-winner"], "ann bob", "good enough: put against any other"),
+            (["--epsilon", "0.3"], "ann bob", "good enough: put against any other"),
         ],
     )
     def test_says_what_is_taken_for_granted(self, options: list[str], answers: str, said: str) -> None:

@@ -29,7 +29,7 @@ def played(problem, criterion, seed, voters=40, between=None, change=lambda crow
     """A study with some answers in, of consistent voters."""
     strengths = np.random.default_rng(seed).normal(0, 0.3, problem.graph.edges)
     crowd = change(crowds.consistent(problem, strengths, tie_below=0.2))
-    run = BallotExplorer(problem, criterion, 1e-6, seed, **settings)
+    run = BallotExplorer(problem, criterion, 1e-6, seed, **({"assume_winner": True} | settings))
     crowds.hold(run, crowd, np.random.default_rng([seed, 1]), voters, together=5, at_once=2, between=between)
     return run
 

@@ -7,9 +7,10 @@ import pytest
 
 import brute
 from duelmatch.explorers.ballots import conclusions
+from duelmatch.explorers.ballots.evidence import settle_finished
 from duelmatch.explorers.ballots.explorer import BallotExplorer
 from duelmatch.explorers.ballots.records import EVERYBODY
-from duelmatch.explorers.ballots.tables import SCALES, TabledEvidence, tabled_evidence
+from duelmatch.explorers.ballots.tables import SCALES, TabledEvidence
 from explorers.ballots.test_evidence import WIDE, played, what_is_said
 
 BOTH = ("condorcet", "borda")
@@ -50,10 +51,15 @@ def test_with_tables_too_a_live_study_comes_to_what_follows_from_its_log(monkeyp
         for question in run.ask(9, voter=voter):
             run.tell(question, question.first)
     for found in run.conclusions.evidence:
-        again = tabled_evidence(
-            run.state.contest, run.state.designs, run.state.ballots, run.state.returned, found.count,
-            threshold=run.conclusions.threshold, most_listed=most_listed,
-        )  # fmt: skip
+        again = TabledEvidence(
+            run.state.contest,
+            run.conclusions.threshold,
+            most_listed,
+            found.count,
+            0.0,
+            run.conclusions.forget,
+        )
+        settle_finished(again, run.state.designs, run.state.ballots, run.state.returned)
         np.testing.assert_array_equal(again.base.logs, found.base.logs)
         np.testing.assert_array_equal(again.alive, found.alive)
         assert (again.listed is None) == (found.listed is None)

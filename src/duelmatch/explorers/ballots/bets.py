@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from duelmatch.explorers.ballots.records import Design
 from duelmatch.explorers.frugal.listed import CAUTION, FIXED_GAPS
-from duelmatch.explorers.frugal.stakes import NO_RUIN, Pairs, Stakes, over
+from duelmatch.explorers.frugal.stakes import NO_RUIN, Pairs, Stakes, over, stake
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.assignment import list_matchings, usable_edges
 from duelmatch.matchings.counting import edge_marginals
@@ -187,11 +187,7 @@ def _largest(
         for edge in range(start[position], start[position + 1]):
             for place in range(own):
                 pair = begin[position] + place
-                value = neither[pair]
-                if pair_first[pair] == edge:
-                    value = first[pair]
-                elif pair_second[pair] == edge:
-                    value = second[pair]
+                value = stake(pair, edge, pair_first, pair_second, neither, first, second)
                 values[place] = -abs(value) / 2
             ordered = np.sort(values)
             for place in range(min(size, own)):

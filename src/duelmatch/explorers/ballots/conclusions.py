@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from duelmatch.explorers.ballots.bets import Contest
-from duelmatch.explorers.ballots.evidence import Evidence
+from duelmatch.explorers.ballots.evidence import Evidence, settle_finished
 from duelmatch.explorers.ballots.planning import advantages
 from duelmatch.explorers.ballots.records import EVERYBODY, Count
 from duelmatch.explorers.ballots.state import CrowdState
@@ -99,9 +99,7 @@ class Conclusions:
         self.evidence = [each or self._begin(count) for each, count in zip(found, counts, strict=True)]
         changed = found != before or any(each.settled < state.settled for each in self.evidence)
         for each in self.evidence:
-            for number in range(each.settled, state.settled):
-                ballot = state.ballots[number]
-                each.settle(state.designs[ballot.design], ballot, state.returned[number])
+            settle_finished(each, state.designs, state.ballots, state.returned)
         if changed or not before:
             self._review()
 

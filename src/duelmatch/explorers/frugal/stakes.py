@@ -141,6 +141,24 @@ def _chosen(graph: Graph, champion: Indices) -> Vector:
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
+def stake(
+    pair: int,
+    edge: int,
+    pair_first: Indices,
+    pair_second: Indices,
+    neither: Vector,
+    first: Vector,
+    second: Vector,
+) -> float:
+    """Return what a pair says of rivals with this edge at its position."""
+    if pair_first[pair] == edge:
+        return float(first[pair])
+    if pair_second[pair] == edge:
+        return float(second[pair])
+    return float(neither[pair])
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def over(rows: Indices, per_edge: Vector) -> Vector:
     """Sum over the edges of each matching."""
     sums = np.zeros(len(rows))
