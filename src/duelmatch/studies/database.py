@@ -35,9 +35,7 @@ _POSTGRES_CLOCK = "extract(epoch from clock_timestamp())::double precision"
 class Database:
     """A database of studies, shared by all threads of a process."""
 
-    def __init__(
-        self, url: str, connections: int = 10, clock: Callable[[], float] | None = None
-    ) -> None:
+    def __init__(self, url: str, connections: int = 10, clock: Callable[[], float] | None = None) -> None:
         self.url = _checked(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self._own_clock = clock

@@ -46,12 +46,6 @@ class Entry(NamedTuple):
             event["voter"] = self.voter
         return event
 
-    def line(self, before: str) -> str:
-        """Return the entry as a line of an export."""
-        return sealed_text(self.seq, self.at, self.kind, self.by, self.voter, canonical(self.data), before)[
-            :-1
-        ] + (f',"hash":"{self.hash}"}}')
-
 
 def canonical(data: Mapping[str, Any]) -> str:
     """Return data as canonical JSON, the only form that is stored and hashed."""
@@ -99,6 +93,14 @@ def checked(entries: Iterable[Entry]) -> Iterator[Entry]:
             raise StoreError(f"Entry {number} of the log is missing; entry {entry.seq} is in its place.")
         text = sealed_text(*entry[:5], canonical(entry.data), before)
         if sha256(text.encode()).hexdigest() != entry.hash:
-            raise StoreError(f"Entry {number} of the log does not fit its hash: it or one before was changed.")
+            raise StoreError(
+                f"Entry {number} of the log does not fit its hash: it or one before was changed."
+            )
         before = entry.hash
         yield entry
+
+
+def line_of(entry: Entry, before: str) -> str:
+    """Return an entry as a line of an export, given the hash of the one before."""
+    text = sealed_text(*entry[:5], canonical(entry.data), before)
+    return f'{text[:-1]},"hash":"{entry.hash}"}}'

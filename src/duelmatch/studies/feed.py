@@ -5,7 +5,6 @@ Everything here reads the state, decides, and appends to the log; it knows no da
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
@@ -21,7 +20,7 @@ from duelmatch.studies.values import Nothing, Phase, Question, Ranking, Reason, 
 from duelmatch.studies.verdicts import verdict_of
 
 
-class Later(Exception):
+class Later(Exception):  # noqa: N818 (a signal, not an error)
     """Raised when something long has to be computed first, which is not done in a transaction."""
 
 
@@ -84,8 +83,7 @@ class Feed:
             self.append("answered", data, voter)
         else:
             with self._recording():
-                self.state.kind.expire(self.held.now)
-                self.state.kind.tell(question, ranking)
+                self.state.kind.tell(question, ranking, self.held.now)
         return self.state.receipt(asked, repeated=False)
 
     def skip(self, voter: str, question: int, reason: str | None) -> None:
@@ -127,7 +125,7 @@ class Feed:
         with self._recording():
             if member.open is not None:
                 self.state.kind.release(member.open, "undo")
-            self.state.kind.undo(last.number)
+            self.state.kind.undo(last.number, self.held.now)
         return self.state.question(last)
 
     # For organisers.
@@ -230,7 +228,8 @@ class Feed:
         """Let the answers count that came while the study was closed; they are in the log already."""
         for entry in self.state.no_longer_held():
             with self._recording(but={"answered"}):
-                self.state.kind.tell(entry.data["question"], tuple(map(tuple, entry.data["answer"])))
+                answer = tuple(map(tuple, entry.data["answer"]))
+                self.state.kind.tell(entry.data["question"], answer, self.held.now)
 
     # For all.
 
@@ -258,10 +257,8 @@ class Feed:
         data = dict(event)
         kind, voter = data.pop("kind"), data.pop("voter", None)
         if kind == "asked":
-            settings = self.state.settings
-            data["candidates"] = shown(settings.seed or 0, data["question"], data["candidates"])
             if data["until"] is None:
-                data["until"] = self.held.now + settings.lease
+                data["until"] = self.held.now + self.state.settings.lease
         elif voter is None and "question" in data:
             voter = self.state.questions[data["question"]].voter
         self.append(kind, data, voter)
@@ -286,8 +283,3 @@ class Feed:
         if asked.voter != self.state.member(voter).id:
             raise NotAllowedError(f"Question {question} was put to somebody else.")
         return asked
-
-
-def shown(seed: int, question: int, candidates: Sequence[str]) -> list[str]:
-    """Return candidates in the order in which they are shown: as good as random, and always the same."""
-    return sorted(candidates, key=lambda name: hashlib.sha256(f"{seed} {question} {name}".encode()).digest())

@@ -30,9 +30,7 @@ MOST_IN_A_BATCH = 100
 LAST = 2**31 - 1
 """No entry has a higher number."""
 
-_HOLD = Prepared(
-    sa.select(schema.studies).where(schema.studies.c.id == sa.bindparam("id")).with_for_update()
-)
+_HOLD = Prepared(sa.select(schema.studies).where(schema.studies.c.id == sa.bindparam("id")).with_for_update())
 _END = sa.select(schema.studies.c.seq).where(schema.studies.c.id == sa.bindparam("id"))
 _AFTER = (
     sa.select(schema.entries)

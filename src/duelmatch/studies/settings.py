@@ -117,7 +117,7 @@ class Settings:
 
             known = PANEL_PARAMETERS
         else:
-            from duelmatch.explorers.ballots import BallotExplorer as Explorer  # type: ignore[assignment]
+            from duelmatch.explorers.ballots.explorer import BallotExplorer as Explorer  # type: ignore[assignment]
 
             known = CROWD_PARAMETERS
         return {name: signature(Explorer).parameters[name].default for name in known}

@@ -118,6 +118,8 @@ class State:
         """Note an entry that what asks the questions knows already, as it has decided it."""
         self.seq, self.hash = entry.seq, entry.hash
         data = entry.data
+        if entry.kind == "imported-old":
+            entry = entry._replace(kind=data["was"])
         match entry.kind:
             case "asked":
                 self._note_asked(entry)
@@ -127,14 +129,14 @@ class State:
                 asked = self.questions[data["question"]]
                 self._end(asked)
                 if asked.state == "open":
-                    asked.state = entry.kind  # type: ignore[assignment]
+                    asked.state = entry.kind
             case "opened":
                 self._ballots[data["ballot"]] = (entry.voter or "", len(data["questions"]))
             case "passed":
                 self._ballots[data["ballot"]] = (entry.voter or "", self._ballots[data["ballot"]][1])
             case "expired" | "finished":
                 self._end_ballot(data["ballot"])
-            case "designed":
+            case "designed" | "backed":
                 pass
             case "joined" | "entered":
                 conflicts = tuple(data.get("conflicts", ()))
@@ -149,7 +151,7 @@ class State:
             entry.voter or "",
             data["position"],
             tuple(data["candidates"]),
-            data["until"],
+            data.get("until"),
             data.get("ballot"),
             data.get("place"),
         )
@@ -292,7 +294,8 @@ class State:
 
     def expired(self, now: float, but_of: str) -> list[Asked]:
         """Return the open questions whose lease is over, but not those of one voter."""
-        found, own = [], []
+        found: list[Asked] = []
+        own: list[Asked] = []
         while self._leases and self._leases[0][0] <= now:
             lease = heappop(self._leases)
             asked = self.questions[lease[1]]
@@ -306,9 +309,7 @@ class State:
         """Return a question as its voter sees it."""
         of = None if asked.ballot is None else self._ballots[asked.ballot][1]
         place = None if asked.place is None else asked.place + 1
-        return Question(
-            asked.number, asked.voter, asked.position, asked.candidates, asked.until, place, of
-        )
+        return Question(asked.number, asked.voter, asked.position, asked.candidates, asked.until, place, of)
 
     def receipt(self, asked: Asked, repeated: bool) -> Receipt:
         """Return what is said of an answer."""

@@ -62,7 +62,8 @@ class States:
                 return None
             self._bring_up(state, transaction.connection, held.study, held.seq)
             held.state = state
-        return held.state
+        current: State = held.state
+        return current
 
     def prepare(self, study: str) -> None:
         """Read a study into memory, and compute what its next question needs."""

@@ -56,7 +56,9 @@ class NewVoter:
         """Return the same with plain text, if it is about this problem."""
         name = None if self.name is None else plain(self.name, "The name of a voter")
         if type(self.weight) is not int or not 1 <= self.weight <= LARGEST_WEIGHT:
-            raise StudyError(f"A weight is a whole number from 1 to {LARGEST_WEIGHT}, not {self.weight!r:.40}.")
+            raise StudyError(
+                f"A weight is a whole number from 1 to {LARGEST_WEIGHT}, not {self.weight!r:.40}."
+            )
         for candidate in self.conflicts:
             problem.candidate_number(candidate)
         return NewVoter(name, self.weight, tuple(self.conflicts))
@@ -106,9 +108,7 @@ class Study:
 
         return self._submit(checked_work, None)
 
-    def _submit(
-        self, work: Callable[[Transaction, Feed], Returned], by: str | None
-    ) -> Future[Returned]:
+    def _submit(self, work: Callable[[Transaction, Feed], Returned], by: str | None) -> Future[Returned]:
         if by is not None and not is_id(by):
             raise NotThereError(f"There is no link {by!r:.40} in this study.")
         outcome: Future[Returned] = Future()
@@ -260,9 +260,7 @@ class Study:
 
     # Organisers: answers and candidates.
 
-    def correct(
-        self, question: int, answer: Answer, clerical: bool = False, by: str | None = None
-    ) -> None:
+    def correct(self, question: int, answer: Answer, clerical: bool = False, by: str | None = None) -> None:
         """Change an answer; None strikes it, which stays so whatever becomes of its voter.
 
         A tie is given as a ranking: ``[("ann", "bob")]``. ``clerical``: the answer was written down wrongly,
@@ -296,7 +294,7 @@ class Study:
         positions: Mapping[str, Details | Mapping[str, str | None]] | None = None,
         by: str | None = None,
     ) -> None:
-        """Change what voters see of candidates and positions: title, text, picture, link; None removes one."""
+        """Change the title, text, picture or link of candidates and positions; None removes one."""
         changed = {
             kind: {name: checked_details(about) for name, about in (given or {}).items()}
             for kind, given in (("candidates", candidates), ("positions", positions))
@@ -336,11 +334,7 @@ class Study:
         def work(transaction: Transaction, feed: Feed) -> str:
             if voter is not None and feed.state.member(voter).struck:
                 raise NotAllowedError("The organiser has taken this voter out of the study.")
-            token, link, hashed = new_token()
-            row = {"id": link, "study": self.id, "role": role, "voter": voter, "hash": hashed}
-            row["created_at"] = feed.held.now
-            transaction.connection.execute(sa.insert(schema.links), row)
-            return token
+            return self._insert_link(transaction, role, voter, feed.held.now)
 
         return self._submit(work, None).result()
 
@@ -351,13 +345,15 @@ class Study:
             voter = new_voter_id()
             feed.enter(voter, 1, ())
             transaction.connection.execute(sa.insert(schema.voters), {"study": self.id, "id": voter})
-            token, link, hashed = new_token()
-            row = {"id": link, "study": self.id, "role": "voter", "voter": voter, "hash": hashed}
-            row["created_at"] = feed.held.now
-            transaction.connection.execute(sa.insert(schema.links), row)
-            return voter, token
+            return voter, self._insert_link(transaction, "voter", voter, feed.held.now)
 
         return self._submit(work, None).result()
+
+    def _insert_link(self, transaction: Transaction, role: Role, voter: str | None, now: float) -> str:
+        token, link, hashed = new_token()
+        row = {"id": link, "study": self.id, "role": role, "voter": voter, "hash": hashed}
+        transaction.connection.execute(sa.insert(schema.links), {**row, "created_at": now})
+        return token
 
     def revoke(self, link: str, keep_one: bool = False) -> None:
         """Make a link useless from now on, unless it is the organiser's last and one is to be kept."""
@@ -367,7 +363,9 @@ class Study:
         def work(transaction: Transaction, feed: Feed) -> None:
             own = schema.links.c.study == self.id
             columns = schema.links.c
-            organisers = sa.select(columns.id).where(own, columns.role == "organiser", columns.revoked_at.is_(None))
+            organisers = sa.select(columns.id).where(
+                own, columns.role == "organiser", columns.revoked_at.is_(None)
+            )
             if keep_one and [row.id for row in transaction.connection.execute(organisers)] == [link]:
                 raise ConflictError("This is the organiser's last link; make another one first.")
             change = sa.update(schema.links).where(own, columns.id == link)
@@ -380,7 +378,9 @@ class Study:
     def links(self) -> list[Link]:
         """Return the links, without their secrets."""
         columns = schema.links.c
-        query = sa.select(schema.links).where(columns.study == self.id).order_by(columns.created_at, columns.id)
+        query = (
+            sa.select(schema.links).where(columns.study == self.id).order_by(columns.created_at, columns.id)
+        )
         with self._database.reading() as connection:
             return [
                 Link(row.id, row.role, row.voter, row.created_at, row.revoked_at is not None)

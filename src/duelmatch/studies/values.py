@@ -117,8 +117,8 @@ class Status:
 
     ``answers`` were given, of which ``counted`` count; ``struck`` of them do not because the organiser struck
     them or their voters. ``result`` is what the study says now, or, once it is closed, what it said then (the
-    ``verdict`` recorded in the log). Algorithms that work in rounds still need ``missing`` answers before they
-    can say more, and have ``unused`` ones. ``assuming`` lists what the result takes for granted.
+    ``verdict`` recorded in the log). Algorithms that work in rounds still need ``missing`` answers before
+    they can say more, and have ``unused`` ones. ``assuming`` lists what the result takes for granted.
     """
 
     id: str

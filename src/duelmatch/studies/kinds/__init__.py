@@ -8,6 +8,7 @@ from the log, and decides nothing. So the same events give the same state on eve
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
 from typing import Any, Literal, Protocol
 
 from duelmatch.explorers.catalogue import Assumption
@@ -35,7 +36,7 @@ class Kind(Protocol):
     def ask(self, voter: str, now: float) -> Reason | None:
         """Put the next question to a voter (an ``asked`` event), or say why there is none."""
 
-    def tell(self, question: int, answer: Ranking) -> None:
+    def tell(self, question: int, answer: Ranking, now: float) -> None:
         """Take the answer to a question that is open, or was released."""
 
     def skip(self, question: int, reason: str | None) -> None:
@@ -44,7 +45,7 @@ class Kind(Protocol):
     def release(self, question: int, reason: str) -> None:
         """Take an open question back; it may be asked again."""
 
-    def undo(self, question: int) -> None:
+    def undo(self, question: int, now: float) -> None:
         """Take back an answer for its voter, whose question is open again."""
 
     def expire(self, now: float) -> None:
@@ -129,4 +130,9 @@ def new_kind(problem: Problem, settings: Settings, voters: Sequence[Mapping[str,
         return CrowdKind(problem, settings)
     from duelmatch.studies.kinds.rounds import RoundsKind
 
-    return RoundsKind(problem, settings)
+    return RoundsKind(problem, settings, [voter["id"] for voter in voters])
+
+
+def shown(seed: int, question: int, candidates: Sequence[str]) -> list[str]:
+    """Return candidates in the order in which they are shown: as good as random, and always the same."""
+    return sorted(candidates, key=lambda name: sha256(f"{seed} {question} {name}".encode()).digest())

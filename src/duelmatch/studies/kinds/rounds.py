@@ -20,7 +20,7 @@ from duelmatch.explorers.result import Progress, Result
 from duelmatch.problem import Problem
 from duelmatch.studies.candidates import with_candidate, without
 from duelmatch.studies.history import Point
-from duelmatch.studies.kinds import Event, Record
+from duelmatch.studies.kinds import Event, Record, shown
 from duelmatch.studies.kinds.stacks import Pair, Stacks
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.values import Ranking, Reason
@@ -31,7 +31,7 @@ A_MOMENT = 0.01
 
 @dataclass(slots=True)
 class Asked:
-    """A question: whose, about what; and the answer, 1 for the lower of the pair, 0 for the higher, or 1/2."""
+    """A question: whose, about what; and the answer: 1 if the lower of the pair is better, 0, or 1/2."""
 
     number: int
     voter: str
@@ -43,7 +43,7 @@ class Asked:
 class RoundsKind:
     """A run that is fed by voters."""
 
-    def __init__(self, problem: Problem, settings: Settings) -> None:
+    def __init__(self, problem: Problem, settings: Settings, voters: Sequence[str] = ()) -> None:
         self.record: Record | None = None
         self._problem = problem
         self._settings = settings
@@ -51,7 +51,7 @@ class RoundsKind:
         self._answered: dict[int, None] = {}
         """The questions with an answer, in the order in which these were given."""
         self._open: dict[int, Asked] = {}
-        self._voters: set[str] = set()
+        self._voters = set(voters)
         self._struck: set[str] = set()
         self._left: set[str] = set()
         self._dropped: list[str] = []
@@ -166,9 +166,12 @@ class RoundsKind:
             if pair is None:
                 return "waiting" if self._others_can(voter) else "all yours"
             position, *both = pair
-            candidates = [self._problem.candidates[number] for number in both]
-            about = {"position": self._problem.positions[position], "candidates": candidates}
             number = len(self._asked) + 1
+            names = [self._problem.candidates[each] for each in both]
+            about = {
+                "position": self._problem.positions[position],
+                "candidates": shown(self._settings.seed or 0, number, names),
+            }
             self._decide({"kind": "asked", "question": number, "voter": voter, **about, "until": None})
             return None
 
@@ -179,7 +182,7 @@ class RoundsKind:
         others, lacking = self._voters - self._struck - self._left - {voter}, set(self._stacks.lacking())
         return any(lacking - self._skipped.get(other, set()) for other in others)
 
-    def tell(self, question: int, answer: Ranking) -> None:
+    def tell(self, question: int, answer: Ranking, now: float) -> None:
         """Take an answer."""
         groups = [list(group) for group in answer]
         self._decide({"kind": "answered", "question": question, "answer": groups})
@@ -192,10 +195,10 @@ class RoundsKind:
         """Take a question back."""
         self._decide({"kind": "released", "question": question, "reason": reason})
 
-    def undo(self, question: int) -> None:
+    def undo(self, question: int, now: float) -> None:
         """Take an answer back."""
-        position, *both = self._asked[question].pair
-        if gone := [name for name in (self._problem.candidates[n] for n in both) if name in self._dropped]:
+        both = (self._problem.candidates[number] for number in self._asked[question].pair[1:])
+        if gone := [name for name in both if name in self._dropped]:
             raise ConflictError(f"'{gone[0]}' withdrew, so that answer does not count any more.")
         self._decide({"kind": "undone", "question": question})
 

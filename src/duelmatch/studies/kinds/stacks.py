@@ -27,7 +27,7 @@ from duelmatch.studies.history import Point, Trace
 from duelmatch.studies.settings import Settings
 
 Pair = tuple[int, int, int]
-"""A position and two of its candidates, the lower first, by their numbers, which late candidates do not move."""
+"""A position and two of its candidates, by number, the lower first; late candidates do not move them."""
 
 OFTEN = 1 << 40
 """More than any count of answers: how often a voter was asked a question comes before everything else."""
