@@ -213,7 +213,7 @@ class Progress(BaseModel):
 class Outcome(BaseModel):
     """Who should fill what, and how sure that is."""
 
-    status: Literal["certified", "within_epsilon", "no_winner", "budget_spent"]
+    status: Literal["decided", "unbeaten", "tied", "certified", "within_epsilon", "no_winner", "budget_spent"]
     matching: dict[str, str] | None
     error_allowed: float
     assuming: list[str] = Field(description="What the result takes for granted, as codes.")
