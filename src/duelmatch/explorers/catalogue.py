@@ -76,6 +76,10 @@ class Assumption(StrEnum):
         member._value_, member.sentence = value, sentence
         return member
 
+    INDEPENDENT_ANSWERS = (
+        "independent_answers",
+        "every answer is independent of all others, also of those by the same voter",
+    )
     CONDORCET_WINNER = "condorcet_winner", "a Condorcet winner exists"
     MIXED_SAMPLER = (
         "mixed_sampler",
