@@ -93,7 +93,7 @@ def costs(seeds):
                         at_once=10**6 if together == 1 else 1,
                     )  # fmt: skip
                     answers.append(run.answers)
-                    voters.append(len(run.ballots))
+                    voters.append(len(run.state.ballots))
                     wrong += run.result.matching != winner
             speed = sum(voters) / (time.process_time() - began)
             single = single or mean(answers)

@@ -25,7 +25,7 @@ from duelmatch.explorers.frugal.design import (
 )
 from duelmatch.explorers.frugal.stakes import Pairs, Prospects, Stakes, over
 from duelmatch.explorers.frugal.tables import TabledRivals
-from duelmatch.graph import Indices, Mask, Vector
+from duelmatch.graph import Graph, Indices, Mask, Vector
 
 PRIOR = 10.0
 """The estimates begin as if each candidate of a pair had won so many times already."""
@@ -35,6 +35,9 @@ NEXT_PROOF = 1.5
 
 TIMES = 4
 """How often the shares of the rivals are improved; every time takes as many steps as a frugal round."""
+
+MEETINGS = 8
+"""How often the hardest rivals are looked for where they cannot be listed."""
 
 LEVELLED = 0.2
 """The share of a ballot that is spread evenly, besides that of the frugal design: no chance may be tiny, as
@@ -102,21 +105,21 @@ class ListedAim:
 
 
 class TabledAim(TabledRivals):
-    """The possible winners by their edges, and the hardest rivals among them that have been met."""
+    """The possible winners by their edges, and the hardest rivals among them."""
 
     allowed: Mask
 
-    def look_at(self, alive: Mask) -> TabledAim:
-        """Go on with the edges that are possible now."""
+    def __init__(self, graph: Graph, usable: Mask, forget: bool, alive: Mask) -> None:
+        super().__init__(graph, usable, forget)
         self._alive = alive
         self.allowed = self._feared
-        return self
 
     def allocate(
         self, champion: Indices, stakes: Stakes, prospects: Prospects, slack: float, proving: bool
     ) -> tuple[Vector, float]:
-        """Return the shares of the best allocation for the rivals met so far."""
-        omega = self.plan(stakes, prospects, slack if proving else 0.0, None)
+        """Return the shares of the best allocation for the hardest rivals, met in a few steps."""
+        for _ in range(MEETINGS):
+            omega = self.plan(stakes, prospects, slack if proving else 0.0, None)
         return omega, self._tangent
 
 
@@ -257,25 +260,19 @@ def draw_ballot(
         within = np.where(pairs.position == place, design.chances / design.position_chances[place], 0.0)
         drawn = draw(within, rng)
     else:
-        return _draw_rankings(design, contest, number, voter, rng, deadline)
+        questions = _draw_rankings(design, contest, rng)
+        return Ballot.of(number, design.number, voter, questions, contest.graph.pair_table, deadline)
     turned = rng.random(len(drawn)) < 0.5
     one = np.where(turned, pairs.second[drawn], pairs.first[drawn]).tolist()
     other = np.where(turned, pairs.first[drawn], pairs.second[drawn]).tolist()
-    return Ballot(number, design.number, voter, drawn, tuple(zip(one, other, strict=True)), deadline)
+    questions = list(zip(one, other, strict=True))
+    return Ballot.of(number, design.number, voter, questions, contest.graph.pair_table, deadline)
 
 
-def _draw_rankings(
-    design: Design,
-    contest: Contest,
-    number: int,
-    voter: str,
-    rng: np.random.Generator,
-    deadline: float | None,
-) -> Ballot:
+def _draw_rankings(design: Design, contest: Contest, rng: np.random.Generator) -> list[tuple[int, ...]]:
     assert design.position_chances is not None, "rankings are drawn position by position"
-    graph, pairs = contest.graph, contest.pairs
+    pairs = contest.pairs
     questions: list[tuple[int, ...]] = []
-    drawn: list[Indices] = []
     for place in draw(design.position_chances, rng).tolist():
         if contest.criterion == "condorcet":
             within = np.where(pairs.position == place, design.chances / design.position_chances[place], 0.0)
@@ -284,7 +281,5 @@ def _draw_rankings(
         else:
             rankable = _rankable(contest, place)
             edges = rng.choice(rankable, min(design.question_size, len(rankable)), replace=False)
-        one, other = np.triu_indices(len(edges), 1)
-        drawn.append(graph.pair_table.number(edges[one], edges[other]))
         questions.append(tuple(rng.permutation(edges).tolist()))
-    return Ballot(number, design.number, voter, np.concatenate(drawn), tuple(questions), deadline)
+    return questions
