@@ -44,15 +44,8 @@ def chained(entries: Iterable[Mapping[str, Any]]) -> list[str]:
     """Number entries, and seal each with its hash."""
     before, lines = "0" * 64, []
     for number, entry in enumerate(entries, start=1):
-        given = {
-            "v": 2,
-            "seq": number,
-            "at": 1000.0 + number,
-            "by": None,
-            "voter": None,
-            **entry,
-            "before": before,
-        }
+        given = {"v": 2, "seq": number, "at": 1000.0 + number, "by": None, "voter": None, **entry}
+        given = {key: value for key, value in given.items() if key != "hash"} | {"before": before}
         before = sha256(json.dumps(given, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
         lines.append(json.dumps({**given, "hash": before}))
     return lines

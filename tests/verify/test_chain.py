@@ -121,8 +121,7 @@ def test_every_repeated_entry_is_found(one: int, place: int) -> None:
 def test_an_entry_with_a_new_hash_does_not_fit_the_next_one() -> None:
     forged = json.loads(LOG[2])
     forged["data"]["answer"] = [["bob"], ["ann"]]
-    del forged["hash"]
-    again = chained([*map(json.loads, LOG[:2]), forged])  # the hashes it had are made anew
+    again = chained([*map(json.loads, LOG[:2]), forged])  # with a hash that fits
     assert "Entry 4 (line 4) is not the next one" in str(verify([*again, *LOG[3:]]).damage)
 
 
