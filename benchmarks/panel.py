@@ -156,7 +156,7 @@ def with_leaver(panel, criterion, ranks, seed, size, opinions):
             moment = None
         for question in run.ask(1, voter=panel.voters[int(rng.integers(len(panel.voters)))]):
             run.tell(question, answer_of(panel, question))
-    counted = run.state.judged[panel.voters.index(leaver)]
+    counted = run.state.counted[panel.voters.index(leaver)]
     for pair, (position, first, second) in enumerate(panels.pairs(panel.problem)):
         if not counted[pair]:
             opinions.pop((leaver, position, first, second), None)

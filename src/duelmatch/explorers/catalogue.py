@@ -63,6 +63,7 @@ RESERVED = frozenset(f"{_OPTIONS} {_SETTINGS} status ties url votes".split())
 class Assumption(StrEnum):
     """What a guarantee takes for granted, beyond independent answers; ``sentence`` says it to people."""
 
+    INDEPENDENT_ANSWERS = "independent_answers"
     CONDORCET_WINNER = "condorcet_winner"
     MIXED_SAMPLER = "mixed_sampler"
     CONSISTENT_JUDGES = "consistent_judges"
@@ -76,6 +77,8 @@ class Assumption(StrEnum):
     def sentence(self) -> str:
         """The assumption as a clause, to follow 'if' or 'that'."""
         return {
+            Assumption.INDEPENDENT_ANSWERS: "every answer is independent of all others, also of those by the "
+            "same voter",
             Assumption.CONDORCET_WINNER: "a Condorcet winner exists",
             Assumption.MIXED_SAMPLER: "the Markov chain that draws the opponents has mixed in the steps "
             "that a rule of thumb gives it",

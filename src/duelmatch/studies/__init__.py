@@ -24,24 +24,38 @@ except ModuleNotFoundError:
     raise MissingExtraError("Studies need SQLAlchemy and Alembic: pip install 'duelmatch[studies]'") from None
 
 from duelmatch.studies.entries import Entry
-from duelmatch.studies.keys import Access, Key
+from duelmatch.studies.feed import Feed
+from duelmatch.studies.history import History, Point
+from duelmatch.studies.links import Access, Link
 from duelmatch.studies.settings import Settings
-from duelmatch.studies.store import Listed, Store
-from duelmatch.studies.study import Study
-from duelmatch.studies.values import Nothing, Question, Receipt, Status, Vote, Voter
+from duelmatch.studies.store import Store
+from duelmatch.studies.study import NewVoter, Study
+from duelmatch.studies.values import (
+    GivenAnswer,
+    Listed,
+    Nothing,
+    Question,
+    Receipt,
+    Status,
+    Voter,
+)
 
 __all__ = [
     "Access",
     "Entry",
-    "Key",
+    "Feed",
+    "GivenAnswer",
+    "History",
+    "Link",
     "Listed",
+    "NewVoter",
     "Nothing",
+    "Point",
     "Question",
     "Receipt",
     "Settings",
     "Status",
     "Store",
     "Study",
-    "Vote",
     "Voter",
 ]

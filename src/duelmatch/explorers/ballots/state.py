@@ -7,8 +7,9 @@ wants to know it (:mod:`duelmatch.explorers.ballots.conclusions`), so a long log
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,15 @@ class Told:
     corrected: bool = False
 
 
+@dataclass(slots=True, eq=False)
+class Earlier:
+    """A question of before the first ballot, and its answer, if it counts."""
+
+    voter: str
+    position: str
+    groups: Groups | None = None
+
+
 class CrowdState:
     """What is known of a study, and nothing that is not in its events."""
 
@@ -85,6 +95,8 @@ class CrowdState:
         self.dropped: tuple[str, ...] = ()
         self.changes = 0
         """How often it has changed who counts, or who stands."""
+        self.earlier: dict[int, Earlier] = {}
+        """Answers of before the first ballot, by question: for the estimates, never for a proof."""
         self.contest = self._contest()
         self._tally: Pairs | None = Pairs(problem.graph)
 
@@ -104,7 +116,24 @@ class CrowdState:
                     given = ~np.isnan(values)
                     np.add.at(self._tally.duels, ballot.pairs[given], 1.0)
                     np.add.at(self._tally.wins, ballot.pairs[given], values[given])
+            for earlier in self.earlier.values():
+                if earlier.groups is not None and earlier.voter not in self.count.struck:
+                    self._add_earlier(self._tally, earlier.position, order_of(earlier.groups))
         return self._tally
+
+    def _add_earlier(self, tally: Pairs, position: str, order: Mapping[str, int]) -> None:
+        numbers = {self.problem.edge_number(name, position): place for name, place in order.items()}
+        table = self.problem.graph.pair_table
+        for one, other in combinations(sorted(numbers), 2):
+            pair = int(table.number(np.array([one]), np.array([other]))[0])
+            tally.duels[pair] += 1.0
+            tally.wins[pair] += (1 + (numbers[one] < numbers[other]) - (numbers[one] > numbers[other])) / 2
+
+    def note_earlier(self, question: int, voter: str, position: str, groups: Groups | None) -> None:
+        """Take over a question of before the first ballot, and its answer, if there is one that counts."""
+        self.earlier[question] = Earlier(voter, position, groups)
+        self.last_question = max(self.last_question, question)
+        self._tally = None
 
     def unanswered(self, number: int) -> list[int]:
         """Return the places of the questions without an answer, about candidates who have not left."""

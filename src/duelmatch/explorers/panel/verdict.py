@@ -52,8 +52,6 @@ class CondorcetJudge:
         self.graph: Graph = bounds.state.graph
         self.possible: Indices | None = None
         """A line-up that may turn out less beaten than the last champion; None if it was not looked for."""
-        self.out_of_reach = False
-        """Whether the least beaten line-up was too costly to find."""
 
     def verdict(self, champion: Indices) -> Verdict:
         """Return what is certain of a champion."""
@@ -84,7 +82,6 @@ class CondorcetJudge:
         try:
             found = least_beaten(self.graph, self.bounds.matrix(1), champion)
         except TooLargeError:
-            self.out_of_reach = True
             return False
         if found is None:
             return True
@@ -123,14 +120,11 @@ class BordaJudge:
     def __init__(self, bounds: BordaBounds) -> None:
         self.bounds = bounds
         self.graph: Graph = bounds.state.graph
+        self.possible: Indices | None = None  # never looked for
 
     def verdict(self, champion: Indices) -> Verdict:
         """Return what is certain of a champion."""
-        return self.verdict_of(champion, self.bounds.least(champion))
-
-    def verdict_of(self, champion: Indices, least: Whole) -> Verdict:
-        """Return what is certain of a champion whose lower bounds are known."""
-        rival = closest(self.graph, least, champion)
+        rival = closest(self.graph, self.bounds.least(champion), champion)
         if rival is None:
             return Verdict(champion, "decided", 0)
         if rival.ahead < 0:

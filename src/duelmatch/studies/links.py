@@ -14,6 +14,12 @@ import secrets
 from dataclasses import dataclass
 from typing import Literal
 
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from duelmatch.studies import schema
+from duelmatch.studies.prepared import Prepared
+
 Role = Literal["organiser", "voter", "open"]
 """Who a link is for; with an open one, anybody may join as a new voter."""
 
@@ -27,28 +33,28 @@ _NOBODY = bytes(32)
 class Access:
     """What a link allows: a role in one study, as this voter if it is a voter's."""
 
-    key: str
+    link: str
     study: str
     role: Role
-    voter: int | None
+    voter: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class Link:
     """A link as its study knows it; the secret is not stored anywhere."""
 
     id: str
     role: Role
-    voter: int | None
+    voter: str | None
     created_at: float
     revoked: bool
 
 
 def new_token() -> tuple[str, str, bytes]:
     """Return a token to hand out, its id and the hash to store."""
-    key = secrets.token_urlsafe(_ID_BYTES)
+    link = secrets.token_urlsafe(_ID_BYTES)
     secret = secrets.token_urlsafe(_SECRET_BYTES)
-    return key + secret, key, _hash(secret)
+    return link + secret, link, _hash(secret)
 
 
 def id_of(token: str) -> str | None:
@@ -56,9 +62,9 @@ def id_of(token: str) -> str | None:
     return token[:_ID_LENGTH] if isinstance(token, str) and _TOKEN.fullmatch(token) else None
 
 
-def is_id(key: object) -> bool:
+def is_id(link: object) -> bool:
     """Whether this could be the id of a link."""
-    return isinstance(key, str) and len(key) == _ID_LENGTH and _TOKEN.fullmatch(key + "A" * 43) is not None
+    return isinstance(link, str) and len(link) == _ID_LENGTH and _TOKEN.fullmatch(link + "A" * 43) is not None
 
 
 def opens(token: str, stored: bytes | None) -> bool:
@@ -69,3 +75,18 @@ def opens(token: str, stored: bytes | None) -> bool:
 
 def _hash(secret: str) -> bytes:
     return hashlib.sha256(secret.encode("utf-8", errors="replace")).digest()
+
+
+_BY_ID = Prepared(sa.select(schema.links).where(schema.links.c.id == sa.bindparam("link")))
+
+
+def access_in(connection: Connection, token: str) -> Access | None:
+    """Return what a link's token allows, as a transaction sees it; None if it is not one, or was revoked."""
+    link = id_of(token)
+    if link is None:
+        return None
+    row = _BY_ID.one(connection, {"link": link})
+    stored = None if row is None or row.revoked_at is not None else row.hash
+    if not opens(token, stored) or row is None:
+        return None
+    return Access(row.id, row.study, row.role, row.voter)
