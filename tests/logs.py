@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
+from random import Random
 from typing import Any
 
 import duelmatch as dm
@@ -49,3 +50,15 @@ def chained(entries: Iterable[Mapping[str, Any]]) -> list[str]:
         before = sha256(json.dumps(given, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
         lines.append(json.dumps({**given, "hash": before}))
     return lines
+
+
+def some_problem(random: Random) -> dm.Problem:
+    """Return a problem of up to 5 candidates and 3 positions in which most can do most."""
+    while True:
+        names = [f"c{number}" for number in range(random.randint(2, 5))]
+        positions = [f"p{number}" for number in range(random.randint(1, min(3, len(names))))]
+        edges = [(name, position) for name in names for position in positions if random.random() < 0.85]
+        try:
+            return dm.Problem.from_edges(edges, names, positions)
+        except dm.ProblemError:
+            continue

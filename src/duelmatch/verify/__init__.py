@@ -60,12 +60,25 @@ def verify(lines: Iterable[str], receipts: Sequence[str] = ()) -> Report:
 
 
 def read(entries: Sequence[Entry]) -> tuple[StudyLog, Verdict | None]:
-    """Return what counts, and the verdict recorded. Answers that came after the end do not count."""
+    """Return what counts, and the verdict recorded.
+
+    Answers that come while a study is closed count from the moment on when it is opened again.
+    """
     phases = [place for place, entry in enumerate(entries) if entry["kind"] in ("closed", "reopened")]
     closed = phases[-1] if phases and entries[phases[-1]]["kind"] == "closed" else None
-    log = StudyLog(entries[0])
+    log, is_closed, held = StudyLog(entries[0]), False, list[Entry]()
     for entry in entries[1:closed]:
+        if is_closed and entry["kind"] == "answered":
+            held.append(entry)
+            continue
         log.take(entry)
+        if entry["kind"] == "closed":
+            is_closed = True
+        elif entry["kind"] == "reopened":
+            is_closed = False
+            for answer in held:
+                log.take(answer)
+            held.clear()
     return log, None if closed is None else log.recorded(entries[closed])
 
 

@@ -120,6 +120,8 @@ class StudyLog:
         except (KeyError, TypeError, AttributeError) as error:
             raise DamagedError(f"The first entry does not create a study: {error!r}.") from None
         self.questions: dict[int, Question] = {}
+        self.given: dict[int, Question] = {}
+        """Those that were answered, in the order of the answers."""
         self.designs: list[Design] = []
         self.ballots: list[Ballot] = []
         self.has_ballot: set[str] = set()
@@ -210,6 +212,7 @@ class StudyLog:
         ):
             raise ValueError(f"question {question} was answered before, or this is no answer to it")
         asked.answer = answer
+        self.given[question] = asked
         if (
             asked.ballot >= 0 and self.ballots[asked.ballot].holder == asked.voter
         ):  # else it is too late to count
@@ -217,9 +220,10 @@ class StudyLog:
 
     def _undone(self, voter: Any, question: int) -> None:
         asked = self.questions[question]
-        if asked.answer is None or 0 <= asked.ballot < self.settled():
-            raise ValueError(f"question {question} had no answer that could be taken back")
+        if 0 <= asked.ballot < self.settled():
+            raise ValueError(f"the ballot of question {question} had been counted")
         asked.answer = None
+        self.given.pop(question, None)
         if asked.ballot >= 0 and self.ballots[asked.ballot].answered.pop(asked.place, None) is not None:
             self.ballots[asked.ballot].holder, self.ballots[asked.ballot].finished = asked.voter, False
 
@@ -248,9 +252,11 @@ class StudyLog:
         self.dropped.add(candidate)
 
     def _added(self, voter: Any, candidate: str, positions: list[str]) -> None:
-        if candidate in self.candidates:
+        if candidate in self.candidates and candidate not in self.dropped:
             raise ValueError(f"'{candidate}' was a candidate already")
-        self.candidates.append(candidate)
+        self.dropped.discard(candidate)
+        self.at = {j: [one for one in at if one != candidate] for j, at in self.at.items()}
+        self.candidates = [*(one for one in self.candidates if one != candidate), candidate]
         for position in positions:
             self.at[position].append(candidate)
 
@@ -340,7 +346,10 @@ NOTED = (
     "asked", "answered", "undone", "corrected", "struck", "reinstated", "dropped", "added", "entered",
     "conflict", "left", "returned", "designed", "opened", "passed", "expired", "finished",
 )  # fmt: skip
-BESIDE = ("skipped", "released", "joined", "paused", "resumed", "closed", "reopened", "renamed", "detailed")
+BESIDE = (
+    "skipped", "released", "joined", "backed", "paused", "resumed", "closed", "reopened", "renamed",
+    "detailed", "imported-old",
+)  # fmt: skip
 """Kinds of entries that no verdict depends on."""
 
 

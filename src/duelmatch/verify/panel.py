@@ -8,7 +8,7 @@ whole numbers, because draws are common.
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import permutations
 from math import inf, lcm
 from typing import Any
 
@@ -16,6 +16,9 @@ from duelmatch.verify.log import LISTED, Lineup, NotRecomputedError, Pair, Study
 
 Costs = list[dict[str, Any]]
 """A whole number for every candidate of every position."""
+
+CERTAIN = ("decided", "unbeaten", "no_winner", "budget_spent")
+"""What may be said of a line-up head to head, the best first."""
 
 
 class Panel:
@@ -48,19 +51,24 @@ class Panel:
     def _opinions(self) -> dict[str, dict[Pair, int]]:
         """Return what every judge thinks of (position, one, other): 1, 0 or -1; open ones are not in it."""
         said: dict[str, dict[Pair, int]] = {voter: {} for voter in self.weight}
-        for question in self.log.questions.values():
-            if question.answer is not None and question.voter in said:
-                place, j = places(question.answer), question.position
-                for one, other in combinations(question.candidates, 2):
-                    if self.judges(question.voter, (j, one, other)):
-                        value = (place[one] < place[other]) - (place[one] > place[other])
-                        said[question.voter] |= {(j, one, other): value, (j, other, one): -value}
+        self.unsaid: set[tuple[str, Pair]] = set()
+        """Of whom an answer was struck, on which pair."""
+        for question in self.log.given.values():
+            voter, j = question.voter, question.position
+            place = None if question.answer is None else places(question.answer)
+            for one, other in permutations(question.candidates, 2):
+                if place is None:
+                    self.unsaid.add((voter, (j, one, other)))
+                elif voter in said and self.has_no_conflict(voter, (j, one, other)):
+                    value = (place[one] < place[other]) - (place[one] > place[other])
+                    said[voter][j, one, other] = value  # the last answer counts
+        self.unsaid = {(voter, pair) for voter, pair in self.unsaid if pair not in said.get(voter, ())}
         if not self.consistent:
             return said
         return {voter: {**closure(self.log, known), **known} for voter, known in said.items()}
 
-    def judges(self, voter: str, pair: Pair) -> bool:
-        """Whether a voter judges a pair: there is no conflict of interest."""
+    def has_no_conflict(self, voter: str, pair: Pair) -> bool:
+        """Whether a voter has declared no conflict of interest about a pair."""
         position, *two = pair
         for conflict in self.log.judges[voter].conflicts:
             match [conflict] if isinstance(conflict, str) else conflict:
@@ -75,7 +83,7 @@ class Panel:
     def counts(self, voter: str, pair: Pair) -> bool:
         """Whether a voter's opinion on a pair counts, known or open."""
         unheard = self.log.judges[voter].dropped and pair not in self.opinions[voter]
-        return not unheard and self.judges(voter, pair)
+        return not unheard and (voter, pair) not in self.unsaid and self.has_no_conflict(voter, pair)
 
     @property
     def unit(self) -> int:
@@ -132,7 +140,10 @@ class Panel:
         """Return the verdict on the line-up that can be beaten least."""
         if self.lineups is None:
             raise NotRecomputedError(f"The log records no line-up, and there are over {LISTED:,} to look at.")
-        return self.verdict(min(self.lineups, key=lambda lineup: -cheapest(self.bound(lineup, -1))[1]))
+        defeats = {lineup: -cheapest(self.bound(lineup, -1))[1] for lineup in self.lineups}
+        least = min(defeats.values())
+        verdicts = [self.verdict(lineup) for lineup, defeat in defeats.items() if defeat == least]
+        return min(verdicts, key=lambda verdict: CERTAIN.index(verdict.status))
 
 
 class BordaPanel(Panel):
@@ -212,7 +223,8 @@ def closure(log: StudyLog, said: dict[Pair, int]) -> dict[Pair, int]:
     "better" is among them: then the judge has no ranking there, and nothing follows.
     """
     follows: dict[Pair, int] = {}
-    for j, at in log.at.items():
+    for j in log.positions:
+        at = log.staying(j)
         reach = {x: {y for y in at if said.get((j, x, y), -1) >= 0} for x in at}
         for middle in at:
             for x in at:
