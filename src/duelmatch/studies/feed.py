@@ -5,7 +5,7 @@ Everything here reads the state, decides, and appends to the log; it knows no da
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
@@ -41,6 +41,8 @@ class Feed:
             raise NotAllowedError("The organiser has taken this voter out of the study.")
         if state.phase != "open":
             return Nothing("paused" if state.phase == "paused" else "closed")
+        if member.left:
+            return Nothing("left")
         self.sweep(voter)
         if member.open is not None:
             return state.question(state.questions[member.open])
@@ -227,9 +229,9 @@ class Feed:
     def _count_held(self) -> None:
         """Let the answers count that came while the study was closed; they are in the log already."""
         for entry in self.state.no_longer_held():
-            with self._recording(but={"answered"}):
-                answer = tuple(map(tuple, entry.data["answer"]))
-                self.state.kind.tell(entry.data["question"], answer, self.held.now)
+            self.state.kind.note(entry.event)
+        with self._recording():
+            self.state.kind.settle()
 
     # For all.
 
@@ -240,14 +242,14 @@ class Feed:
         return entry
 
     @contextmanager
-    def _recording(self, but: Collection[str] = ()) -> Iterator[None]:
-        """Write down what is decided."""
+    def _recording(self) -> Iterator[None]:
+        """Write down what is decided.
 
-        def record(event: Event) -> None:
-            if event["kind"] not in but:
-                self._record(event)
-
-        self.state.kind.record = record
+        :raises ConflictError: if the study is closed: what follows from its log is written down already.
+        """
+        if self.state.phase == "closed":
+            raise ConflictError("The study is closed, and its verdict recorded; reopen it first.")
+        self.state.kind.record = self._record
         try:
             yield
         finally:

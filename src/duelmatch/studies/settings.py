@@ -115,7 +115,7 @@ class Settings:
         if self.kind == "panel":
             from duelmatch.explorers.panel import PanelExplorer as Explorer
 
-            known = PANEL_PARAMETERS
+            known: tuple[str, ...] = PANEL_PARAMETERS
         else:
             from duelmatch.explorers.ballots.explorer import BallotExplorer as Explorer  # type: ignore[assignment]
 

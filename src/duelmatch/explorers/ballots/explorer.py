@@ -275,6 +275,11 @@ class BallotExplorer:
             if part.deadline is not None and now is not None and part.deadline <= now:
                 self._end(part)
 
+    def settle(self) -> None:
+        """Hand in the ballots on which nothing is left, after answers were noted that nobody told."""
+        for part in self.state.holders[self.state.settled :]:
+            self._end_if_nothing_is_left(part)
+
     def close(self) -> None:
         """Finish every ballot: nothing more will come. Missing answers count against the champion."""
         for number, answers in enumerate(self.state.returned):

@@ -156,7 +156,7 @@ class PanelExplorer:
         if self.record is not None:
             self.record(event)
 
-    def _settle(self) -> None:
+    def settle(self) -> None:
         """Look at what has come, and say whom the design backs now, if that is somebody else."""
         standing, rival = self._look(), self._now.method.judge.possible
         backing = Backing(
@@ -211,7 +211,7 @@ class PanelExplorer:
         n = _whole("The number of questions", n, 0)
         if voter is not None:
             self._proceedings.seat(voter)
-        self._settle()
+        self.settle()
         questions: list[Question] = []
         while len(questions) < n and not self.done:
             judges = None if voter is None else [self._now.number[voter]]
@@ -220,6 +220,12 @@ class PanelExplorer:
                 break
             questions.append(self._hand_out(*found, deadline))
         return questions
+
+    def can_be_asked(self, voter: str) -> bool:
+        """Whether there is anything left that this voter could be asked, now or later."""
+        self._seated(voter)
+        number = self._now.number.get(voter)
+        return number is not None and bool(self._askable(number).any())
 
     def tell(self, question: Question, answer: object) -> None:
         """Take an answer: the better one, None for no difference, or a ranking.
@@ -234,13 +240,13 @@ class PanelExplorer:
         if not late or entry is None or entry.question != question:
             self._check_open(question)
         self._happen("answered", question=question.id, answer=_groups(question, answer))
-        self._settle()
+        self.settle()
 
     def release(self, question: Question, reason: str = "released") -> None:
         """Take a question back; it may be asked again, under a new number."""
         self._check_open(question)
         self._happen("released", question=question.id, reason=reason)
-        self._settle()
+        self.settle()
 
     def expire(self, now: float) -> list[Question]:
         """Take back the questions whose deadline has passed, and return them."""
@@ -248,30 +254,30 @@ class PanelExplorer:
         over = [entry.question for entry in entries if entry.until is not None and entry.until <= now]
         for question in over:
             self._happen("released", question=question.id, reason="expired")
-        self._settle()
+        self.settle()
         return over
 
     def skip(self, question: Question, reason: str | None = None) -> None:
         """Note that the voter does not answer: the voter's opinion stays open, and is not asked for again."""
         self._check_open(question)
         self._happen("skipped", question=question.id, reason=reason)
-        self._settle()
+        self.settle()
 
     def undo(self, question: Question) -> None:
         """Take back an answer, or a skip, for the voter: the question is open again, under its number."""
         self._happen("undone", question=self._known(question))
-        self._settle()
+        self.settle()
 
     def correct(self, question: Question, answer: object, *, clerical: bool = False) -> None:
         """Replace an answer, for the organiser; None is no difference, as always."""
         number = self._known(question)
         self._happen("corrected", question=number, answer=_groups(question, answer), clerical=bool(clerical))
-        self._settle()
+        self.settle()
 
     def strike_answer(self, question: Question, *, clerical: bool = False) -> None:
         """Leave out one answer, for the organiser: its voter does not judge what was asked there."""
         self._happen("corrected", question=self._known(question), answer=None, clerical=bool(clerical))
-        self._settle()
+        self.settle()
 
     # The panel
 
@@ -280,13 +286,13 @@ class PanelExplorer:
         self._seated(voter)
         self._take_back(voter, "released")
         self._happen("struck", voter=voter)
-        self._settle()
+        self.settle()
 
     def reinstate(self, voter: str) -> None:
         """Count a struck voter again, with everything that the voter has said."""
         self._seated(voter)
         self._happen("reinstated", voter=voter)
-        self._settle()
+        self.settle()
 
     def leave(self, voter: str, open_answers: OpenAnswers = "open") -> None:
         """Ask a voter nothing more. What the voter has not said stays open, or is dropped: not counted."""
@@ -295,13 +301,13 @@ class PanelExplorer:
             raise ProblemError(f"open_answers must be 'open' or 'dropped', not {open_answers!r:.80}.")
         self._take_back(voter, "left")
         self._happen("left", voter=voter, open_answers=open_answers)
-        self._settle()
+        self.settle()
 
     def rejoin(self, voter: str) -> None:
         """Ask a voter again who had left."""
         self._seated(voter)
         self._happen("returned", voter=voter)
-        self._settle()
+        self.settle()
 
     def enter(self, voter: str, weight: int = 1, conflicts: Collection[Conflict] = ()) -> None:
         """Let a voter join who comes late."""
@@ -310,7 +316,7 @@ class PanelExplorer:
         voter_weights(names, {name: seat.weight for name, seat in seats.items()} | {voter: weight})
         judged_pairs(self.problem, names, {voter: conflicts})
         self._happen("entered", voter=voter, weight=weight, conflicts=_plain(conflicts))
-        self._settle()
+        self.settle()
 
     def declare_conflict(self, voter: str, candidates: Collection[Conflict]) -> None:
         """Take a voter out of all pairs with these candidates (or of these edges, or pairs)."""
@@ -321,7 +327,7 @@ class PanelExplorer:
             if not out[self._now.pairs_of(question)].all():
                 self._happen("released", question=question.id, reason="released")
         self._happen("conflict", voter=voter, candidates=_plain(candidates))
-        self._settle()
+        self.settle()
 
     def drop(self, candidate: str) -> None:
         """Take a candidate out of the problem; what was said of the others stays.
@@ -333,13 +339,13 @@ class PanelExplorer:
             if candidate in question.candidates:
                 self._happen("released", question=question.id, reason="dropped")
         self._happen("dropped", candidate=candidate)
-        self._settle()
+        self.settle()
 
     def add(self, candidate: str, positions: Collection[str]) -> None:
         """Let a candidate in: new pairs open for everybody. One who was dropped brings the answers back."""
         with_candidate(self.problem, candidate, list(positions) if not isinstance(positions, str) else "")
         self._happen("added", candidate=candidate, positions=list(positions))
-        self._settle()
+        self.settle()
 
     def _take_back(self, voter: str, reason: str) -> None:
         for question in self._proceedings.open_of(voter):

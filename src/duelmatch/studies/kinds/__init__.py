@@ -48,6 +48,9 @@ class Kind(Protocol):
     def undo(self, question: int, now: float) -> None:
         """Take back an answer for its voter, whose question is open again."""
 
+    def settle(self) -> None:
+        """Decide what follows from answers that were noted, as ``tell`` does for the one it takes."""
+
     def expire(self, now: float) -> None:
         """End the leases of ballots that are over."""
 

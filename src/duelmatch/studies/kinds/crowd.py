@@ -116,6 +116,10 @@ class CrowdKind:
         except DuelError as error:
             raise ConflictError(str(error)) from None
 
+    def settle(self) -> None:
+        """Hand in the ballots that are complete."""
+        self._run.settle()
+
     def expire(self, now: float) -> None:
         """End the ballots whose lease is over."""
         self._run.expire(now=now)

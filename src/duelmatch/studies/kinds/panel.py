@@ -66,8 +66,6 @@ class PanelKind:
             return None
         if self._run.done:
             return "done"
-        if self._run.has_left(voter):
-            return "left"
         return "waiting" if self._run.can_be_asked(voter) else "all yours"
 
     def tell(self, question: int, answer: Ranking, now: float) -> None:
@@ -88,6 +86,10 @@ class PanelKind:
     def undo(self, question: int, now: float) -> None:
         """Take an answer back."""
         self._run.undo(self._run.question(question))
+
+    def settle(self) -> None:
+        """Look at what has come."""
+        self._run.settle()
 
     def expire(self, now: float) -> None:
         """Questions are released one by one; there are no ballots here."""

@@ -160,8 +160,6 @@ class RoundsKind:
         with self._lock:
             if self.done:
                 return "done"
-            if voter in self._left:
-                return "left"
             pair = self._stacks.choose(self._times.get(voter, {}), self._skipped.get(voter, ()))
             if pair is None:
                 return "waiting" if self._others_can(voter) else "all yours"
@@ -201,6 +199,9 @@ class RoundsKind:
         if gone := [name for name in both if name in self._dropped]:
             raise ConflictError(f"'{gone[0]}' withdrew, so that answer does not count any more.")
         self._decide({"kind": "undone", "question": question})
+
+    def settle(self) -> None:
+        """Rounds are played when somebody looks."""
 
     def expire(self, now: float) -> None:
         """There are no ballots here."""

@@ -115,7 +115,8 @@ def _events(
     owner: dict[int, str] = {}
     asked: dict[int, tuple[str, list[str]]] = {}
     for row in rows:
-        kind, question = RENAMED.get(row["kind"], row["kind"]), row["question"]
+        question = row["question"]
+        kind: str = RENAMED.get(row["kind"], row["kind"])
         note = json.loads(row["note"]) if row["note"] else {}
         voter = voters.get(row["voter"])
         edges = [problem.edges[edge] for edge in (row["one"], row["other"]) if edge is not None]
@@ -166,7 +167,7 @@ def _as_crowd(events: Sequence[Event], problem: Problem, old: Mapping[str, Any])
 
 def _with_verdicts(events: Sequence[Event], problem: Problem, settings: Settings) -> Iterator[Event]:
     """Yield the events, with what the study had come to where it was closed."""
-    rules = _Rules(problem, settings.algorithm or "", {}, {}, settings)
+    rules = _Rules(problem, "", {}, {}, settings)
     for event in events:
         rules.note(event)
         data = {"verdict": rules.verdict()} if event.kind == "closed" else event.data
