@@ -19,6 +19,9 @@ FORMAT = 2
 BEGINNING = "0" * 64
 """What the first entry has as the hash of the one before."""
 
+NAMES = '{"names":'
+"""How a line begins that has the names of voters: beside the log, and no part of it."""
+
 Entry = Mapping[str, Any]
 
 
@@ -33,7 +36,7 @@ def checked(lines: Iterable[str], receipts: Sequence[str] = ()) -> Iterator[Entr
     """
     before, number, missing = BEGINNING, 0, [receipt.strip().lower() for receipt in receipts]
     for place, line in enumerate(lines, start=1):
-        if not line.strip():
+        if not line.strip() or (number and line.startswith(NAMES)):
             continue
         number += 1
         entry = _parsed(line, f"Entry {number} (line {place})")
