@@ -181,7 +181,8 @@ class State:
                 self.answers -= 1
                 self.members[asked.voter].answered.remove(asked.number)
                 asked.state, asked.answer, asked.entry, asked.held = "open", None, 0, False
-                self._held = [each for each in self._held if each.data["question"] != asked.number]
+                if asked.ballot is None:
+                    asked.until = entry.at + self.settings.lease
                 self._begin(asked)
             case "corrected":
                 asked = self.questions[data["question"]]
@@ -294,16 +295,17 @@ class State:
 
     def expired(self, now: float, but_of: str) -> list[Asked]:
         """Return the open questions whose lease is over, but not those of one voter."""
-        found: list[Asked] = []
-        own: list[Asked] = []
+        found: dict[int, Asked] = {}
         while self._leases and self._leases[0][0] <= now:
-            lease = heappop(self._leases)
-            asked = self.questions[lease[1]]
-            if asked.state == "open" and asked.until == lease[0]:
-                (own if asked.voter == but_of else found).append(asked)
-        for asked in own:
+            until, number = heappop(self._leases)
+            asked = self.questions[number]
+            if asked.state == "open" and asked.until == until:
+                found[number] = asked
+        own = self.members[but_of].open if but_of in self.members else None
+        if own in found:
+            asked = found.pop(own)
             heappush(self._leases, (asked.until or 0.0, asked.number))
-        return found
+        return list(found.values())
 
     def question(self, asked: Asked) -> Question:
         """Return a question as its voter sees it."""
