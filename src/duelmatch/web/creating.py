@@ -65,7 +65,7 @@ def estimate(new: models.NewStudy) -> models.Estimate:
         soon = {"Retry-After": str(math.ceil(LONGEST_TRIAL))}
         raise HTTPException(429, "Another estimate is being made. Wait a moment, then try again.", soon)
     try:
-        answers = answers_to_expect(problem, settings, len(new.voters))
+        answers = answers_to_expect(problem, settings, len(new.voters), LONGEST_TRIAL)
     finally:
         _estimating.release()
     return models.Estimate(answers=answers)
