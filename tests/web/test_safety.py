@@ -18,9 +18,9 @@ from duelmatch.studies import Store, Study
 from duelmatch.web import Config, Rate, Rates
 from duelmatch.web.guard import is_our_own
 from duelmatch.web.links import qr_code
+from duelmatch.web.metrics import JsonFormatter
 from duelmatch.web.proxies import Proxies
 from duelmatch.web.rates import FORGET_AFTER, MOST_REMEMBERED, Buckets, network_of
-from duelmatch.web.metrics import JsonFormatter
 from web.running import served
 
 SAME = {"Sec-Fetch-Site": "same-origin"}
