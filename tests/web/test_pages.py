@@ -162,7 +162,8 @@ def study(place: tuple[str, Store]) -> Study:
         },
         {"Chair": Details(title="Chair of the meeting", text="Keeps the time and the peace.")},
     )
-    return place[1].create(problem, Settings("panel", parameters={"consistent": False}), "Who does what?")
+    settings = Settings("panel", parameters={"consistent": False})
+    return place[1].create(problem, settings, "Who does what?", ["Ada", "Bea"])
 
 
 def votes(study: Study) -> list[tuple[str, Ranking]]:
@@ -400,7 +401,7 @@ def test_two_voters_at_once(browser: Browser, study: Study, tmp_path: Path) -> N
         for each in both:
             each.until(lambda it=each: it.text("#count").startswith("You have answered 3"))
             each.check()
-    assert [voter.answers for voter in study.voters()] == [3, 3]
+    assert [voter.answers for voter in study.voters()] == [0, 0, 3, 3]
     owner = {entry.data["question"]: entry.voter for entry in study.entries() if entry.kind == "asked"}
     for entry in study.entries():
         assert entry.kind != "answered" or owner[entry.data["question"]] == entry.voter
@@ -431,11 +432,11 @@ def test_the_dashboard_follows_and_changes_the_study(browser: Browser, study: St
     browser.click(f"[data-do='voters/{voters[1]}/conflicts']")
     browser.driver.switch_to.alert.send_keys("Ann, Cyd")
     browser.driver.switch_to.alert.accept()
-    browser.until(lambda: study.voters()[1].conflicts == ("Ann", "Cyd"))
+    browser.until(lambda: study.voters()[-1].conflicts == ("Ann", "Cyd"))
     browser.until(lambda: browser.find(f"[data-do='voters/{voters[1]}/leave']").is_displayed())
     browser.click(f"[data-do='voters/{voters[1]}/leave']")
     browser.driver.switch_to.alert.accept()
-    browser.until(lambda: study.voters()[1].left)
+    browser.until(lambda: study.voters()[-1].left)
     browser.until(lambda: browser.find(f"[data-do='voters/{voters[1]}/return']").is_displayed())
     browser.click("[data-do=edit][data-body*=Cyd]")
     browser.driver.switch_to.alert.send_keys("Cyd the brave")

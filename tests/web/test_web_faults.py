@@ -22,7 +22,7 @@ from studies.playing import check_every_question, check_log
 PROBLEM = dm.Problem.complete([f"c{number}" for number in range(12)], ["chair", "editor", "cook"])
 CLIENTS = 8
 KILLS = 50
-LONG: dict[str, dict[str, Any]] = {"panel": {"consistent": False}, "condorcet": {"size": 300}}
+LONG: dict[str, dict[str, Any]] = {"panel": {"consistent": False}, "borda": {"size": 300}}
 """So that the questions do not run out before the last kill."""
 GIVE_UP = 240.0
 """Seconds; a test that takes so long has failed."""
@@ -110,8 +110,8 @@ def run_clients(
     ("kind", "processes", "algorithm"),
     [
         ("sqlite", 1, "panel"),
-        ("sqlite", 2, "condorcet"),
-        ("postgresql", 2, "condorcet"),
+        ("sqlite", 2, "borda"),
+        ("postgresql", 2, "borda"),
         ("postgresql", 4, "panel"),
     ],
 )
@@ -121,10 +121,8 @@ def test_eight_clients_lose_nothing_while_the_servers_are_killed(
     url = f"sqlite:///{tmp_path}/duels.db" if kind == "sqlite" else request.getfixturevalue("postgres")()
     with Store(url) as store:
         settings = Settings(algorithm, delta=1e-9, lease=2.0, parameters=LONG[algorithm])
-        study = store.create(PROBLEM, settings, "x")
-        tokens = {
-            voter: study.new_link("voter", voter) for voter in [study.add_voter() for _ in range(CLIENTS)]
-        }
+        study = store.create(PROBLEM, settings, "x", [f"v{number}" for number in range(CLIENTS)])
+        tokens = {voter.id: study.new_link("voter", voter.id) for voter in study.voters()}
 
         def clients(port: int, stop: threading.Event) -> list[Client]:
             return [Client(port, study.id, voter, token, stop) for voter, token in tokens.items()]
