@@ -361,9 +361,10 @@ def test_another_tab_and_a_candidate_who_withdrew(browser: Browser, study: Study
     study.drop(names.get(gone, gone))
     browser.press("1")
     browser.until(lambda: gone not in browser.question())
-    assert browser.text("#count").startswith("You have answered 2"), (
-        "the answer is kept, though it tells nothing now"
-    )
+    assert "the next one" in browser.text("#trouble"), "the answer tells nothing now"
+    browser.press("1")
+    browser.until(lambda: browser.text("#count").startswith("You have answered 2"))
+    assert not browser.find("#trouble").is_displayed()
 
 
 def test_only_safe_links_are_links(browser: Browser, study: Study) -> None:
