@@ -15,6 +15,7 @@ from duelmatch.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from duelmatch import experiments, instances, matchings, theory
+    from duelmatch.answers import Answer
     from duelmatch.errors import (
         AlgorithmError,
         DuelError,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
         register_algorithm,
     )
     from duelmatch.explorers.explorer import Explorer, explore, explorer
+    from duelmatch.explorers.panel.decision import decide
     from duelmatch.explorers.result import Progress, Result
     from duelmatch.files.preflib import load_preflib
     from duelmatch.files.problems import load_preferences, load_problem, save_problem
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Algorithm",
     "AlgorithmError",
+    "Answer",
     "Assumption",
     "Details",
     "Duel",
@@ -65,6 +68,7 @@ __all__ = [
     "Result",
     "TooLargeError",
     "algorithms",
+    "decide",
     "estimate_preferences",
     "experiments",
     "explore",
@@ -85,6 +89,7 @@ if not TYPE_CHECKING:  # a type checker would take any name for one of ours
     __getattr__, __dir__ = lazily(
         "duelmatch",
         {
+            "answers": ("Answer",),
             "errors": (
                 "AlgorithmError",
                 "DuelError",
@@ -106,6 +111,7 @@ if not TYPE_CHECKING:  # a type checker would take any name for one of ours
                 "register_algorithm",
             ),
             "explorers.explorer": ("Explorer", "explore", "explorer"),
+            "explorers.panel.decision": ("decide",),
             "explorers.result": ("Progress", "Result"),
             "files.preflib": ("load_preflib",),
             "files.problems": ("load_preferences", "load_problem", "save_problem"),

@@ -338,3 +338,10 @@ def test_help_is_quick() -> None:
             [sys.executable, "-c", listed, *arguments], capture_output=True, text=True, check=True
         )
         assert not {"numpy", "scipy", "numba", "highspy"} & set(done.stderr.split()), arguments
+
+
+def test_a_panel_is_not_simulated_here_and_the_sentence_says_where() -> None:
+    done = simulate("clear.yaml", "--algorithm", "panel")
+    assert done.exit_code == 2
+    assert "panel counts a known panel of judges" in done.output
+    assert "duelmatch decide --help" in done.output

@@ -229,3 +229,17 @@ def test_an_entry_point_that_cannot_be_loaded_is_left_out_with_a_warning(
         catalogue._discover.__wrapped__()
     assert catalogue._known == before
     assert [str(warning.message).split("'")[1] for warning in caught] == [name for name, _ in broken]
+
+
+def test_a_panel_is_listed_and_refused_where_only_a_crowd_can_be_sampled() -> None:
+    assert "panel" in dm.algorithms()
+    assert dm.algorithms("panel") == ("panel",)
+    assert "panel" not in dm.algorithms("crowd")
+    panel = described("panel")
+    assert (panel.answered_by, panel.answers) == ("panel", ("winner", "tie", "ranking"))
+    taken = inspect.signature(resolve_name(str(panel.make))).parameters
+    assert {name: taken[name].default for name in panel.defaults} == panel.defaults
+    with pytest.raises(dm.ProblemError, match="counts a known panel of judges, and here is only a crowd"):
+        catalogue.check("panel", 0.05, 0, {})
+    with pytest.raises(dm.ProblemError, match="is an algorithm of duelmatch"):
+        register_algorithm(dm.Algorithm("panel", "borda", FirstComers))

@@ -73,7 +73,7 @@ def answer_it(study: Study, action: str, question: Question, number: int) -> Non
 
 
 @given(
-    algorithm=st.sampled_from(dm.algorithms()),
+    algorithm=st.sampled_from(dm.algorithms("crowd")),
     actions=st.lists(
         st.tuples(st.sampled_from(ACTIONS), st.integers(1, 3), st.integers(0, 1000)), min_size=5, max_size=60
     ),
@@ -97,7 +97,7 @@ def test_whatever_happens_the_log_replays(
     check_every_question(study.log())
 
 
-@pytest.mark.parametrize("algorithm", dm.algorithms())
+@pytest.mark.parametrize("algorithm", dm.algorithms("crowd"))
 def test_the_explorer_gets_what_it_would_get_from_one_person_alone(algorithm: str) -> None:
     """Answers that come in the order in which they are asked are used as the explorer itself would."""
     course = Course(PROBLEM, (), Settings(algorithm, delta=0.3))

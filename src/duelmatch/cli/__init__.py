@@ -22,6 +22,7 @@ COMMANDS = {
     "check": "Describe a problem: its sizes, duels and maximum matchings.",
     "winners": "Find both winners from known preferences.",
     "plan": "Say how many duels to expect, from the bounds.",
+    "decide": "Say what the answers of a panel decide, and what is open.",
     "ask": "Find the winner by asking you, duel by duel.",
     "simulate": "Run an algorithm many times on known preferences.",
     "experiment": "Compare algorithms over thousands of saved runs.",

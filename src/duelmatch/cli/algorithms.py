@@ -26,6 +26,8 @@ def command(as_json: bool) -> None:
             "guarantee": algorithm.guarantee,
             "use": algorithm.use,
             "assuming": list(algorithm.assuming),
+            "answers": list(algorithm.answers),
+            "answered_by": algorithm.answered_by,
             "parameters": [
                 {"name": own.name, "default": own.default, "range": own.range, "help": own.help}
                 for own in algorithm.parameters
@@ -41,11 +43,17 @@ def command(as_json: bool) -> None:
     page.table(
         {"Name": "left", "Winner": "left", "What it promises": "left", "When to use it": "left"},
         [
-            (str(row["name"]), str(row["criterion"]).capitalize(), str(row["guarantee"]), str(row["use"]))
+            (
+                str(row["name"]),
+                "Either" if row["answered_by"] == "panel" else str(row["criterion"]).capitalize(),
+                str(row["guarantee"]),
+                str(row["use"]),
+            )
             for row in rows
         ],
     )
     page.paragraph(
-        f"The default is {DEFAULT}. All promises assume that each duel is answered independently, with "
-        "probabilities that stay the same."
+        f"The default is {DEFAULT}. All promises but that of panel assume that each duel is answered "
+        "independently, with probabilities that stay the same. A panel is a known group of judges, who are "
+        "counted: duelmatch decide --help."
     )

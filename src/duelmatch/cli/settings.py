@@ -61,6 +61,13 @@ class AlgorithmName(click.ParamType[str]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Look the name up."""
         try:
+            if described(value).answered_by == "panel":
+                self.fail(
+                    f"{value} counts a known panel of judges, and here is only a crowd to sample: see "
+                    "duelmatch decide --help.",
+                    param,
+                    ctx,
+                )
             return described(value).name
         except ProblemError as error:
             self.fail(str(error), param, ctx)
@@ -69,7 +76,7 @@ class AlgorithmName(click.ParamType[str]):
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
         """Offer the names."""
-        return [CompletionItem(name) for name in algorithms() if name.startswith(incomplete)]
+        return [CompletionItem(name) for name in algorithms("crowd") if name.startswith(incomplete)]
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -110,7 +117,7 @@ def settings_options(**usual: Any) -> Callable[[Command], Command]:
 def _parameters() -> dict[str, Parameter]:
     """Return the parameters of all algorithms by name; the first to have one describes it."""
     found: dict[str, Parameter] = {}
-    for name in algorithms():
+    for name in algorithms("crowd"):
         for parameter in described(name).parameters:
             found.setdefault(parameter.name, parameter)
     return found
@@ -122,7 +129,7 @@ def _option(parameter: Parameter, usual: Mapping[str, Any]) -> Callable[[Command
         flag += f"/--no-{parameter.name.replace('_', '-')}"
     users: dict[str, list[str]] = {}
     choices: dict[str, None] = {}
-    for name in algorithms():
+    for name in algorithms("crowd"):
         for own in described(name).parameters:
             if own.name == parameter.name:
                 users.setdefault(_shown(usual.get(own.name, own.default)), []).append(name)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import closing
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any
 
 import numpy as np
 
@@ -25,9 +25,6 @@ from duelmatch.explorers.result import Result
 from duelmatch.panel import Panel
 from duelmatch.preferences import Preferences
 from duelmatch.version import __version__
-
-if TYPE_CHECKING:
-    from duelmatch.explorers.panel.explorer import PanelResult
 
 ANSWERS = 2
 """Keeps the answers' random numbers apart from those of an instance generated from the same seed."""
@@ -42,28 +39,6 @@ MOST_RUNS = 2_000
 """In a task, however short they are."""
 
 
-@overload
-def simulate(
-    preferences: Panel,
-    algorithm: Literal["panel"],
-    delta: float = 0.05,
-    seed: int | None = None,
-    max_duels: int | None = None,
-    **parameters: Any,
-) -> PanelResult: ...
-
-
-@overload
-def simulate(
-    preferences: Preferences,
-    algorithm: str,
-    delta: float = 0.05,
-    seed: int | None = None,
-    max_duels: int | None = None,
-    **parameters: Any,
-) -> Result: ...
-
-
 def simulate(
     preferences: Preferences | Panel,
     algorithm: str,
@@ -71,7 +46,7 @@ def simulate(
     seed: int | None = None,
     max_duels: int | None = None,
     **parameters: Any,
-) -> Result | PanelResult:
+) -> Result:
     """Run an algorithm with answers drawn from known preferences, whole rounds at a time.
 
     Without a ``seed`` one is drawn; the result shows it, and the same seed gives the same run. A

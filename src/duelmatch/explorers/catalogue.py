@@ -161,6 +161,9 @@ class Parameter:
         return f"{what} between {self.low:g} and {self.high:g}"
 
 
+AnsweredBy = Literal["crowd", "panel"]
+
+
 @dataclass(frozen=True, slots=True)
 class Algorithm:
     """An algorithm: what it looks for, how a run is made, and what it promises.
@@ -180,7 +183,9 @@ class Algorithm:
     bound: Callable[..., float] | str | None = None
     bound_note: str = ""
     """What is to be said of the bound, wherever it is shown."""
-    answers: tuple[Literal["winner", "tie"], ...] = ("winner", "tie")
+    answers: tuple[Literal["winner", "tie", "ranking"], ...] = ("winner", "tie")
+    answered_by: AnsweredBy = "crowd"
+    """A crowd is sampled, and ``make`` begins a Search; a panel is known by name, and counted."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not NAME.fullmatch(self.name):
@@ -352,7 +357,37 @@ BUILT_IN = (
     ),
 )
 
-_known = {algorithm.name: algorithm for algorithm in BUILT_IN}
+PANEL = Algorithm(
+    "panel",
+    "condorcet",
+    "duelmatch.explorers.panel.explorer:PanelExplorer",
+    (
+        Parameter(
+            "consistent",
+            bool,
+            True,
+            "Whether judges rank: what follows from a judge's answers is then counted as said.",
+        ),
+        Parameter("questions_each", int, None, "How many questions a judge answers at most.", 0, 1_000_000),
+        Parameter("question_size", int, 2, "How many candidates a question asks to rank.", 2, 10),
+        Parameter(
+            "until",
+            str,
+            "unbeaten",
+            "Where a Condorcet run ends: when no other matching can beat the result, or when the result "
+            "beats all others, if it can.",
+            choices=("unbeaten", "decided"),
+        ),
+    ),
+    "What these judges think, counted: the result is certain, whatever the open answers are.",
+    "When the people who answer are the people who decide: a jury, a committee, a team.",
+    (Assumption.CONSISTENT_JUDGES,),
+    answers=("winner", "tie", "ranking"),
+    answered_by="panel",
+)
+"""It also takes ``voters``, ``criterion``, ``conflicts`` and ``voter_weight``, which are no plain values."""
+
+_known = {algorithm.name: algorithm for algorithm in (*BUILT_IN, PANEL)}
 _registered: dict[str, Algorithm] = {}
 
 
@@ -375,10 +410,10 @@ def registered_algorithms() -> tuple[Algorithm, ...]:
     return tuple(_registered.values())
 
 
-def algorithms() -> tuple[str, ...]:
-    """Return the names of the algorithms."""
+def algorithms(answered_by: AnsweredBy | None = None) -> tuple[str, ...]:
+    """Return the names of the algorithms, all or those that a crowd, or a panel, answers."""
     _discover()
-    return tuple(_known)
+    return tuple(name for name, algorithm in _known.items() if answered_by in (None, algorithm.answered_by))
 
 
 def described(name: object) -> Algorithm:
@@ -405,6 +440,11 @@ def check(algorithm: object, delta: object, seed: object, parameters: Mapping[st
     :raises ProblemError: for an unknown name or parameter, or a value out of range.
     """
     description = described(algorithm)
+    if description.answered_by == "panel":
+        raise ProblemError(
+            f"{description.name} counts a known panel of judges, and here is only a crowd to sample: use "
+            "dm.explorer with voters, dm.simulate with a dm.Panel, or `duelmatch decide`."
+        )
     if not (isinstance(delta, Real) and SMALLEST_DELTA <= delta < 1):  # type: ignore[operator]
         raise ProblemError(
             f"delta must lie between 0 and 1 ({SMALLEST_DELTA:g} at least), not {shortly(delta)}."
@@ -420,7 +460,7 @@ def drawn_seed() -> int:
 
 
 def _add(algorithm: Algorithm) -> None:
-    if any(algorithm.name == other.name for other in BUILT_IN):
+    if any(algorithm.name == other.name for other in (*BUILT_IN, PANEL)):
         raise ProblemError(f"'{algorithm.name}' is an algorithm of duelmatch; choose another name.")
     for other in _known.values():
         kinds = {parameter.name: parameter.kind for parameter in other.parameters}

@@ -65,6 +65,8 @@ def explorer(
     if not isinstance(problem, Problem):
         raise ProblemError(f"An explorer needs a Problem, not {problem!r:.80}.")
     if algorithm == "panel":
+        if max_duels is not None:
+            raise ProblemError("panel has no max_duels: limit the questions of each voter by questions_each.")
         return _panel(problem, parameters)
     seed = drawn_seed() if seed is None else seed
     parameters = check(algorithm, delta, seed, parameters)

@@ -41,10 +41,7 @@ class Entry(NamedTuple):
     @property
     def event(self) -> dict[str, Any]:
         """The event as explorers know it."""
-        event = {"kind": self.kind, **self.data}
-        if self.voter is not None:
-            event["voter"] = self.voter
-        return event
+        return {**self.data, "kind": self.kind, "voter": self.voter}
 
 
 def canonical(data: Mapping[str, Any]) -> str:

@@ -27,13 +27,14 @@ from duelmatch.studies.prepared import Prepared
 Returned = TypeVar("Returned")
 
 MOST_IN_A_BATCH = 100
+ROWS_AT_ONCE = 1_000
 LAST = 2**31 - 1
 """No entry has a higher number."""
 
 _HOLD = Prepared(sa.select(schema.studies).where(schema.studies.c.id == sa.bindparam("id")).with_for_update())
 _END = sa.select(schema.studies.c.seq).where(schema.studies.c.id == sa.bindparam("id"))
-_AFTER = (
-    sa.select(schema.entries)
+_AFTER = Prepared(
+    sa.select(*(column for column in schema.entries.c if column.name != "study"))
     .where(
         schema.entries.c.study == sa.bindparam("s"),
         schema.entries.c.seq > sa.bindparam("a"),
@@ -119,10 +120,10 @@ class Transaction:
 
 def read_entries(connection: Connection, study: str, after: int = 0, last: int = LAST) -> Iterator[Entry]:
     """Yield the entries of a study behind ``after``, up to ``last``."""
-    loads = json.loads
-    for row in connection.execute(_AFTER, {"s": study, "a": after, "b": last}):
-        _, seq, at, kind, by, voter, data, digest = row
-        yield Entry(seq, at, kind, by, voter, loads(data), digest)
+    for rows in _AFTER.many(connection, {"s": study, "a": after, "b": last}, ROWS_AT_ONCE):
+        contents = json.loads(f"[{','.join([row[5] for row in rows])}]")  # far quicker than one by one
+        for (seq, at, kind, by, voter, _, digest), data in zip(rows, contents, strict=True):
+            yield Entry(seq, at, kind, by, voter, data, digest)
 
 
 def end_of(connection: Connection, study: str) -> int:

@@ -155,11 +155,15 @@ class State:
             data.get("ballot"),
             data.get("place"),
         )
+        if asked.number in self.questions:
+            raise StoreError(f"Entry {entry.seq} asks question {asked.number}, which was asked before.")
         self.questions[asked.number] = asked
         self._begin(asked)
 
     def _note_answer(self, entry: Entry) -> None:
         asked = self.questions[entry.data["question"]]
+        if asked.state == "answered":
+            raise StoreError(f"Entry {entry.seq} answers question {asked.number}, which has an answer.")
         self._end(asked)
         asked.state, asked.answer = "answered", tuple(map(tuple, entry.data["answer"]))
         asked.entry, asked.at, asked.hash, asked.struck = entry.seq, entry.at, entry.hash, False

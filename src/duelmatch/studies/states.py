@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
@@ -15,6 +16,18 @@ from duelmatch.studies.log import Held, Transaction, end_of, read_entries
 from duelmatch.studies.state import State
 
 MOST_STATES = 200
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Let the garbage collector rest while millions of objects are made that all stay."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 class States:
@@ -102,7 +115,8 @@ class States:
             if created is None:
                 raise NotThereError(f"There is no study '{study:.80}'.")
             state = State(created)
-            state.note(entries)
+            with _without_collection():
+                state.note(entries)
         with self._lock:
             self._states[study] = state
             while len(self._states) > MOST_STATES:

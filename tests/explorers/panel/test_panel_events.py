@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -260,6 +261,23 @@ def test_a_correction_replaces_and_a_struck_answer_is_not_judged() -> None:
     assert (run.duels, run.state.total.tolist(), run.result.status) == (2, [2], "unbeaten")
 
 
+def test_another_answer_to_what_was_struck_counts() -> None:
+    run = PanelExplorer(PAIR, ["eve", "ned"])
+    events = recorded(run)
+    (first,) = run.ask(1, "eve", deadline=1.0)
+    run.expire(2.0)
+    (second,) = run.ask(1, "eve")
+    run.tell(second, "ann")
+    run.strike_answer(second)
+    assert (run.duels, run.state.total.tolist()) == (0, [1])
+    run.tell(first, "bob")
+    assert (run.duels, run.state.total.tolist()) == (1, [2])
+    again = PanelExplorer(PAIR, ["eve", "ned"])
+    for event in events:
+        again.note(event)
+    same(run, again)
+
+
 def test_who_comes_late_is_asked_and_counted() -> None:
     run = PanelExplorer(PAIR, ["eve"])
     answered(run, {"eve": "ann"})
@@ -387,3 +405,57 @@ def test_what_cannot_be_done_is_refused_in_a_sentence() -> None:
         run.add("ann", ["chair"])
     with pytest.raises(dm.ProblemError, match="list of positions"):
         run.add("tom", "chair")
+
+
+def test_the_order_shown_is_recorded_and_makes_no_difference() -> None:
+    plain, turned = PanelExplorer(TEAM, VOTERS), PanelExplorer(TEAM, VOTERS)
+    turned.shown = lambda number, candidates: candidates[::-1] if number % 2 else candidates
+    events = recorded(turned)
+    while not plain.done:
+        for question, other in zip(
+            plain.ask(2, "eve") or plain.ask(2), turned.ask(2, "eve") or turned.ask(2), strict=True
+        ):
+            assert sorted(question.candidates) == sorted(other.candidates)
+            assert (question.candidates == other.candidates) == (question.id % 2 == 0)
+            plain.tell(question, "ann" if "ann" in question.candidates else "bob")
+            turned.tell(other, "ann" if "ann" in question.candidates else "bob")
+    assert plain.result == turned.result
+    again = PanelExplorer(TEAM, VOTERS)
+    for event in events:
+        again.note(event)
+    same(turned, again)
+
+
+def test_who_can_be_asked_anything() -> None:
+    run = PanelExplorer(PAIR, ["eve", "ned"])
+    assert run.can_be_asked("eve")
+    run.ask(1, "eve")
+    assert not run.can_be_asked("eve")
+    run.leave("ned")
+    assert not run.can_be_asked("ned")
+    with pytest.raises(dm.DuelError, match="no voter 'tom'"):
+        run.can_be_asked("tom")
+
+
+def test_a_search_in_vain_is_not_repeated_after_every_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The least beaten line-up is out of reach here: it is looked for again after twice as many answers."""
+    monkeypatch.setattr("duelmatch.matchings.minimax.LISTED", 1)
+    monkeypatch.setattr("duelmatch.matchings.minimax.CELLS", 0)
+    problem = dm.Problem.complete([f"c{i}" for i in range(4)], ["a", "b", "c"])
+    gave_up: set[int] = set()
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        run = PanelExplorer(problem, VOTERS, consistent=False)
+        events = recorded(run)
+        while not run.done:
+            for question in run.ask(1):
+                run.tell(question, str(rng.choice(question.candidates)))
+        tries = [event["gave_up"] for event in events if event["kind"] == "backed" and event["gave_up"]]
+        tries = list(dict.fromkeys(tries))
+        assert all(later >= 2 * earlier for earlier, later in pairwise(tries))
+        gave_up.update(tries)
+        again = PanelExplorer(problem, VOTERS, consistent=False)
+        for event in events:
+            again.note(event)
+        same(run, again)
+    assert gave_up

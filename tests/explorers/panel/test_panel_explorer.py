@@ -98,6 +98,17 @@ def test_a_ranking_answers_every_pair_of_its_question() -> None:
     assert run.progress.open_answers == 3
 
 
+def test_a_function_can_answer_for_everybody() -> None:
+    result = dm.explore(TEAM, lambda question: min(question.candidates), "panel", voters=VOTERS)
+    assert (result.status, {*(result.matching or {}).values()}) == ("unbeaten", {"ann", "bob"})
+    run = PanelExplorer(TEAM, VOTERS)
+    (question,) = run.ask(1)
+    with pytest.raises(dm.DuelError, match="is not an answer to question 1"):
+        run.tell(question)
+    run.tell(question, winner=question.first)
+    assert run.duels == 1
+
+
 def test_no_difference_is_an_answer() -> None:
     problem = dm.Problem.complete(["ann", "bob"], ["chair"])
     run = PanelExplorer(problem, ["eve"])
@@ -179,14 +190,19 @@ def test_progress_says_what_is_decided_and_what_is_left() -> None:
     panel, ranks = panels.random_panel(2, most=4)
     run = PanelExplorer(panel.problem, panel.voters, consistent=ranks)
     before = run.progress
-    assert before.fewest_questions <= before.expected_questions
+    assert before.fewest_questions is not None
+    assert before.duels_left is not None
+    assert before.fewest_questions <= before.duels_left
+    assert before.shortfall is not None
     assert 0 < before.shortfall <= 0.5
     while not run.done:
         for question in run.ask(1):
             run.tell(question, question.first)
     after = run.progress
-    assert (after.fewest_questions, after.expected_questions) == (0, 0)
-    assert {position for _, position in after.decided} == set(panel.problem.positions)
+    assert (after.fewest_questions, after.duels_left) == (0, 0)
+    for position, candidate in after.decided.items():
+        assert all(matching[position] == candidate for matching in after.possible_winners)
+    assert (run.result.status == "unbeaten") == (len(after.possible_winners) > 1)
     assert after.leader == run.result.matching
 
 
@@ -289,8 +305,46 @@ def test_what_is_no_panel_is_refused_in_a_sentence() -> None:
     panel, _ = panels.random_panel(3)
     with pytest.raises(dm.ProblemError, match="A panel needs its voters"):
         dm.explorer("panel", TEAM)
+    with pytest.raises(dm.ProblemError, match="panel has no max_duels"):
+        dm.explorer("panel", TEAM, voters=VOTERS, max_duels=9)  # type: ignore[call-overload]
     with pytest.raises(dm.ProblemError, match="panel has no parameter 'epsilon'"):
         dm.explorer("panel", TEAM, voters=VOTERS, epsilon=0.1)
     for preferences, algorithm in ((panel, "condorcet"), (panel.preferences(), "panel")):
         with pytest.raises(dm.ProblemError, match="simulated by the algorithm 'panel'"):
             dm.simulate(preferences, algorithm)
+
+
+def test_a_run_can_go_on_from_unbeaten_until_it_is_decided() -> None:
+    further = 0
+    for seed in range(30):
+        panel, ranks = panels.random_panel(seed)
+        short = simulate_panel(panel, consistent=ranks, seed=seed)
+        long = simulate_panel(panel, consistent=ranks, seed=seed, until="decided")
+        count = panels.Count(panel.problem, panels.opinions_of(panel), panels.weights_of(panel))
+        assert long.duels >= short.duels
+        assert long.matching is not None
+        assert count.agrees("condorcet", long.status, tuple(long.matching.values()), long.shortfall or 0.0)
+        if long.status == "unbeaten":  # then nothing is decided by all answers either
+            row = count.lineups.index(tuple(long.matching.values()))
+            assert (np.delete(count.over[row], row) <= 0).any()
+        further += (short.status, long.status) == ("unbeaten", "decided")
+    assert further > 3
+
+
+def test_with_only_skipped_and_absent_answers_open_the_certain_shortfall_is_left() -> None:
+    for criterion in ("condorcet", "borda"):
+        run = PanelExplorer(TEAM, VOTERS, criterion=criterion, consistent=False)  # type: ignore[arg-type]
+        run.leave("zoe")
+        for voter in ("eve", "ned"):
+            for number, question in enumerate(run.ask(20, voter)):
+                if number % 2:
+                    run.skip(question)
+                else:
+                    run.tell(question, "ann" if "ann" in question.candidates else question.first)
+        while questions := run.ask(1):
+            run.skip(questions[0])
+        result = run.result
+        assert (run.done, run.open_duels, result.status) == (True, (), "budget_spent")
+        assert result.shortfall is not None
+        assert 0 < result.shortfall <= 0.5
+        assert result.shortfall == run.progress.shortfall

@@ -64,7 +64,7 @@ class Styles:
     """The colour and marker of each variant of an experiment."""
 
     def __init__(self, variants: Sequence[Variant]) -> None:
-        names = list(algorithms())
+        names = list(algorithms("crowd"))
         self._of: dict[str, tuple[str, str]] = {}
         for variant in variants:
             siblings = [other.label for other in variants if other.algorithm == variant.algorithm]

@@ -2,84 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from numbers import Integral
-from typing import Any, Literal
-
-import numpy as np
+from typing import Any, get_args
 
 from duelmatch.errors import DuelError, ProblemError
-from duelmatch.explorers.catalogue import Assumption
+from duelmatch.explorers.explorer import MISSING
+from duelmatch.explorers.panel.asking import next_question
 from duelmatch.explorers.panel.choice import Choice
-from duelmatch.explorers.panel.criteria import any_pair
-from duelmatch.explorers.panel.plan import QuestionPlan, questions_at_best
-from duelmatch.explorers.panel.proceedings import (
-    Backing,
-    Event,
-    OpenAnswers,
-    Proceedings,
-    Seat,
-    as_conflicts,
-    with_candidate,
-    without,
-)
-from duelmatch.explorers.panel.projection import MANY, Projection
+from duelmatch.explorers.panel.entries import Event, OpenAnswers, Seat
+from duelmatch.explorers.panel.proceedings import Proceedings, as_conflicts, with_candidate, without
+from duelmatch.explorers.panel.standing import Standing, Until
 from duelmatch.explorers.panel.state import PanelState
-from duelmatch.explorers.panel.verdict import PanelStatus, Verdict
 from duelmatch.explorers.questions import Question, places
-from duelmatch.graph import Indices, Mask
+from duelmatch.explorers.result import Progress, Result
 from duelmatch.panel import Conflict, check_voters, judged_pairs, voter_weights
 from duelmatch.preferences import Criterion
-from duelmatch.problem import Matching, Problem
-
-LISTED_WINNERS = 100
-"""Up to so many possible winners are named in the progress."""
+from duelmatch.problem import Problem
 
 LARGEST_QUESTION = 10
-
-
-@dataclass(frozen=True, slots=True)
-class PanelResult:
-    """What a panel has decided, and after how many answers.
-
-    Condorcet: ``decided`` (it beats every other line-up), ``unbeaten`` (none beats it, some may draw),
-    ``no_winner`` (all are beaten, this one by the least). Borda: ``decided``, or ``tied`` (one of the best).
-    All of these are certain. ``budget_spent``: nobody can be asked anything more, or the run is not over; the
-    line-up is the one with the smallest worst defeat that is known. ``shortfall``: its worst defeat
-    (Condorcet), or by how much it is below the best score (Borda), is that at most, for certain, per
-    position. ``assuming`` says what that takes for granted: consistent judges, if answers were inferred.
-    """
-
-    algorithm: str
-    status: Literal["decided", "unbeaten", "no_winner", "tied", "budget_spent"]
-    matching: Matching
-    duels: int
-    shortfall: float
-    assuming: tuple[Assumption, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class PanelProgress:
-    """Where a panel stands.
-
-    ``decided``: the positions whose candidate is the same in every possible winner. ``possible_winners``: the
-    line-ups that may be unbeaten, or among the best, when all have answered; ``possible`` is their number;
-    None and empty where there are too many to look at. ``fewest_questions``: so many answers would make the
-    leader certain, if all of them spoke for it; what follows by consistency can save some of them.
-    ``expected_questions``: the same with answers as they are expected. Both are estimates, along the present
-    plan.
-    """
-
-    duels: int
-    leader: Matching
-    shortfall: float
-    decided: tuple[tuple[str, str], ...]
-    possible: int | None
-    possible_winners: tuple[Matching, ...]
-    fewest_questions: int
-    expected_questions: int
-    open_answers: int
 
 
 class PanelExplorer:
@@ -95,7 +37,8 @@ class PanelExplorer:
     ``criterion`` is "condorcet" or "borda"; ``consistent`` judges rank, so that what follows from their
     answers need not be asked; ``conflicts`` lists the candidates (or edges, or pairs) that a voter does not
     judge; ``questions_each`` limits the answers of each voter; ``question_size`` is the number of candidates
-    in a question.
+    in a question. A Condorcet run ends when a line-up is unbeaten for certain; ``until="decided"`` goes on
+    until it beats every other, or certainly does not.
 
     Each of these methods decides, makes events (:mod:`.proceedings`), takes each of them over by ``note``,
     and then passes it to ``record``, if that is set. A new explorer with the same arguments that notes the
@@ -113,6 +56,7 @@ class PanelExplorer:
         voter_weight: Mapping[str, object] | None = None,
         questions_each: int | None = None,
         question_size: int = 2,
+        until: Until = "unbeaten",
     ) -> None:
         if not isinstance(problem, Problem):
             raise ProblemError(f"An explorer needs a Problem, not {problem!r:.80}.")
@@ -120,7 +64,9 @@ class PanelExplorer:
             raise ProblemError(f"The criterion must be 'borda' or 'condorcet', not {criterion!r:.80}.")
         if not isinstance(consistent, bool):
             raise ProblemError(f"consistent must be True or False, not {consistent!r:.80}.")
-        self.criterion, self.consistent = criterion, consistent
+        if until not in get_args(Until):
+            raise ProblemError(f"until must be 'unbeaten' or 'decided', not {until!r:.80}.")
+        self.criterion, self.consistent, self.until = criterion, consistent, until
         names = check_voters(voters)
         self.questions_each = None if questions_each is None else _whole("questions_each", questions_each, 0)
         self.question_size = _whole("question_size", question_size, 2, LARGEST_QUESTION)
@@ -129,14 +75,14 @@ class PanelExplorer:
         voter_weights(names, weights)
         self.record: Callable[[Event], None] | None = None
         """Called with each event that this object decided, after it was noted."""
+        self.shown: Callable[[int, Sequence[str]], Sequence[str]] | None = None
+        """The order in which a question shows its candidates, given its number; as in the problem if None."""
         self._proceedings = Proceedings(
             problem,
             {voter: Seat(weights.get(voter, 1), as_conflicts(conflicts.get(voter, ()))) for voter in names},
         )
-        self._projection: Projection | None = None
-        self._standing: Verdict | None = None  # of the line-up that is backed
-        self._final: tuple[Verdict, bool] | None = None  # what is certain, and whether nobody can be asked
-        self._plan: QuestionPlan | None = None
+        self.standing = Standing(self._proceedings, criterion, consistent, self.questions_each, until)
+        """What is certain, who is backed, and what is still needed, in edges and whole numbers."""
 
     # Events
 
@@ -146,9 +92,7 @@ class PanelExplorer:
         :raises DuelError: if it cannot have happened here.
         """
         self._proceedings.note(event)
-        self._final = self._plan = None
-        if not self._proceedings.is_settled:
-            self._standing = None
+        self.standing.changed()
 
     def _happen(self, kind: str, **data: Any) -> None:
         event = {"kind": kind, **data}
@@ -158,12 +102,9 @@ class PanelExplorer:
 
     def settle(self) -> None:
         """Look at what has come, and say whom the design backs now, if that is somebody else."""
-        standing, rival = self._look(), self._now.method.judge.possible
-        backing = Backing(
-            self._named(standing.matching), None if rival is None else self._named(rival), standing.status
-        )
+        backing = self.standing.backing
         if backing != self._proceedings.backing:
-            self._happen("backed", champion=backing.champion, rival=backing.rival, status=backing.status)
+            self._happen("backed", **asdict(backing))
 
     # Questions and answers
 
@@ -185,13 +126,12 @@ class PanelExplorer:
     @property
     def duels(self) -> int:
         """How many answers count."""
-        return self._now.duels
+        return self.standing.now.duels
 
     @property
     def done(self) -> bool:
         """Whether the outcome is certain, or nobody can be asked anything more."""
-        verdict, exhausted = self._look_again()
-        return verdict.status is not None or exhausted
+        return self.standing.done
 
     @property
     def open_duels(self) -> tuple[Question, ...]:
@@ -214,21 +154,22 @@ class PanelExplorer:
         self.settle()
         questions: list[Question] = []
         while len(questions) < n and not self.done:
-            judges = None if voter is None else [self._now.number[voter]]
-            found = self._next(judges)
+            now, plan = self.standing.now, self.standing.plan
+            judges = None if voter is None else [now.number[voter]]
+            found = next_question(now, plan, judges, self.question_size, bool(self._proceedings.open))
             if found is None:
                 break
             questions.append(self._hand_out(*found, deadline))
         return questions
 
     def can_be_asked(self, voter: str) -> bool:
-        """Whether there is anything left that this voter could be asked, now or later."""
+        """Whether there is anything that this voter could be asked, now or when others cannot help."""
         self._seated(voter)
-        number = self._now.number.get(voter)
-        return number is not None and bool(self._askable(number).any())
+        now = self.standing.now
+        return bool(now.askable(now.number[voter]).any())
 
-    def tell(self, question: Question, answer: object) -> None:
-        """Take an answer: the better one, None for no difference, or a ranking.
+    def tell(self, question: Question, answer: object = MISSING, *, winner: object = MISSING) -> None:
+        """Take an answer: the better one, None for no difference, or a ranking; ``winner`` is another name.
 
         A refused answer changes nothing. After the end answers still count. So do answers to questions whose
         time was over.
@@ -239,7 +180,8 @@ class PanelExplorer:
         late = entry is not None and (entry.status, entry.reason) == ("released", "expired")
         if not late or entry is None or entry.question != question:
             self._check_open(question)
-        self._happen("answered", question=question.id, answer=_groups(question, answer))
+        given = winner if answer is MISSING else answer
+        self._happen("answered", question=question.id, answer=_groups(question, given))
         self.settle()
 
     def release(self, question: Question, reason: str = "released") -> None:
@@ -321,10 +263,9 @@ class PanelExplorer:
     def declare_conflict(self, voter: str, candidates: Collection[Conflict]) -> None:
         """Take a voter out of all pairs with these candidates (or of these edges, or pairs)."""
         self._seated(voter)
-        judged_pairs(self.problem, [voter], {voter: candidates})
         out = judged_pairs(self.problem, [voter], {voter: candidates})[0]
         for question in list(self._proceedings.open_of(voter)):
-            if not out[self._now.pairs_of(question)].all():
+            if not out[self.standing.now.pairs_of(question)].all():
                 self._happen("released", question=question.id, reason="released")
         self._happen("conflict", voter=voter, candidates=_plain(candidates))
         self.settle()
@@ -343,7 +284,7 @@ class PanelExplorer:
 
     def add(self, candidate: str, positions: Collection[str]) -> None:
         """Let a candidate in: new pairs open for everybody. One who was dropped brings the answers back."""
-        with_candidate(self.problem, candidate, list(positions) if not isinstance(positions, str) else "")
+        with_candidate(self.problem, candidate, positions)
         self._happen("added", candidate=candidate, positions=list(positions))
         self.settle()
 
@@ -354,162 +295,32 @@ class PanelExplorer:
     # Where it stands
 
     @property
-    def result(self) -> PanelResult:
+    def result(self) -> Result:
         """The result; before the run is over, what it would be if it were stopped now."""
-        verdict = self.verdict
-        assumed = self._now.state.inferred or (self.consistent and self.criterion == "borda")
-        assuming = (Assumption.CONSISTENT_JUDGES,) if assumed else ()
-        matching = self.problem.matching(verdict.matching.tolist())
-        status = verdict.status or "budget_spent"
-        return PanelResult("panel", status, matching, self.duels, self._per_position(verdict), assuming)
+        return self.standing.result()
 
     @property
-    def progress(self) -> PanelProgress:
+    def progress(self) -> Progress:
         """Where the panel stands; looking at thousands of line-ups takes a while."""
-        verdict = self.verdict
-        rows = self._now.method.judge.possible_winners()
-        certain = verdict.status in ("decided", "unbeaten") or rows is None or not len(rows)
-        kept = verdict.matching[None, :] if certain and verdict.status else rows
-        same = [] if kept is None or not len(kept) else kept[0][(kept == kept[0]).all(axis=0)].tolist()
-        fewest, expected = (0, 0) if verdict.status else self._questions_left()
-        return PanelProgress(
-            self.duels,
-            self.problem.matching(verdict.matching.tolist()),
-            self._per_position(verdict),
-            tuple(self.problem.edges[edge] for edge in same),
-            None if rows is None else len(rows),
-            ()
-            if rows is None or len(rows) > LISTED_WINNERS
-            else tuple(map(self.problem.matching, rows.tolist())),
-            fewest,
-            expected,
-            int(self._now.state.unknown.sum()),
-        )
-
-    @property
-    def verdict(self) -> Verdict:
-        """What is certain of the leader, in edges and whole numbers."""
-        return self._look_again()[0]
+        return self.standing.progress()
 
     @property
     def state(self) -> PanelState:
         """The opinions and the count."""
-        return self._now.state
-
-    def _questions_left(self) -> tuple[int, int]:
-        plan = self._current_plan()
-        fewest = questions_at_best(plan, self._now.state)
-        share = plan.share[plan.need > 0]
-        return fewest, round(fewest / float(share.mean())) if len(share) else fewest
-
-    def _per_position(self, verdict: Verdict) -> float:
-        return verdict.shortfall / self._now.method.judge.bounds.unit / self.problem.graph.positions
+        return self.standing.now.state
 
     # Inside
-
-    @property
-    def _now(self) -> Projection:
-        """The record in numbers, brought up to date."""
-        if self._projection is None or self._proceedings.has_changed:
-            changes = self._proceedings.take_changes()
-            if self._projection is None or changes is None or len(changes) > MANY:
-                self._projection = Projection(self._proceedings, self.criterion, self.consistent)
-            else:
-                self._projection.work_in(changes)
-        return self._projection
-
-    def _look(self) -> Verdict:
-        """Return what is certain of the line-up that is to be backed: a function of the record.
-
-        One that was backed with certainty is looked at first; the search goes on only if it is not certain
-        any more. If the record has whom the design backs since the last answer, nothing is searched for.
-        """
-        if self._standing is None:
-            now, backing = self._now, self._proceedings.backing
-            judge, last = now.method.judge, self._edges(backing.champion)
-            judge.possible = self._edges(backing.rival)
-            if last is not None and (self._proceedings.is_settled or backing.status is not None):
-                self._standing = judge.verdict(last)
-                if self._standing.status is not None or self._proceedings.is_settled:
-                    return self._standing
-            self._standing = now.method.search(last)
-        return self._standing
-
-    def _look_again(self) -> tuple[Verdict, bool]:
-        """Return what is certain, and whether nobody can be asked anything more."""
-        if self._final is None:
-            verdict, exhausted = self._look(), False
-            if verdict.status is None and not self._proceedings.open and not self._anyone_askable():
-                judge = self._now.method.judge
-                rival = judge.possible
-                verdict, exhausted = self._now.method.last_verdict(verdict.matching), True
-                judge.possible = rival
-            self._final = verdict, exhausted
-        return self._final
-
-    def _edges(self, lineup: Mapping[str, str] | None) -> Indices | None:
-        """Return a named line-up in edges; None if it is not one of this problem any more."""
-        if lineup is None:
-            return None
-        try:
-            return self.problem.edge_numbers(lineup)
-        except ProblemError:
-            return None
-
-    def _named(self, matching: Indices) -> dict[str, str]:
-        return dict(self.problem.matching(matching.tolist()))
-
-    def _askable(self, judge: int) -> Mask:
-        """Mark the pairs that a judge can be asked about now."""
-        spent = self.questions_each is not None and self._busy(judge) >= self.questions_each
-        return np.zeros(self._now.state.pairs, dtype=np.bool_) if spent else self._now.askable(judge)
-
-    def _busy(self, judge: int) -> int:
-        seat = self._proceedings.seats[self._now.voters[judge]]
-        return seat.answered + seat.open
-
-    def _anyone_askable(self) -> bool:
-        return any(self._askable(judge).any() for judge in range(len(self._now.voters)))
-
-    def _current_plan(self) -> QuestionPlan:
-        if self._plan is None:
-            self._plan = self._now.method.plan(self.verdict.matching, self._now.pending)
-        return self._plan
-
-    def _next(self, judges: list[int] | None) -> tuple[int, Choice] | None:
-        """Return a judge and what to ask: a question of the most useful kind that there is for anybody."""
-        everyone = range(len(self._now.voters))
-        asked = sorted(everyone, key=self._busy) if judges is None else judges
-        for way in self._ways():
-            for judge in asked:
-                askable = self._askable(judge)
-                if askable.any() and (choice := way(judge, askable)):
-                    return judge, choice
-            others = (judge for judge in everyone if judge not in asked)
-            if any(askable.any() and way(j, askable) for j in others for askable in [self._askable(j)]):
-                return None
-        return None
-
-    def _ways(self) -> Iterator[Callable[[int, Mask], Choice | None]]:
-        """Yield the kinds of questions, the most useful first."""
-        now, size = self._now, self.question_size
-        method, plan = now.method, self._current_plan()
-        yield lambda judge, askable: method.choose(plan, judge, askable, now.blocked[judge] > 0, size)
-        if self._proceedings.open:  # as if nobody answered what is handed out
-            careful = method.plan(plan.champion, np.zeros(now.state.pairs))
-            yield lambda judge, askable: method.choose(careful, judge, askable, now.blocked[judge] > 0, size)
-        yield lambda judge, askable: method.refute(plan, askable)
-        yield lambda judge, askable: any_pair(now.state, askable)
 
     def _hand_out(self, judge: int, choice: Choice, deadline: float | None) -> Question:
         names = [self.problem.edges[edge] for edge in sorted(choice)]
         number = self._proceedings.last_question + 1
+        candidates = [name for name, _ in names]
         self._happen(
             "asked",
             question=number,
-            voter=self._now.voters[judge],
+            voter=self.standing.now.voters[judge],
             position=names[0][1],
-            candidates=[name for name, _ in names],
+            candidates=candidates if self.shown is None else list(self.shown(number, candidates)),
             until=deadline,
         )
         return self._proceedings.open[number]
@@ -557,4 +368,4 @@ def _whole(name: str, number: object, low: int, high: int | None = None) -> int:
     return whole
 
 
-__all__ = ["PanelExplorer", "PanelProgress", "PanelResult", "PanelStatus"]
+__all__ = ["PanelExplorer"]

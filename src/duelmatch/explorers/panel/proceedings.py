@@ -14,7 +14,7 @@ same record, wherever they come from:
     left        {voter, open_answers}            "open" or "dropped"; returned {voter}
     entered     {voter, weight, conflicts}       conflict {voter, candidates}
     dropped     {candidate}                      added {candidate, positions}
-    backed      {champion, rival, status}        whom the design backs, against whom, and what is certain
+    backed      {champion, rival, status, gave_up}  whom the design backs, against whom; what is certain
 
 Nothing is forgotten: an answer that does not count now (its voter is struck, its candidate dropped) is still
 there, and counts again when the voter is reinstated or the candidate is added again.
@@ -22,63 +22,14 @@ there, and counts again when the voter is reinstated or the candidate is added a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 
 from duelmatch.errors import DuelError, ProblemError
+from duelmatch.explorers.panel.entries import Backing, Change, Entry, Event, Groups, QuestionStatus, Seat
 from duelmatch.explorers.questions import Question
 from duelmatch.panel import Conflict
 from duelmatch.problem import Problem
-
-Event = Mapping[str, Any]
-Groups = Sequence[Sequence[str]]
-"""An answer: groups of candidates, best first; there is no difference within a group."""
-
-OpenAnswers = Literal["open", "dropped"]
-Status = Literal["open", "answered", "skipped", "released"]
-
-
-@dataclass(slots=True)
-class Seat:
-    """A voter: what the vote weighs, what the voter does not judge, and whether it counts now."""
-
-    weight: object = 1
-    conflicts: tuple[Conflict, ...] = ()
-    struck: bool = False
-    left: OpenAnswers | None = None
-    answered: int = 0
-    open: int = 0
-
-
-@dataclass(slots=True)
-class Entry:
-    """A question, and what became of it."""
-
-    question: Question
-    until: float | None = None
-    status: Status = "open"
-    reason: str | None = None
-    answer: Groups | None = None
-    """None if there is none, or if it was struck."""
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """That the status of an entry, or its answer, is not what it was."""
-
-    entry: Entry
-    before: Status
-    after: Status
-
-
-@dataclass(frozen=True, slots=True)
-class Backing:
-    """Whom the design backs, which line-up may turn out less beaten, and what was certain then."""
-
-    champion: Mapping[str, str] | None = None
-    rival: Mapping[str, str] | None = None
-    status: str | None = None
 
 
 class Proceedings:
@@ -96,6 +47,8 @@ class Proceedings:
         self.is_settled = False
         """Whether the design has looked at everything that was answered."""
         self._changes: list[Change] | None = None
+        self._with_struck: set[tuple[str | None, str]] = set()
+        """(voter, position) where an answer is struck, or was."""
 
     def note(self, event: Event) -> None:
         """Take over an event.
@@ -184,8 +137,8 @@ class Proceedings:
         was, entry.answer = entry.answer, event["answer"]
         assert entry.question.voter is not None, "every question of a panel is a voter's"
         self.told[entry.question.voter, entry.question.position][entry.question.id] = entry.answer
-        if was is None or entry.answer is None:  # who judges what has changed
-            self._changes = None
+        if was is None or entry.answer is None:
+            self._with_struck.add((entry.question.voter, entry.question.position))
         self._changed(entry, "answered")
         self.is_settled = False
 
@@ -196,7 +149,7 @@ class Proceedings:
         return entry
 
     def _move(
-        self, entry: Entry, status: Status, reason: str | None = None, answer: Groups | None = None
+        self, entry: Entry, status: QuestionStatus, reason: str | None = None, answer: Groups | None = None
     ) -> None:
         question, before = entry.question, entry.status
         assert question.voter is not None, "every question of a panel is a voter's"
@@ -206,8 +159,7 @@ class Proceedings:
             seat.open -= 1
         if before == "answered":
             seat.answered -= 1
-            if self.told[place].pop(question.id) is None:
-                self._changes = None
+            del self.told[place][question.id]
         entry.status, entry.reason, entry.answer = status, reason, answer
         if status == "open":
             self.open[question.id] = question
@@ -217,7 +169,10 @@ class Proceedings:
             self.told.setdefault(place, {})[question.id] = answer
         self._changed(entry, before)
 
-    def _changed(self, entry: Entry, before: Status) -> None:
+    def _changed(self, entry: Entry, before: QuestionStatus) -> None:
+        place = entry.question.voter, entry.question.position
+        if "answered" in (before, entry.status) and place in self._with_struck:
+            self._changes = None  # what the voter judges may have changed
         if self._changes is not None:
             self._changes.append(Change(entry, before, entry.status))
 
@@ -278,7 +233,9 @@ class Proceedings:
         self._everything_changed()
 
     def _backed(self, event: Event) -> None:
-        self.backing = Backing(event["champion"], event.get("rival"), event.get("status"))
+        self.backing = Backing(
+            event["champion"], event.get("rival"), event.get("status"), event.get("gave_up")
+        )
         self.is_settled = True
 
 
@@ -312,24 +269,20 @@ def without(problem: Problem, candidate: str) -> Problem:
     :raises ProblemError: if there is none of this name, or a position could not be filled any more.
     """
     problem.candidate_number(candidate)
-    details = {name: what for name, what in problem.candidate_details.items() if name != candidate}
-    return Problem(
-        tuple(name for name in problem.candidates if name != candidate),
-        problem.positions,
-        tuple(edge for edge in problem.edges if edge[0] != candidate),
-        details,
-        problem.position_details,
+    return replace(
+        problem,
+        candidates=tuple(name for name in problem.candidates if name != candidate),
+        edges=tuple(edge for edge in problem.edges if edge[0] != candidate),
+        candidate_details={n: what for n, what in problem.candidate_details.items() if n != candidate},
     )
 
 
-def with_candidate(problem: Problem, candidate: str, positions: Sequence[str]) -> Problem:
+def with_candidate(problem: Problem, candidate: str, positions: Collection[str]) -> Problem:
     """Return the problem with one more candidate, behind the others."""
     if isinstance(positions, str) or not positions:
         raise ProblemError(f"'{candidate!s:.80}' needs a list of positions to be a candidate for.")
-    return Problem(
-        (*problem.candidates, candidate),
-        problem.positions,
-        problem.edges + tuple((candidate, position) for position in positions),
-        problem.candidate_details,
-        problem.position_details,
+    return replace(
+        problem,
+        candidates=(*problem.candidates, candidate),
+        edges=problem.edges + tuple((candidate, position) for position in positions),
     )

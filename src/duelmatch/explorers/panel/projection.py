@@ -14,8 +14,9 @@ import numpy as np
 from duelmatch.errors import ProblemError
 from duelmatch.explorers.panel.closure import UNKNOWN, Opinions
 from duelmatch.explorers.panel.criteria import BordaMethod, CondorcetMethod
+from duelmatch.explorers.panel.entries import Change, Groups
 from duelmatch.explorers.panel.model import Model
-from duelmatch.explorers.panel.proceedings import Change, Groups, Proceedings
+from duelmatch.explorers.panel.proceedings import Proceedings
 from duelmatch.explorers.panel.state import PanelState
 from duelmatch.explorers.questions import Question
 from duelmatch.graph import Indices, Mask, Vector
@@ -29,8 +30,10 @@ MANY = 500
 class Projection:
     """The state of a panel, with the model and the method that look at it."""
 
-    def __init__(self, proceedings: Proceedings, criterion: Criterion, consistent: bool) -> None:
-        self._proceedings = proceedings
+    def __init__(
+        self, proceedings: Proceedings, criterion: Criterion, consistent: bool, questions_each: int | None
+    ) -> None:
+        self._proceedings, self._questions_each = proceedings, questions_each
         problem, seats = proceedings.problem, proceedings.seats
         self.problem = problem
         self.voters = tuple(seats)
@@ -76,10 +79,21 @@ class Projection:
     def askable(self, judge: int) -> Mask:
         """Mark the pairs that a judge can be asked about now."""
         state, seat = self.state, self._proceedings.seats[self.voters[judge]]
-        if seat.left is not None or seat.struck:
+        spent = self._questions_each is not None and self.busy(judge) >= self._questions_each
+        if spent or seat.left is not None or seat.struck:
             return np.zeros(state.pairs, dtype=np.bool_)
         askable: Mask = (state.opinion[judge] == UNKNOWN) & state.judged[judge] & (self.blocked[judge] == 0)
         return askable
+
+    @property
+    def is_anyone_askable(self) -> bool:
+        """Whether there is a judge who can be asked anything."""
+        return any(self.askable(judge).any() for judge in range(len(self.voters)))
+
+    def busy(self, judge: int) -> int:
+        """Return how many questions a judge has answered or has open."""
+        seat = self._proceedings.seats[self.voters[judge]]
+        return seat.answered + seat.open
 
     def pairs_of(self, question: Question) -> Indices:
         """Return the pairs that a question is about, of the candidates that are there."""
