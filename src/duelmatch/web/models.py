@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from duelmatch import studies
-from duelmatch.explorers.panel import PanelProgress, PanelResult
 from duelmatch.problem import LONGEST_NAME
 from duelmatch.studies import LARGEST_NUMBER, LARGEST_WEIGHT, LONGEST_REASON, Phase, Reason, Role, Status
 
@@ -319,7 +318,7 @@ class Outcome(BaseModel):
         "decided", "unbeaten", "tied", "certified", "within_epsilon", "no_winner", "budget_spent"
     ] = Field(description="The first three are certain, of a panel; budget_spent: nothing is certain yet.")
     matching: dict[str, str] | None
-    error_allowed: float | None = Field(description="Of a crowd: how often such a result may be wrong.")
+    error_allowed: float = Field(description="How often such a result may be wrong; 0 for a panel.")
     shortfall: float | None = Field(
         description="Of a panel: it is certain that no other is ahead by more than that per position."
     )
@@ -335,16 +334,15 @@ class Outcome(BaseModel):
     def of_status(cls, status: Status) -> Outcome:
         """Show the result that a status tells."""
         result, progress = status.result, status.progress
-        panel = isinstance(progress, PanelProgress)
         return cls(
             status=result.status,
             matching=None if result.matching is None else dict(result.matching),
-            error_allowed=None if isinstance(result, PanelResult) else result.delta,
-            shortfall=result.shortfall if isinstance(result, PanelResult) else None,
+            error_allowed=result.delta,
+            shortfall=result.shortfall,
             assuming=[str(assumption) for assumption in status.assuming],
-            accepted=_edges(progress.decided if panel else progress.accepted),  # type: ignore[union-attr]
-            rejected=_edges(() if panel else progress.rejected),  # type: ignore[union-attr]
-            undecided=_edges(() if panel else progress.undecided),  # type: ignore[union-attr]
+            accepted=_edges(progress.accepted),
+            rejected=_edges(progress.rejected),
+            undecided=_edges(progress.undecided),
             dropped=list(status.dropped),
             entries=status.entries,
             hash=status.hash,

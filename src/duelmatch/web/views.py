@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from duelmatch.explorers.catalogue import described
-from duelmatch.explorers.panel import PanelProgress, PanelResult
 from duelmatch.preferences import Criterion
 from duelmatch.studies import HOUR, Link, Point, Status, Study, Voter
 from duelmatch.web import wording
@@ -132,8 +131,8 @@ class Dashboard:
         """Look at a study."""
         status, history = study.status(), study.history()
         names = Names.of(study.problem)
-        panel = isinstance(status.result, PanelResult)
-        p_value = None if isinstance(status.progress, PanelProgress) else status.progress.p_value
+        panel = study.settings.kind == "panel"
+        p_value = status.progress.p_value
         bars, bars_label = _bars(history.hours)
         return cls(
             status=status,
@@ -141,11 +140,9 @@ class Dashboard:
             headline=wording.headline(status),
             explanation=wording.explanation(status),
             criterion=wording.CRITERIA[_criterion(study)],
-            wrong=None
-            if isinstance(status.result, PanelResult)
-            else wording.wrong_at_most(status.result.delta),
+            wrong=None if panel else wording.wrong_at_most(status.result.delta),
             sure=None if p_value is None else max(0.0, 1 - p_value),
-            shortfall=status.result.shortfall if isinstance(status.result, PanelResult) else None,
+            shortfall=status.result.shortfall if panel else None,
             possible=status.progress.possible,
             races=_races(status, names),
             graph=_graph(study, status, names),
@@ -183,42 +180,29 @@ def _leader(status: Status) -> Mapping[str, str]:
     return (status.result.matching or status.progress.leader or {}) if status.progress.duels else {}
 
 
-def _possible(status: Status) -> set[tuple[str, str]] | None:
-    """Return who may still fill which position; None if that is not known."""
+def _possible(status: Status) -> set[tuple[str, str]]:
+    """Return who may still fill which position."""
     progress = status.progress
     if progress.possible_winners:
         return {(line[position], position) for line in progress.possible_winners for position in line}
-    if isinstance(progress, PanelProgress):
-        return None
     return {*progress.accepted, *progress.undecided}
 
 
 def _races(status: Status, names: Names) -> list[Race]:
     """Return who may still win each position, as far as the study tells."""
-    leader, possible = _leader(status), _possible(status)
-    decided = _decided(status)
+    leader, possible, decided = _leader(status), _possible(status), status.progress.decided
     races = []
     for position, called in names.positions.items():
         ahead = leader.get(position)
         others = [
             who
             for name, who in names.candidates.items()
-            if possible is not None
-            and (name, position) in possible
-            and name != ahead
-            and decided.get(position) in (None, name)
+            if (name, position) in possible and name != ahead and decided.get(position) in (None, name)
         ]
         races.append(
             Race(called, None if ahead is None else names.candidates[ahead], [] if status.done else others)
         )
     return races
-
-
-def _decided(status: Status) -> dict[str, str]:
-    """Return the positions whose candidate is settled."""
-    progress = status.progress
-    edges = progress.decided if isinstance(progress, PanelProgress) else progress.accepted
-    return {position: candidate for candidate, position in edges}
 
 
 def _graph(study: Study, status: Status, names: Names) -> Graph | None:
@@ -231,14 +215,14 @@ def _graph(study: Study, status: Status, names: Names) -> Graph | None:
     candidates = _heights(problem.candidates, height)
     positions = _heights(problem.positions, height)
     leader = {(candidate, position) for position, candidate in _leader(status).items()}
-    accepted, possible = _decided(status), _possible(status)
+    accepted, possible = status.progress.decided, _possible(status)
     x1, x2 = SIDE * GRAPH_WIDTH, (1 - SIDE) * GRAPH_WIDTH
     lines = []
     for edge in problem.edges:
         if edge[0] in status.dropped:
             continue
         kind: Kind = "open"
-        if possible is not None and edge not in possible:
+        if edge not in possible:
             kind = "rejected"
         elif accepted.get(edge[1]) == edge[0]:
             kind = "accepted"

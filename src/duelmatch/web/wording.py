@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from math import ceil, floor
 
 from duelmatch.explorers.catalogue import Assumption
-from duelmatch.explorers.panel import PanelResult
 from duelmatch.preferences import Criterion
 from duelmatch.studies import Status
 
@@ -48,7 +47,7 @@ def headline(status: Status) -> str:
 
 def explanation(status: Status) -> str:
     """Say what a study has found, and what that takes for granted."""
-    text = _panel_sentence(status) if isinstance(status.result, PanelResult) else _crowd_sentence(status)
+    text = _panel_sentence(status) if status.algorithm == "panel" else _crowd_sentence(status)
     if status.result.status == "budget_spent":
         return text
     for assumption in status.assuming:
@@ -59,8 +58,7 @@ def explanation(status: Status) -> str:
 
 def _panel_sentence(status: Status) -> str:
     result = status.result
-    assert isinstance(result, PanelResult), "of a panel"
-    behind = points(result.shortfall)
+    behind = points(result.shortfall or 0.0)
     match result.status:
         case "decided":
             return "This line-up is the panel's choice, whatever the votes still missing would say."
@@ -87,7 +85,6 @@ def _panel_sentence(status: Status) -> str:
 
 def _crowd_sentence(status: Status) -> str:
     result = status.result
-    assert not isinstance(result, PanelResult), "of a crowd"
     wrong = wrong_at_most(result.delta)
     match result.status:
         case "certified":

@@ -18,7 +18,7 @@ from duelmatch.errors import FileError
 from duelmatch.files.text import printable
 
 if TYPE_CHECKING:
-    from duelmatch.explorers.panel import PanelResult
+    import duelmatch as dm
     from duelmatch.studies import Entry, Status, Study
 
 MOST_BYTES = 500_000_000
@@ -36,8 +36,6 @@ def status(study: Study, as_json: bool) -> None:
     Example:
       duelmatch study status
     """  # noqa: D301
-    from duelmatch.explorers.panel import PanelResult
-
     with working("Going through the log"):
         where = study.status()
     if as_json:
@@ -46,7 +44,7 @@ def status(study: Study, as_json: bool) -> None:
     page = Page()
     page.heading(f"{where.name}: {where.phase}")
     page.facts(_facts(where, study))
-    if isinstance(where.result, PanelResult):
+    if where.algorithm == "panel" and where.result.matching is not None:
         certain = where.result.status != "budget_spent"
         heading = "Candidate" if certain else "Candidate (NOT CERTAIN)"
         page.table({"Position": "left", heading: "left"}, where.result.matching.items())
@@ -56,9 +54,10 @@ def status(study: Study, as_json: bool) -> None:
     page.paragraph(GUESS if where.result.status == "budget_spent" else meaning(where.result))
 
 
-def panel_meaning(result: PanelResult) -> str:
+def panel_meaning(result: dm.Result) -> str:
     """Say what a panel has decided."""
     proviso = "".join(f", if {assumption.sentence}" for assumption in result.assuming)
+    points = f"{100 * (result.shortfall or 0.0):.1f} points per position"
     match result.status:
         case "decided":
             return f"This is decided{proviso}: whatever the open answers are, it is the panel's choice."
@@ -71,17 +70,12 @@ def panel_meaning(result: PanelResult) -> str:
         case "no_winner":
             return (
                 f"Every line-up is beaten by another{proviso}. This one is beaten least: its share of the "
-                f"votes is {100 * result.shortfall:.1f} points per position below half at most."
+                f"votes is {points} below half at most."
             )
-    return (
-        "This is not certain yet: by the open answers another line-up may be ahead, by "
-        f"{100 * result.shortfall:.1f} points per position at most."
-    )
+    return f"This is not certain yet: by the open answers another line-up may be ahead, by {points} at most."
 
 
 def _facts(where: Status, study: Study) -> Iterator[tuple[str, str]]:
-    from duelmatch.explorers.panel import PanelProgress
-
     uncounted = where.answers - where.counted
     yield "Study", where.id
     yield "Algorithm", where.algorithm
@@ -92,14 +86,12 @@ def _facts(where: Status, study: Study) -> Iterator[tuple[str, str]]:
     if where.dropped:
         yield "Withdrawn", ", ".join(where.dropped)
     progress = where.progress
-    if isinstance(progress, PanelProgress):
-        if progress.possible is not None:
-            yield "Possible", counted(progress.possible, "line-up")
-    else:
-        decided = len(progress.accepted) + len(progress.rejected)
-        yield "Decided", f"{decided:,} of {counted(decided + len(progress.undecided), 'edge')}"
-        if not where.done and progress.p_value is not None and progress.leader is not None:
-            yield "Leader", f"p {probability(progress.p_value)}; {still_possible(progress)}"
+    decided = len(progress.accepted) + len(progress.rejected)
+    yield "Decided", f"{decided:,} of {counted(decided + len(progress.undecided), 'edge')}"
+    if where.algorithm == "panel" and progress.possible is not None:
+        yield "Possible", counted(progress.possible, "line-up")
+    if not where.done and progress.p_value is not None and progress.leader is not None:
+        yield "Leader", f"p {probability(progress.p_value)}; {still_possible(progress)}"
     if not where.done:
         left = where.answers_left
         yield "Answers to go", "not known yet" if left is None else f"about {rounded(left)}"
@@ -110,13 +102,13 @@ def _as_dict(where: Status, study: Study) -> dict[str, Any]:
     names = ("id", "name", "phase", "done", "entries", "hash", "voters", "questions", "open_questions")
     more = ("answers", "counted", "struck", "missing", "unused", "dropped", "assuming", "answers_left")
     progress = where.progress
-    optional = ("accepted", "rejected", "undecided", "decided", "p_value", "possible")
+    shown = ("accepted", "rejected", "undecided", "decided", "p_value", "possible")
     return {name: getattr(where, name) for name in (*names, *more)} | {
         "status": where.result.status,
         "matching": where.result.matching,
-        "error_allowed": getattr(where.result, "delta", None),
-        "shortfall": getattr(where.result, "shortfall", None),
-        **{name: getattr(progress, name) for name in optional if hasattr(progress, name)},
+        "error_allowed": where.result.delta,
+        "shortfall": where.result.shortfall,
+        **{name: getattr(progress, name) for name in shown},
         "settings": study.settings.as_dict(),
     }
 
