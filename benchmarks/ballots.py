@@ -14,10 +14,10 @@ import time
 
 import numpy as np
 from benchmarks.error_rates.crowds import DELTA, SOUND, WRONG
-from duelmatch.experiments.correctness import clopper_pearson
 
 import duelmatch as dm
 from duelmatch.experiments import crowds
+from duelmatch.experiments.simulation import clopper_pearson
 from duelmatch.explorers.ballots.explorer import BallotExplorer
 
 CRITERIA = ("condorcet", "borda")

@@ -33,6 +33,7 @@ COMMANDS = {
     "estimate": "Estimate preferences from pairwise answers.",
     "study": "Run a study with many voters, kept in a database.",
     "serve": "Serve pages to organise studies and to vote, and the HTTP API.",
+    "verify": "Check the log of a study, and recompute its verdict.",
     "store": "Upgrade, back up or restore a database of studies.",
     "algorithms": "List the algorithms, what they promise, and when to use them.",
     "examples": "List the bundled examples, or print one.",
@@ -189,8 +190,8 @@ Try:
 \b
 Exit codes:
   0    fine
-  1    there is no Condorcet winner, and that was the question
-  2    wrong usage
+  1    there is no Condorcet winner, and that was the question; a log and its verdict do not agree
+  2    wrong usage; a log is damaged
   3    the file or the problem is bad
   4    too large for an exact computation
   5    an optional dependency is missing

@@ -24,23 +24,34 @@ except ModuleNotFoundError:
     raise MissingExtraError("Studies need SQLAlchemy and Alembic: pip install 'duelmatch[studies]'") from None
 
 from duelmatch.studies.entries import Entry
+from duelmatch.studies.exchange import export_answers, export_log, export_table, import_log
 from duelmatch.studies.feed import Feed
-from duelmatch.studies.history import History, Point
-from duelmatch.studies.links import Access, Link
+from duelmatch.studies.history import HOUR, History, Point
+from duelmatch.studies.links import Access, Link, Role
+from duelmatch.studies.links import id_of as link_id_of
 from duelmatch.studies.settings import Settings
-from duelmatch.studies.store import Store
-from duelmatch.studies.study import NewVoter, Study
+from duelmatch.studies.store import MOST_PAIRS, Store
+from duelmatch.studies.study import LARGEST_WEIGHT, LONGEST_REASON, NewVoter, Study
+from duelmatch.studies.texts import LARGEST_NUMBER
 from duelmatch.studies.values import (
     GivenAnswer,
     Listed,
     Nothing,
+    Phase,
     Question,
+    Ranking,
+    Reason,
     Receipt,
     Status,
     Voter,
 )
 
 __all__ = [
+    "HOUR",
+    "LARGEST_NUMBER",
+    "LARGEST_WEIGHT",
+    "LONGEST_REASON",
+    "MOST_PAIRS",
     "Access",
     "Entry",
     "Feed",
@@ -50,12 +61,21 @@ __all__ = [
     "Listed",
     "NewVoter",
     "Nothing",
+    "Phase",
     "Point",
     "Question",
+    "Ranking",
+    "Reason",
     "Receipt",
+    "Role",
     "Settings",
     "Status",
     "Store",
     "Study",
     "Voter",
+    "export_answers",
+    "export_log",
+    "export_table",
+    "import_log",
+    "link_id_of",
 ]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from inspect import signature
 from reprlib import repr as shortly
 from typing import Any, Literal
 
 from duelmatch.errors import ProblemError, StudyError, listed
-from duelmatch.explorers.catalogue import DEFAULT, check, described, drawn_seed
+from duelmatch.explorers.catalogue import DEFAULT, SMALLEST_EPSILON, check, described, drawn_seed
 from duelmatch.studies.texts import LARGEST_NUMBER
 
 SHORTEST_LEASE, LONGEST_LEASE = 1.0, 30 * 86400.0
@@ -93,6 +93,10 @@ class Settings:
             raise ProblemError(
                 f"{self.algorithm} has no parameter '{unknown[0]:.50}' in a study; it has {listed(known, 9)}."
             )
+        for name, value in self.parameters.items():
+            fits, sentence = _PARAMETERS[name]
+            if not fits(value):
+                raise ProblemError(f"{name} must be {sentence}, not {shortly(value)}.")
 
     @property
     def kind(self) -> Kind:
@@ -143,3 +147,31 @@ def _is_number(value: object) -> bool:
 
 def _is_whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _between(low: int, high: int) -> tuple[Callable[[Any], bool], str]:
+    return lambda value: _is_whole(value) and low <= value <= high, f"a whole number from {low} to {high:,}"
+
+
+def _one_of(*values: Any) -> tuple[Callable[[Any], bool], str]:
+    def fits(value: Any) -> bool:
+        return any(type(value) is type(each) and value == each for each in values)
+
+    return fits, " or ".join(str(each).lower() for each in values)
+
+
+_PARAMETERS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "criterion": _one_of("condorcet", "borda"),
+    "consistent": _one_of(True, False),
+    "question_size": _between(2, 10),
+    "size": _between(1, 1_000),
+    "heirs": _between(0, 100),
+    "assume_winner": _one_of(True, False),
+    "silence": _one_of("blind", "any"),
+    "counting": _one_of("least", "last"),
+    "epsilon": (
+        lambda value: value is None or (_is_number(value) and SMALLEST_EPSILON <= value < 1),
+        f"null, or a number from {SMALLEST_EPSILON:g} to 1",
+    ),
+}
+"""What the parameters of panels and crowds may be, and that as a clause."""

@@ -29,4 +29,4 @@ def result_of(verdict: Mapping[str, Any]) -> Result:
 
 def assumptions_of(verdict: Mapping[str, Any]) -> tuple[Assumption, ...]:
     """Return what was taken for granted."""
-    return tuple(map(Assumption, verdict["assuming"]))
+    return tuple(each for each in Assumption if each in verdict["assuming"])

@@ -1,7 +1,7 @@
-"""What happens on a server, for those who run it: a line of JSON per request, and metrics for Prometheus.
+"""Metrics for Prometheus, and a log with one line of JSON per request.
 
-A path can hold the token of a link, so neither has paths: only which operation it was. Addresses, cookies and
-query strings are in neither.
+A path can contain the token of a link, so neither has paths, only the name of the operation. Addresses,
+cookies and query strings are in neither.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Metrics:
         return generate_latest(self._registry).decode()
 
 
-class Watch:
+class RequestLog:
     """Counts and logs every request."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
@@ -49,7 +49,7 @@ class Watch:
         self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on and note what became of it."""
+        """Pass a request on, then count and log it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -74,14 +74,14 @@ class Watch:
 
 
 def operation_of(scope: Scope) -> str:
-    """Return which operation a request was for, without what is particular about it."""
+    """Return the name of the operation that a request was for."""
     endpoint = scope.get("endpoint")
     name = getattr(endpoint, "__name__", None)
     return str(name).strip("_") if name else "static" if scope["path"].startswith("/static/") else "other"
 
 
-class Lines(logging.Formatter):
-    """A line of JSON per event."""
+class JsonFormatter(logging.Formatter):
+    """One line of JSON per event."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
@@ -93,10 +93,10 @@ class Lines(logging.Formatter):
         return _encode(line)
 
 
-def log_lines(level: int = logging.INFO) -> None:
-    """Write what the server has to say to standard error, as lines of JSON."""
+def configure_logging(level: int = logging.INFO) -> None:
+    """Log to standard error, as lines of JSON."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(Lines())
+    handler.setFormatter(JsonFormatter())
     for name in ("duelmatch.web", "uvicorn"):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
