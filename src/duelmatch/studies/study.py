@@ -431,8 +431,11 @@ class Study:
         while True:
             self._states.prepare(self.id)
             with self._states.reading(self.id) as state:
-                if state.kind.ready:
-                    return _status(self.id, name, state)
+                if not state.kind.ready:
+                    continue
+                if state.status is None or state.status[0] != state.seq:
+                    state.status = state.seq, _status(self.id, name, state)
+                return state.status[1]
 
     def voters(self) -> list[Voter]:
         """Return the voters in the order in which they joined."""
