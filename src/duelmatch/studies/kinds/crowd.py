@@ -112,6 +112,15 @@ class CrowdKind(ExploredKind):
         self._note_old({**event, "answer": groups})
         self._recorded({**event, "answer": groups})
 
+    def drop(self, candidate: str) -> None:
+        """Take out a candidate; a ranking that is open and names them is asked again without them."""
+        state = self._run.state
+        asked = [question for question, part, _ in state.open.values() if not part.over]
+        super().drop(candidate)
+        for question in asked:
+            if candidate in question.candidates and question.id in state.open:
+                self._run.release(question, "dropped")
+
     def enter(self, voter: str, weight: int, conflicts: Sequence[str]) -> None:
         """Take in a voter."""
         if weight != 1 or conflicts:
