@@ -4,8 +4,8 @@
 
 Three crowds: 50 and 200 voters who answer at once, and 1,000 who pause for 2 seconds after each answer. The
 server is `duelmatch serve` in a process of its own, without rate limits; the voters share this process, each
-with a connection that is kept. So on two cores the voters take one of them. Everybody has voted once before it
-is measured. In a crowd, whoever has finished a ballot is followed by somebody else.
+with a connection that is kept. So on two cores the voters take one of them. Everybody has voted once before
+it is measured. In a crowd, whoever has finished a ballot is followed by somebody else.
 
 ``--other`` is the Python of an environment with another version of duelmatch, which is measured in turns with
 this one; the voters speak its dialect of the API. The load of the machine is printed with every line.
@@ -86,15 +86,23 @@ class Connection:
     async def post(self, path: str, token: str | None, body: Any = None) -> Any:
         text = "" if body is None else json.dumps(body)
         shown = "" if token is None else f"Authorization: Bearer {token}\r\n"
-        self._writer.write(
+        request = (
             f"POST /api/v1/studies{path} HTTP/1.1\r\nHost: {self._place}\r\n{shown}"
-            f"Content-Type: application/json\r\nContent-Length: {len(text)}\r\n\r\n{text}".encode()
-        )
-        head = await self._reader.readuntil(b"\r\n\r\n")
+            f"Content-Type: application/json\r\nContent-Length: {len(text)}\r\n\r\n{text}"
+        ).encode()
+        try:
+            head = await self._sent(request)
+        except (asyncio.IncompleteReadError, ConnectionError):  # it was idle for too long, and closed
+            await self.open()
+            head = await self._sent(request)
         size = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
         content = await self._reader.readexactly(size)
         assert head.startswith(b"HTTP/1.1 20"), content
         return json.loads(content)
+
+    async def _sent(self, request: bytes) -> bytes:
+        self._writer.write(request)
+        return await self._reader.readuntil(b"\r\n\r\n")
 
 
 @dataclass
