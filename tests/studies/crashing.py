@@ -97,7 +97,9 @@ def main() -> None:
         while (seed < processes + kills or acknowledgements(folder) < ENOUGH) and not failed(folder):
             known = acknowledgements(folder)
             time.sleep(chance.uniform(0.02, 0.25))
-            while seed % 2 and acknowledgements(folder) == known and not failed(folder):  # starting takes a while
+            while (
+                seed % 2 and acknowledgements(folder) == known and not failed(folder)
+            ):  # starting takes a while
                 time.sleep(0.02)
             victim = running.pop(chance.randrange(processes))
             os.kill(victim, signal.SIGKILL)

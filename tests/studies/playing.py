@@ -102,7 +102,7 @@ def check_asking(state: State, entries: Sequence[Entry], sides: bool) -> None:
     state.kind.record = None
     expected = [entry.event for entry in entries]
     for event in (*events, *expected):
-        event["until"] = None
+        event |= {"until": None, "voter": event.get("voter")}
         if not sides and "candidates" in event:
             event["candidates"] = sorted(event["candidates"])
     assert events == expected

@@ -127,9 +127,9 @@ def test_rounds_go_on_by_replay(old_store: Store) -> None:
 
 @pytest.mark.parametrize("algorithm", ["condorcet", "borda"])
 def test_old_answers_count_for_the_estimates_not_for_the_proof(old_store: Store, algorithm: str) -> None:
-    ((study, said),) = studies_of(old_store, "open", algorithm)
+    ((study, _),) = studies_of(old_store, "open", algorithm)
     before = study.status()
-    assert before.progress.possible == 6, "nothing is ruled out"  # type: ignore[union-attr]
+    assert before.progress.possible == 6, "nothing is ruled out"
     assert before.open_questions == 0
     struck = next(voter for voter in study.voters() if voter.struck)
     assert struck.answers > 0

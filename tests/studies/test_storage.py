@@ -807,9 +807,7 @@ class TestSettings:
             {"algorithm": "panel", "parameters": {"criterion": "cake"}},
         ):
             with pytest.raises(dm.ProblemError):
-                store.create(
-                    dm.Problem.complete(["a", "b"], ["p"]), Settings.from_dict(settings), "x", ["V"]
-                )
+                store.create(dm.Problem.complete(["a", "b"], ["p"]), Settings.from_dict(settings), "x", ["V"])
         assert len(store.studies()) == before
 
     def test_all_parameters_are_written_down(self, store: Store) -> None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from duelmatch.explorers.catalogue import Assumption
-from duelmatch.explorers.panel import PanelProgress, PanelResult
 from duelmatch.explorers.result import Progress, Result
 
 FARTHEST = 20
@@ -138,8 +137,8 @@ class Status:
     unused: int
     dropped: tuple[str, ...]
     max_answers: int | None
-    result: Result | PanelResult
-    progress: Progress | PanelProgress
+    result: Result
+    progress: Progress
     assuming: tuple[Assumption, ...]
     verdict: Mapping[str, Any] | None
 
@@ -149,11 +148,8 @@ class Status:
         if self.done:
             return 0
         planned = None if self.max_answers is None else max(0, self.max_answers - self.counted)
-        if isinstance(self.progress, PanelProgress):
-            left: int | None = self.progress.expected_questions
-        else:
-            left = self.progress.duels_left
-        if left is None or (left > FARTHEST * self.counted and not isinstance(self.progress, PanelProgress)):
+        left, is_panel = self.progress.duels_left, self.algorithm == "panel"
+        if left is None or (left > FARTHEST * self.counted and not is_panel):
             return planned
         left = max(1, left - self.unused)
         return left if planned is None else min(left, planned)

@@ -7,7 +7,6 @@ from dataclasses import fields
 from typing import Any
 
 from duelmatch.explorers.catalogue import Assumption
-from duelmatch.explorers.panel import PanelResult
 from duelmatch.explorers.result import Result
 from duelmatch.problem import Matching
 from duelmatch.studies.kinds import Kind
@@ -21,11 +20,11 @@ def verdict_of(kind: Kind) -> dict[str, Any]:
     return values | {"matching": matching, "assuming": [str(each) for each in kind.assuming]}
 
 
-def result_of(verdict: Mapping[str, Any]) -> Result | PanelResult:
+def result_of(verdict: Mapping[str, Any]) -> Result:
     """Return the result that was written into the log."""
     matching = None if verdict["matching"] is None else Matching(verdict["matching"])
     values = dict(verdict) | {"matching": matching, "assuming": assumptions_of(verdict)}
-    return (PanelResult if verdict["algorithm"] == "panel" else Result)(**values)
+    return Result(**values)
 
 
 def assumptions_of(verdict: Mapping[str, Any]) -> tuple[Assumption, ...]:

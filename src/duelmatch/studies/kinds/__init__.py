@@ -12,7 +12,6 @@ from hashlib import sha256
 from typing import Any, Literal, Protocol
 
 from duelmatch.explorers.catalogue import Assumption
-from duelmatch.explorers.panel import PanelProgress, PanelResult
 from duelmatch.explorers.result import Progress, Result
 from duelmatch.problem import Problem
 from duelmatch.studies.history import Point
@@ -105,11 +104,11 @@ class Kind(Protocol):
         """How many answers wait for a later round."""
 
     @property
-    def result(self) -> Result | PanelResult:
+    def result(self) -> Result:
         """The result, or what it would be if the study were stopped now."""
 
     @property
-    def progress(self) -> Progress | PanelProgress:
+    def progress(self) -> Progress:
         """Where it stands."""
 
     @property

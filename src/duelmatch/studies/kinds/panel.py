@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Literal
 
 from duelmatch.errors import ConflictError, DuelError, StudyError
 from duelmatch.explorers.catalogue import Assumption
-from duelmatch.explorers.panel import PanelExplorer, PanelProgress, PanelResult
+from duelmatch.explorers.panel import PanelExplorer
+from duelmatch.explorers.result import Progress, Result
 from duelmatch.problem import Problem
 from duelmatch.studies.history import Point, Trace
 from duelmatch.studies.kinds import Event, Record, shown
@@ -25,7 +27,6 @@ class PanelKind:
         if not voters:
             raise StudyError("A panel needs its voters: name at least one at the beginning.")
         self.record: Record | None = None
-        self._seed = settings.seed or 0
         self._run = PanelExplorer(
             problem,
             [voter["id"] for voter in voters],
@@ -35,12 +36,11 @@ class PanelKind:
             **settings.parameters,
         )
         self._run.record = self._recorded
+        self._run.shown = partial(shown, settings.seed or 0)  # nobody is to be always on the left
         self._trace = Trace()
         self._answers = 0
 
     def _recorded(self, event: Event) -> None:
-        if event["kind"] == "asked":  # the panel itself knows no order; nobody is to be always on the left
-            event = {**event, "candidates": shown(self._seed, event["question"], event["candidates"])}
         self._follow(event)
         if self.record is not None:
             self.record(event)
@@ -146,12 +146,12 @@ class PanelKind:
         return self._run.done
 
     @property
-    def result(self) -> PanelResult:
+    def result(self) -> Result:
         """The result."""
         return self._run.result
 
     @property
-    def progress(self) -> PanelProgress:
+    def progress(self) -> Progress:
         """Where the panel stands."""
         return self._run.progress
 

@@ -201,7 +201,7 @@ class RoundsKind:
         self._decide({"kind": "undone", "question": question})
 
     def settle(self) -> None:
-        """Rounds are played when somebody looks."""
+        """Do nothing: rounds are played when somebody looks."""
 
     def expire(self, now: float) -> None:
         """There are no ballots here."""

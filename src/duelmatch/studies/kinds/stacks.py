@@ -19,8 +19,9 @@ from collections.abc import Collection, Iterable, Mapping
 
 import numpy as np
 
+from duelmatch.explorers.catalogue import BUILT_IN, described
 from duelmatch.explorers.engine import Counts, Round
-from duelmatch.explorers.explorer import Explorer, explorer
+from duelmatch.explorers.explorer import Explorer
 from duelmatch.problem import Problem
 from duelmatch.studies.candidates import without
 from duelmatch.studies.history import Point, Trace
@@ -37,11 +38,8 @@ class Stacks:
     """The run, the stacks of answers, and what the present round still needs."""
 
     def __init__(self, problem: Problem, dropped: Iterable[str], settings: Settings) -> None:
-        assert settings.algorithm is not None, "settled when the study was created"
         self.problem = without(problem, dropped)
-        self.run: Explorer = explorer(
-            settings.algorithm, self.problem, settings.delta, settings.seed or 0, **settings.parameters
-        )
+        self.run = begin_run(self.problem, settings)
         self.trace = Trace()
         self._ahead = settings.ahead
         self._edges = [
@@ -191,3 +189,14 @@ class Stacks:
     def lacking(self) -> list[Pair]:
         """Return the questions whose answers the round still lacks."""
         return [self.questions[slot] for slot in np.flatnonzero(self._answered < self._need)]
+
+
+def begin_run(problem: Problem, settings: Settings) -> Explorer:
+    """Begin a run in rounds; for "condorcet" and "borda" that is how the first format had it."""
+    description, delta, seed = described(settings.algorithm), settings.delta, settings.seed or 0
+    parameters = dict(settings.parameters)
+    if settings.kind == "rounds":
+        parameters = description.checked(parameters)
+    search = description.search(problem.graph, delta, seed, parameters)
+    tested = description in BUILT_IN
+    return Explorer(problem, search, description.name, delta, parameters.get("epsilon"), None, seed, tested)

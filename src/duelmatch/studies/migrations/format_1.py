@@ -116,7 +116,7 @@ def _events(
     asked: dict[int, tuple[str, list[str]]] = {}
     for row in rows:
         question = row["question"]
-        kind: str = RENAMED.get(row["kind"], row["kind"])
+        kind = str(RENAMED.get(row["kind"], row["kind"]))
         note = json.loads(row["note"]) if row["note"] else {}
         voter = voters.get(row["voter"])
         edges = [problem.edges[edge] for edge in (row["one"], row["other"]) if edge is not None]
@@ -145,6 +145,8 @@ def _events(
 def _as_crowd(events: Sequence[Event], problem: Problem, old: Mapping[str, Any]) -> Iterator[Event]:
     """Yield the events of a crowd that has had no ballot yet."""
     parameters = dict(old["parameters"])
+    if old["algorithm"] == "condorcet":
+        parameters.setdefault("assume_winner", True)  # as it was then
     kept = {name: old[name] for name in ("delta", "seed", "ahead")}
     rules = _Rules(problem, old["algorithm"], kept, parameters)
     open_questions: dict[int, str] = {}
