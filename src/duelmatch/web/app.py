@@ -47,8 +47,10 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     app.state.stopping = False
     app.state.preparing = None
     problems.install(app, pages.refusal_page)
-    api = APIRouter(prefix="/api/v1", responses=documented(400, 403, 413, 422, 429, 503))
-    for part in (voting.direct, voting.router, organising.router, creating.router, events.router):
+    refusals = documented(400, 403, 413, 422, 429, 503)
+    app.router.routes[:0] = voting.direct_routes("/api/v1", refusals)
+    api = APIRouter(prefix="/api/v1", responses=refusals)
+    for part in (voting.router, organising.router, creating.router, events.router):
         api.include_router(part)
     app.include_router(api)
     app.include_router(pages.router)
