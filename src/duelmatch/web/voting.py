@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Request, Response
@@ -60,15 +60,6 @@ _NUMBER = {
 }
 
 
-class DirectRoute(APIRoute):
-    """Calls its endpoint with the request and nothing else; what it takes is documented by hand."""
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return the endpoint itself."""
-        handler: Callable[[Request], Coroutine[Any, Any, Response]] = self.endpoint
-        return handler
-
-
 async def next_question(request: Request) -> Response:
     """Return my open question, or the next one; asked again, it is the same."""
     asked = await _as_voter(request, lambda feed, voter: feed.ask(voter))
@@ -83,13 +74,13 @@ async def answer(request: Request) -> Response:
     return _sent(models.Receipt.of_study(kept))
 
 
-def direct_routes(prefix: str, responses: dict[int | str, dict[str, Any]]) -> list[DirectRoute]:
-    """Return the routes of the two, to be put before all others: then they are found at once."""
+def direct_routes(prefix: str, responses: dict[int | str, dict[str, Any]]) -> list[APIRoute]:
+    """Return the two as FastAPI describes them. They are served by plain routes, before all others."""
     schema = {"$ref": "#/components/schemas/Answer"}
     body = {"content": {"application/json": {"schema": schema}}, "required": True}
     secured: dict[str, Any] = {"security": [{"HTTPBearer": []}]}
     return [
-        DirectRoute(
+        APIRoute(
             f"{prefix}/studies/{{study}}/question",
             next_question,
             methods=["POST"],
@@ -98,7 +89,7 @@ def direct_routes(prefix: str, responses: dict[int | str, dict[str, Any]]) -> li
             responses={**responses, **documented(401, 404)},
             openapi_extra={"parameters": [_STUDY], **secured},
         ),
-        DirectRoute(
+        APIRoute(
             f"{prefix}/studies/{{study}}/questions/{{number}}/answer",
             answer,
             methods=["POST"],
