@@ -74,7 +74,7 @@ def is_ready(address: str) -> bool:
 
 
 def processor_seconds(process: int) -> float:
-    """Return how long a process has been at work, on all cores: other work on the machine hardly changes it."""
+    """Return how long a process has been at work; other work on the machine hardly changes that."""
     with open(f"/proc/{process}/stat", encoding="ascii") as stat:
         user, system = stat.read().rpartition(")")[2].split()[11:13]
     return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
