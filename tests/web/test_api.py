@@ -537,13 +537,12 @@ def test_a_few_names_cannot_mean_a_million_edges(
     client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are counted before there is a problem."""
-    from duelmatch.files import layout, problems
+    from duelmatch.files import problems
 
     def unexpected(*_: object) -> None:
         raise AssertionError("it was built")
 
-    for module in (problems, layout):
-        monkeypatch.setattr(module, "Problem", unexpected)
+    monkeypatch.setattr(problems, "Problem", unexpected)
     wide = {kind: [f"{kind}{n}" for n in range(1000)] for kind in ("candidates", "positions")}
     one = {"candidates": wide["candidates"], "edges": {"p": wide["candidates"]}}
     csv = "candidate,position\n" + "".join(f"c{n},p\n" for n in range(1000))
