@@ -143,7 +143,7 @@ def test_both_are_in_an_experiment_and_its_report(environment: dict[str, str], t
 
 def test_a_study_runs_it(environment: dict[str, str], problem: Path, tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path}/studies.db"
-    options = ("--algorithm", "survey", "--times", "12", "--store", store)
+    options = ("--algorithm", "survey", "--parameter", "times=12", "--store", store)
     told(environment, "study", "create", problem, *options)
     (tmp_path / "voter.py").write_text(STUDY)
     assert "chair: ann (certified after 12 duels" in run(environment, tmp_path / "voter.py", store)

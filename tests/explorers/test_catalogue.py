@@ -170,9 +170,8 @@ def test_parameters_that_nobody_could_give_are_refused_in_a_sentence() -> None:
 def test_every_option_of_a_command_is_a_reserved_name() -> None:
     """Or an algorithm of another package could take it over."""
     own = {parameter.name for algorithm in BUILT_IN for parameter in algorithm.parameters}
-    for module in ("simulate", "ask", "study"):
-        group = import_module(f"duelmatch.cli.{module}").command
-        command = group.commands["create"] if module == "study" else group
+    for module in ("simulate", "ask"):
+        command = import_module(f"duelmatch.cli.{module}").command
         options = {option.name for option in command.params} | {
             flag.lstrip("-").replace("-", "_") for option in command.params for flag in option.opts
         }

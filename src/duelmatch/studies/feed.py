@@ -81,6 +81,7 @@ class Feed:
             raise NotAllowedError("The organiser has taken this voter out of the study.")
         ranking = self.ranking(asked, answer)
         if self.state.phase == "closed":
+            self.state.kind.check_answerable(question)
             data = {"question": question, "answer": [list(group) for group in ranking]}
             self.append("answered", data, voter)
         else:

@@ -40,6 +40,9 @@ class Kind(Protocol):
     def tell(self, question: int, answer: Ranking, now: float) -> None:
         """Take the answer to a question that is open, or was released."""
 
+    def check_answerable(self, question: int) -> None:
+        """Raise ConflictError if there can be no answer to a question any more."""
+
     def skip(self, question: int, reason: str | None) -> None:
         """Note that the voter does not answer an open question, and is not to be asked it again."""
 

@@ -55,6 +55,10 @@ class ExploredKind:
         """Return a question that has an answer, as the explorer knows it."""
         return self._asked(question)
 
+    def check_answerable(self, question: int) -> None:
+        """Raise ConflictError if there can be no answer to a question any more."""
+        self._asked(question)
+
     def skip(self, question: int, reason: str | None) -> None:
         """Note that the voter does not answer."""
         self._run.skip(self._asked(question), reason)

@@ -185,6 +185,9 @@ class RoundsKind:
         groups = [list(group) for group in answer]
         self._decide({"kind": "answered", "question": question, "answer": groups})
 
+    def check_answerable(self, question: int) -> None:
+        """Any question that was asked can be answered, late as well."""
+
     def skip(self, question: int, reason: str | None) -> None:
         """Pass on a question for good."""
         self._decide({"kind": "skipped", "question": question, "reason": reason})
