@@ -5,7 +5,7 @@ INSTALLED := .venv/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 BENCHMARKS := $(sort $(wildcard benchmarks/*.py))
 PICTURES := borda-gaps:gap borda-gaps:bound condorcet-gaps:gap confidence:certainty positions:positions \
-  random-instances:bound
+  random-instances:bound width:width
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo serve test check bench stats gallery docs clean

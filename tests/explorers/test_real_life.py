@@ -430,7 +430,9 @@ class TestApproximateMethods:
     ) -> None:
         margins = []
 
-        def listen(reward: object, asked: object, part: object, best: object, scale: float, margin: float) -> object:
+        def listen(
+            reward: object, asked: object, part: object, best: object, scale: float, margin: float
+        ) -> object:
             margins.append(margin)
             return shift(reward, asked, part, best, scale, margin)
 

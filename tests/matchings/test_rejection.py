@@ -34,7 +34,9 @@ def triangle(n: int) -> Graph:
     return graph_of(["0" * j + "1" * (n - j) for j in range(n)])
 
 
-def choices(graph: Graph, position_left: np.ndarray, candidate_left: np.ndarray) -> list[tuple[int, int, float]]:
+def choices(
+    graph: Graph, position_left: np.ndarray, candidate_left: np.ndarray
+) -> list[tuple[int, int, float]]:
     """Return (position or l, candidate, probability) of every choice at the next decision."""
     positions, candidates = graph.edge_at.shape
     share = np.full((positions + 1, candidates), np.nan)
@@ -51,7 +53,9 @@ def law(graph: Graph) -> dict[tuple[int, ...], float]:
     """Return the probability with which one trial ends in each matching: the sum over all its decisions."""
     found: dict[tuple[int, ...], float] = {}
 
-    def follow(position_left: np.ndarray, candidate_left: np.ndarray, chosen: list[int], chance: float) -> None:
+    def follow(
+        position_left: np.ndarray, candidate_left: np.ndarray, chosen: list[int], chance: float
+    ) -> None:
         if not position_left.any():
             found[tuple(chosen)] = found.get(tuple(chosen), 0.0) + chance
             return
@@ -186,7 +190,9 @@ def test_a_graph_with_one_matching_gives_it_always(rows: list[str]) -> None:
 def test_a_draw_that_would_take_too_many_trials_is_refused_with_their_number() -> None:
     # Where a band above the triangle leaves few matchings, the bound does not see it.
     graph = graph_of(["1" * min(40, j + 2) + "0" * (40 - min(40, j + 2)) for j in range(40)])
-    with pytest.raises(TooLargeError, match=r"more than 12,500 trials a draw: 100,000 found \d\. Use .*'chain'"):
+    with pytest.raises(
+        TooLargeError, match=r"more than 12,500 trials a draw: 100,000 found \d\. Use .*'chain'"
+    ):
         RejectionSampler(graph, 0)
 
 

@@ -14,6 +14,7 @@ from duelmatch.experiments.bounds import Bounds
 from duelmatch.experiments.evaluation import CellSummary
 from duelmatch.experiments.experiment import Cell, Variant, shown
 from duelmatch.experiments.summary import CONFIDENCE
+from duelmatch.theory.width import best_width_bound
 
 FEWEST_POINTS = 3
 """For a slope with an interval."""
@@ -92,6 +93,11 @@ AXES: dict[str, Axis] = {
         "number of positions l",
         lambda cell, bounds: float(len(cell.instance.preferences.problem.positions)),
         _without(_SIZE),
+    ),
+    "width": Axis(
+        "width of the graph",
+        lambda cell, bounds: float(best_width_bound(cell.instance.preferences.problem)),
+        _without(("ring",)),
     ),
     "delta": Axis("delta", lambda cell, bounds: cell.delta, lambda cell: (cell.instance.label,)),
     "bound": Axis("the paper's upper bound", lambda cell, bounds: bounds.upper(cell), lambda cell: ()),

@@ -176,7 +176,7 @@ class Algorithm:
     assuming: tuple[Assumption, ...] = ()
     bound: Callable[..., float] | str | None = None
     bound_note: str = ""
-    """What is to be said of the bound, wherever it is shown."""
+    """What is to be said of the bound, wherever it is shown: when it holds, if not with probability 1 - delta."""
     answers: tuple[Literal["winner", "tie"], ...] = ("winner", "tie")
 
     def __post_init__(self) -> None:
@@ -221,7 +221,10 @@ class Algorithm:
     def upper_bound(
         self, preferences: Preferences, delta: float, parameters: Mapping[str, Any]
     ) -> float | None:
-        """Return how many duels a run takes at most, with probability 1 - delta; None if nothing is known."""
+        """Return how many duels a run takes at most, with probability 1 - delta; None if nothing is known.
+
+        ``bound_note`` says so where the bound holds in another sense.
+        """
         if self.bound is None:
             return None
         bound = resolve_name(self.bound) if isinstance(self.bound, str) else self.bound
@@ -338,6 +341,7 @@ BUILT_IN = (
         "To compare with the paper, when it is not sure that a Condorcet winner exists.",
         (),
         "duelmatch.theory.bounds:car_verify_bound",
+        "with probability 1 - delta - 0.01",
     ),
     Algorithm(
         "car-parallel",
@@ -346,6 +350,9 @@ BUILT_IN = (
         (_SCHEDULE, _ORACLE),
         "As car-verify, and few duels on average. Never ends if there is no winner.",
         "To compare with the paper, when delta is very small and the average cost counts.",
+        (),
+        "duelmatch.theory.bounds:car_parallel_bound",
+        "on average",
     ),
 )
 

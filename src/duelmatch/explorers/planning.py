@@ -33,7 +33,10 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True)
 class UpperBound:
-    """How many duels an algorithm takes at most, with probability 1 - delta, and the epsilon it has."""
+    """How many duels an algorithm takes at most, and the epsilon it has.
+
+    With probability 1 - delta, unless the ``note`` says otherwise: on average, or with another probability.
+    """
 
     algorithm: str
     duels: float

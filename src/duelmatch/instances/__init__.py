@@ -8,6 +8,7 @@ from duelmatch.instances.generators import (
     paper_example,
     planted,
     random_problem,
+    rings,
     uniform,
 )
 
@@ -21,5 +22,6 @@ __all__ = [
     "paper_example",
     "planted",
     "random_problem",
+    "rings",
     "uniform",
 ]

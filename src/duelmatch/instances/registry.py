@@ -30,6 +30,7 @@ BUILT_IN: dict[str, Generator] = {
         generators.equal_gaps,
         generators.paper_example,
         generators.planted,
+        generators.rings,
         generators.uniform,
     )
 }

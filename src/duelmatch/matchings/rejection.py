@@ -142,9 +142,7 @@ class _Trials:
             found = self._go_on(candidates, found, TRIALS_AT_ONCE, rng)
 
     def _go_on(self, candidates: Counts, found: int, most: int, rng: np.random.Generator) -> int:
-        found, taken = _try_often(
-            self._adjacent, self._bound, self._shrink, candidates, found, most, rng
-        )
+        found, taken = _try_often(self._adjacent, self._bound, self._shrink, candidates, found, most, rng)
         self.taken += taken
         return found
 
