@@ -31,7 +31,8 @@ def main() -> None:
     RejectionSampler(Graph.from_edges(2, 2, np.array([0, 1, 0, 1]), np.array([0, 0, 1, 1])), 0).draw(1)
     Chain(Graph.from_edges(2, 2, np.array([0, 1, 0, 1]), np.array([0, 0, 1, 1])), 0.5, 0)
     print(
-        "| candidates x positions, density | exact: set-up, a draw | rejection: pilot, a draw, trials a draw | chain |"
+        "| candidates x positions, density | exact: set-up, a draw "
+        "| rejection: pilot, a draw, trials a draw | chain |"
     )
     print("|---|---|---|---|")
     for candidates, positions in SHAPES:

@@ -176,7 +176,7 @@ class Algorithm:
     assuming: tuple[Assumption, ...] = ()
     bound: Callable[..., float] | str | None = None
     bound_note: str = ""
-    """What is to be said of the bound, wherever it is shown: when it holds, if not with probability 1 - delta."""
+    """What is to be said of the bound, wherever it is shown: in which sense it holds, for example."""
     answers: tuple[Literal["winner", "tie"], ...] = ("winner", "tie")
 
     def __post_init__(self) -> None:

@@ -124,13 +124,14 @@ def equal_gaps(positions: int, gap: float = 0.1) -> Preferences:
 def rings(positions: int, ring: int = 2, gap: float = 0.1) -> Preferences:
     """Return l positions in rings of ``ring`` each, which differ in the width of the graph and in no gap.
 
-    The j-th position of a ring is open to the j-th candidate of the ring and to the next one around, so a ring
-    has two matchings, and the width is 2 ``ring``. The j-th candidate beats the next with 1/2 + gap / ring. Then
-    every Borda gap is ``gap``, every Condorcet gap gap / l, and H^B is 2 l / gap^2, whatever the width.
+    The j-th position of a ring is open to the j-th candidate of the ring and to the next one around, so a
+    ring has two matchings, and the width is 2 ``ring``. The j-th candidate beats the next with 1/2 + gap /
+    ring. Then every Borda gap is ``gap``, every Condorcet gap gap / l, and H^B is 2 l / gap^2, whatever the
+    width.
     """
     if not (isinstance(ring, int) and ring >= 2 and positions % ring == 0):
         raise ProblemError(
-            f"A ring has 2 positions or more, and a number that divides them all: not {ring!r} of {positions}."
+            f"A ring has 2 positions or more, a number that divides them all: not {ring!r} of {positions}."
         )
     if not 0 < gap <= 0.5:
         raise ProblemError(f"The gap must lie above 0 and be at most 0.5, not {gap!r}.")

@@ -126,8 +126,8 @@ def _marginals_of_block(graph: Graph, memory: int) -> Vector:
         if total == 0.0:
             raise TooLargeError(
                 "Some parts of this graph have so many more matchings than others (a factor of 1e300) that "
-                "doubles cannot hold both. Draw matchings by the methods 'rejection' or 'chain', which need no "
-                "exact count."
+                "doubles cannot hold both. Draw matchings by the methods 'rejection' or 'chain', which need "
+                "no exact count."
             )
         for edge in step.edges:
             marginals[edge] = counts[edge] / total

@@ -1,16 +1,16 @@
 """Exactly uniform maximum matchings without counting them: acceptance and rejection under nested bounds.
 
-The problem: draw a maximum matching M of G(C, S, E), l positions and n candidates, with probability exactly
-1/|M|, where |M| is too large to be counted and no Markov chain is to be trusted to have mixed.
+The problem: draw each maximum matching of G(C, S, E), l positions and n candidates, with probability exactly
+1/N, where their number N is out of reach and no Markov chain is to be trusted to have mixed.
 
-**The method** (Huber, "Exact sampling from perfect matchings of dense regular bipartite graphs", Algorithmica
-44 (2006); Huber and Law, "Fast approximation of the permanent for very dense problems", SODA 2008). Let U
-bound the number of matchings of a graph from above, with U = 1 where there is one matching and nothing left to
-decide. Decide vertex by vertex: if the choices for one vertex leave the graphs G_1, ..., G_k, go on in G_i with
-probability U(G_i) / U(G), and give up with what is missing to 1. The product telescopes, so every matching is
-reached with the same probability 1 / U(G): what comes out is exactly uniform, and draws are independent. Given up,
-begin anew; a draw takes U(G) / |M| trials on average. All of this needs **nesting**, sum U(G_i) <= U(G), for the
-vertex that is chosen.
+**The method** (Huber, "Exact sampling from perfect matchings of dense regular bipartite graphs",
+Algorithmica 44 (2006); Huber and Law, "Fast approximation of the permanent for very dense problems", SODA
+2008). Let U bound the number of matchings of a graph from above, with U = 1 where there is one matching and
+nothing left to decide. Decide vertex by vertex: if the choices for one vertex leave the graphs G_1, ...,
+G_k, go on in G_i with probability U(G_i) / U(G), and give up with what is missing to 1. The product
+telescopes, so every matching is reached with the same probability 1 / U(G): what comes out is exactly
+uniform, and draws are independent. Given up, begin anew; a draw takes U(G) / N trials on average. All of
+this needs **nesting**, sum U(G_i) <= U(G), for the vertex that is chosen.
 
 **The bound.** Complete G to a square matrix by f = n - l rows of ones (appendix B.2 of the paper), so that a
 matching of G is counted f! times, and let r_1, ..., r_n be the row sums. With
@@ -22,26 +22,28 @@ r_k >= 2. Matching it to row i removes both, so the bounds of the choices, divid
 
     prod_{k in K} b(r_k - 1) / b(r_k)  *  sum_{i in K} 1 / b(r_i - 1)  =  exp(-L / e) L  <=  1,
 
-with L = sum_{k in K} 1 / b(r_k - 1), by the definition of b. If some r_k = 1, only the choice of that row has a
-bound above 0, and it is at most U. Nesting makes U an upper bound, by induction. The column bound, the same with
-column sums, nests for any row; and the smaller of the two nests for some row or column.
+with L = sum_{k in K} 1 / b(r_k - 1), by the definition of b. If some r_k = 1, only the choice of that row
+has a bound above 0, and it is at most U. Nesting makes U an upper bound, by induction. The column bound,
+the same with column sums, nests for any row; and the smaller of the two nests for some row or column.
 
 Huber and Law use (r + ln(r) / 2 + e - 1) / e in place of b(r), for entries in [0, 1]. On 0/1 matrices b is
-smaller: for n = r = 30 the product is 1.31 times that of Bregman's bound r!^(1/r), which cannot be improved but
-nests for no fixed choice of columns, where theirs is 1.85 times. Scaling rows and columns to equal sums first, as they do,
-made the bound worse on random 0/1 graphs, and is left out.
+smaller: for n = r = 30 the product is 1.31 times that of Bregman's bound r!^(1/r), and theirs 1.85 times.
+Bregman's itself does not nest for every column: a column that meets three rows with two entries each is a
+counterexample. Scaling rows and columns to equal sums first, as they do, made the bound worse on random 0/1
+graphs, and is left out.
 
-**Which vertex.** Any that nests may be chosen, if the choice depends on the graph that is left and nothing else.
-As in Kuck, Dao, Rezatofighi, Sabharwal and Ermon, "Approximating the permanent by sampling from adaptive
-partitions", NeurIPS 2019, it is the one whose choices have the least total bound. They take Soules' bound,
-which need not nest, and refine the partition until it does; here nothing needs refining.
+**Which vertex.** Any that nests may be chosen, if the choice depends on the graph that is left and nothing
+else. As in Kuck, Dao, Rezatofighi, Sabharwal and Ermon, "Approximating the permanent by sampling from
+adaptive partitions", NeurIPS 2019, it is the one whose choices have the least total bound. They take
+Soules' bound, which need not nest, and refine the partition until it does; here nothing needs refining.
 
-**What is proven.** Every draw is exactly uniform and independent of all others, up to the rounding of doubles
-(some 1e-13) and to the quality of numpy's random numbers. **What is not:** how long it takes. A trial is O(l n) a
-decision, and n decisions at most. For graphs with all degrees near d n, U / |M| is polynomial in n; for others
-it can be exponential (a triangle of ones has one matching and a bound that grows exponentially). So a pilot
-counts its trials, and :class:`TooLargeError` refuses what takes too many. The pilot is independent of the draws, so
-this decision cannot bias them. ``benchmarks/samplers.py`` measures trials and times.
+**What is proven.** Every draw is exactly uniform and independent of all others, up to the rounding of
+doubles (some 1e-13) and to the quality of numpy's random numbers. **What is not:** how long it takes. A
+trial is O(l n) a decision, and n decisions at most. For regular graphs of a degree in proportion to n, U /
+N is polynomial in n (Huber 2006); for others, an almost triangular matrix for example, it can be
+exponential. So a pilot counts its trials, and :class:`TooLargeError` refuses what takes too many. The pilot
+is independent of the draws, so this decision cannot bias them. ``benchmarks/samplers.py`` measures trials
+and times.
 """
 
 from __future__ import annotations
@@ -260,12 +262,13 @@ def decide(
             if position_left[j] and candidate_left[i] and adjacent[j, i]:
                 row[j] += 1
                 column[i] += 1
-    size, spare = np.sum(candidate_left), np.sum(candidate_left) - np.sum(position_left)
+    size = int(candidate_left.sum())
+    spare = size - int(position_left.sum())
     column += spare
     if size - spare == 1:
-        return _last_line(position_left, candidate_left, adjacent, row, column, bound, share)
-    # Removing a column loses a factor of every row that it meets, and the other way round. A row that loses its
-    # only entry is counted instead, since it is no loss if it is the row that is chosen.
+        return int(_last_line(position_left, candidate_left, adjacent, row, column, bound, share))
+    # Removing a column loses a factor of every row that it meets, and the other way round. A row that loses
+    # its only entry is counted instead, since it is no loss if it is the row that is chosen.
     column_loss, ruined_rows = np.ones(total), np.zeros(total, np.int64)
     row_loss, ruined_columns = np.ones(positions), np.zeros(positions, np.int64)
     spare_loss, ruined_by_spare = 1.0, 0
@@ -333,7 +336,7 @@ def _row_over_column_bound(
     position_left: Mask, candidate_left: Mask, row: Counts, column: Counts, spare: int, bound: Vector
 ) -> float:
     """Return the row bound over the column bound, factor by factor, so that neither overflows."""
-    ratio, j, size = 1.0, 0, np.sum(candidate_left)
+    ratio, j, size = 1.0, 0, int(candidate_left.sum())
     for i in range(len(column)):
         if candidate_left[i]:
             while j < len(row) and not position_left[j]:
@@ -354,7 +357,7 @@ def _last_line(
     share: Vector,
 ) -> int:
     """Decide the last position: each of its candidates completes one matching, with U = 1."""
-    line, size = np.argmax(position_left), np.sum(candidate_left)
+    line, size = int(np.argmax(position_left)), int(candidate_left.sum())
     by_row, by_column, factor = bound[row[line]], 1.0, 0
     for i in range(len(column)):
         if candidate_left[i]:

@@ -1,8 +1,8 @@
 """The paper's own bounds on the number of duels, with its constants, for an instance that is known.
 
 Upper bounds hold with probability 1 - delta, but CAR-Verify's with 1 - delta - 0.01, and CAR-Parallel's on
-average; they are far from tight. Lower bounds hold on average, for any delta-correct algorithm, on the instances
-that meet their side conditions.
+average; they are far from tight. Lower bounds hold on average, for any delta-correct algorithm, on the
+instances that meet their side conditions.
 """
 
 from __future__ import annotations
@@ -99,13 +99,13 @@ def car_verify_bound(preferences: Preferences, delta: float) -> float:
 def car_parallel_bound(preferences: Preferences, delta: float) -> float:
     """Return an upper bound on the *expected* number of duels of CAR-Parallel (Theorem 5).
 
-    The paper states the order, and quotes a lemma on parallel simulation without constants (Lemma 4.8 of Chen, Li
-    and Qiao, "Nearly optimal sampling algorithms for combinatorial pure exploration", COLT 2017). Here is a
-    proof with constants. Sub-run k is CAR-Verify at delta_k = delta / 2^(k+1); with probability 1 - p_k,
-    p_k = delta_0 + delta_k, it certifies the winner within T_k duels (Lemma 10, :func:`car_verify_bound`). It has
-    had T_k duels at tick 2^k T_k, and up to tick t all sub-runs together have had t + t/2 + t/4 + ... < 2 t. So
-    if k is the first sub-run that keeps its word, the run takes 2^(k+1) T_k duels at most. Sub-runs share no
-    answers, hence are independent, and
+    The paper states the order, and quotes a lemma on parallel simulation without constants (Lemma 4.8 of
+    Chen, Li and Qiao, "Nearly optimal sampling algorithms for combinatorial pure exploration", COLT 2017).
+    Here is a proof with constants. Sub-run k is CAR-Verify at delta_k = delta / 2^(k+1); with probability 1
+    - p_k, p_k = delta_0 + delta_k, it certifies the winner within T_k duels (Lemma 10,
+    :func:`car_verify_bound`). It has had T_k duels at tick 2^k T_k, and up to tick t all sub-runs together
+    have had t + t/2 + t/4 + ... < 2 t. So if k is the first sub-run that keeps its word, the run takes
+    2^(k+1) T_k duels at most. Sub-runs share no answers, hence are independent, and
 
         E[duels] <= sum over k of p_0 p_1 ... p_(k-1) 2^(k+1) T_k.
 

@@ -1,24 +1,25 @@
 """The information limit with the exact divergence of a duel: a proven lower bound, lopsided duels included.
 
-A delta-correct algorithm must tell the instance p from every instance lambda with another answer. If it asks pair
-e a share omega_e of its duels, it takes T kl(delta, 1 - delta) of them on average, or more, where (Garivier and
-Kaufmann 2016, Theorem 1)
+A delta-correct algorithm must tell the instance p from every instance lambda with another answer. If it
+asks pair e a share omega_e of its duels, it takes T kl(delta, 1 - delta) of them on average, or more, where
+(Garivier and Kaufmann 2016, Theorem 1)
 
     1 / T = max over omega of min over B != A of F_B(omega),
     F_B(omega) = min over lambda with D_lambda(A, B) <= 0 of sum_e omega_e kl(p_e, lambda_e),
 
-A is the winner and D_lambda(A, B) = sum_e c_e(B) (lambda_e - 1/2) is linear (:mod:`duelmatch.theory.limit`). That
-module replaces kl(p, lambda) by 2 (p - lambda)^2, which is what it is near 1/2 and a lower bound on it elsewhere
-(Pinsker): its T is exact for nearly even duels and too large for lopsided ones, where it is a yardstick, not a bound.
+A is the winner and D_lambda(A, B) = sum_e c_e(B) (lambda_e - 1/2) is linear
+(:mod:`duelmatch.theory.limit`). That module replaces kl(p, lambda) by 2 (p - lambda)^2, which is what it is
+near 1/2 and a lower bound on it elsewhere (Pinsker): its T is exact for nearly even duels and too large for
+lopsided ones, where it is a yardstick, not a bound.
 
 *The inner minimum* has one multiplier theta: lambda_e solves lambda - p + a lambda (1 - lambda) = 0 with
 a = theta c_e / omega_e, a quadratic equation, and D_lambda falls with theta, so theta is found by bisection.
 
-*The outer maximum.* F_B is a minimum of linear functions of omega. So each (B, lambda) met on the way is a cut,
-min_B F_B(omega) <= sum_e omega_e kl(p_e, lambda_e) for all omega, and the linear program over all cuts bounds the
-maximum from above at any time (Kelley 1960). T is taken from that bound: whatever the rivals and cuts, it is a lower
-bound on the duels, by weak duality. Rivals are those that settle the nearly even form, and any that an assignment
-problem at the present theta finds to be harder.
+*The outer maximum.* F_B is a minimum of linear functions of omega. So each (B, lambda) met on the way is a
+cut, min_B F_B(omega) <= sum_e omega_e kl(p_e, lambda_e) for all omega, and the linear program over all cuts
+bounds the maximum from above at any time (Kelley 1960). T is taken from that bound: whatever the rivals and
+cuts, it is a lower bound on the duels, by weak duality. Rivals are those that settle the nearly even form,
+and any that an assignment problem at the present theta finds to be harder.
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ class _Search:
         return stakes
 
     def _closest(self, stakes: Matrix, omega: Vector) -> tuple[Vector, Matrix]:
-        """Return theta of each rival, and the divergences of the closest instance in which it does not lose."""
+        """Return theta of each rival, and the divergences of the closest instance where it does not lose."""
         low, high = np.zeros(len(stakes)), np.ones(len(stakes))
         lead = (stakes * (self._moved(stakes, omega, high) - 0.5)).sum(axis=1)
         while (lead > 0).any():
@@ -155,9 +156,10 @@ def _divergence(p: Vector, moved: Matrix) -> Matrix:
 
 
 def _coefficients(preferences: Preferences, criterion: Criterion, winner: Indices) -> csr_array:
-    """Return c_pair of every edge b, edges x pairs: D(A, B) adds up c_pair (p_pair - 1/2) over the edges of B.
+    """Return c_pair of every edge b, edges x pairs: D(A, B) is the sum of c_pair (p_pair - 1/2) over B.
 
-    Unlike those of :mod:`duelmatch.theory.limit`, of which only squares matter, these have the signs of the pairs.
+    Unlike those of :mod:`duelmatch.theory.limit`, of which only squares matter, these have the signs of the
+    pairs.
     """
     graph = preferences.problem.graph
     table = graph.pair_table

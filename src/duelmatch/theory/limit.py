@@ -7,10 +7,10 @@ stops before T* kl(delta, 1 - delta) duels on average (Garivier and Kaufmann 201
 
     T* = min over omega of max over B != A of [sum_pair c_pair(A, B)^2 / omega_pair] / (2 D(A, B)^2).
 
-This is the **near-even form**, for noise of variance 1/4, which a duel has at p = 1/2. Lopsided duels tell more
-than that, so on instances with probabilities near 0 or 1 an algorithm may do with fewer, and this is a yardstick,
-not a bound. The **exact form**, with the divergence of a coin in place of a square, is a proven lower bound
-(:mod:`duelmatch.theory.divergence`). It is never larger, and takes longer to compute.
+This is the **near-even form**, for noise of variance 1/4, which a duel has at p = 1/2. Lopsided duels tell
+more than that, so on instances with probabilities near 0 or 1 an algorithm may do with fewer, and this is a
+yardstick, not a bound. The **exact form**, with the divergence of a coin in place of a square, is a proven
+lower bound (:mod:`duelmatch.theory.divergence`). It is never larger, and takes longer to compute.
 
 For Condorcet, delta-correct means on every instance, whether it has a winner or not: a matching that is not
 the winner is named at most delta often. An algorithm that may take a winner for granted can do with fewer,
@@ -80,8 +80,8 @@ def lower_bound(
 ) -> float:
     """Return the information limit in duels; infinite if the winner is tied, 0 if there is no choice.
 
-    ``near-even`` counts every duel as if it were nearly even; ``exact`` is what no delta-correct algorithm can
-    do without, on average. The two agree where all probabilities are close to 1/2.
+    ``near-even`` counts every duel as if it were nearly even; ``exact`` is what no delta-correct algorithm
+    can do without, on average. The two agree where all probabilities are close to 1/2.
 
     :raises ProblemError: for the criterion ``condorcet`` if there is no Condorcet winner.
     """
