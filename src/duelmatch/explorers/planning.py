@@ -48,7 +48,8 @@ class UpperBound:
 class DuelBounds:
     """What is known about the number of duels; infinite if no number is enough.
 
-    ``information_limit`` is the least that any algorithm needs on average, None if it was not asked for.
+    ``information_limit``, in its near-even form, is the least that any algorithm needs on average; None if it
+    was not asked for.
     ``verification_hardness`` is of the Condorcet winner only.
     """
 
