@@ -18,8 +18,8 @@ ACCURACIES = [0.1, 0.03, 0.01]
 
 def main() -> None:
     print(
-        "| candidates x positions | eps | the LP | Algorithm 6 with 7, stopped on its proof | assignment problems "
-        "| the same as printed | value off by |"
+        "| candidates x positions | eps | the LP | Algorithm 6 with 7, stopped on its proof "
+        "| assignment problems | the same as printed | value off by |"
     )
     print("|---|---|---|---|---|---|---|")
     for candidates, positions in SIZES:
@@ -44,7 +44,7 @@ def main() -> None:
 
 
 def as_printed(positions: int, pairs: int, epsilon: float) -> float:
-    """Return T = (4 l K)^2 / eps^2 steps, each with 16 l^2 / eps'^2 projection steps, eps' = eps / (2 K sqrt(T))."""
+    """Return T = (4 l K)^2 / eps^2 times 1 + 16 l^2 / eps'^2, where eps' = eps / (2 K sqrt(T))."""
     steps = (4 * positions * pairs / epsilon) ** 2
     accuracy = epsilon / (2 * pairs * steps**0.5)
     return float(steps * (1 + 16 * positions**2 / accuracy**2))

@@ -27,6 +27,8 @@ class Bounds:
         """Return the smallest gap of an edge, by the criterion of the algorithm."""
         criterion = cell.variant.criterion
         known = cell.instance.label, criterion
+        if _other_reference(cell):
+            return None
         if known not in self._gaps:
             gaps = theory.borda_gaps if criterion == "borda" else theory.condorcet_gaps
             try:
@@ -38,7 +40,7 @@ class Bounds:
 
     def limit(self, cell: Cell) -> float | None:
         """Return the information limit in duels; there is none for an answer that need not be the best."""
-        if cell.variant.epsilon is not None:
+        if cell.variant.epsilon is not None or _other_reference(cell):
             return None
         preferences, criterion = cell.instance.preferences, cell.variant.criterion
         known = cell.instance.label, criterion
@@ -59,6 +61,11 @@ class Bounds:
         except DuelmatchError:
             return None
         return None if bound is None else _useful(bound)
+
+
+def _other_reference(cell: Cell) -> bool:
+    """Whether Borda is counted against others than all matchings, of which theory says nothing."""
+    return bool(cell.variant.parameters.get("reference", "decisions") != "decisions")
 
 
 def _useful(duels: float) -> float | None:

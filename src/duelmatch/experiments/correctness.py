@@ -56,9 +56,14 @@ class Correctness:
         """
         if result.status == "no_winner":
             return self.winner is None
-        if result.matching is None or self.too_large:
+        if result.matching is None or (self.too_large and result.reference != "candidates"):
             return None
         allowed = (result.epsilon or 0.0) if result.status == "within_epsilon" else 0.0
+        if result.reference == "candidates":
+            best = self._preferences.borda_score(self._preferences.borda_winner("candidates"), "candidates")
+            return best - self._preferences.borda_score(result.matching, "candidates") <= allowed + TIE
+        if result.reference not in (None, "decisions"):
+            return None  # it is about a sample, or about shares, that only the run knew
         if self._criterion == "borda":
             return self._best - self._preferences.borda_score(result.matching) <= allowed + TIE
         if allowed == 0.0:

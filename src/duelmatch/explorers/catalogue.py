@@ -98,8 +98,10 @@ def is_whole(value: object) -> bool:
 class Parameter:
     """A parameter of an algorithm: what it means, its type, its range and its default.
 
-    The type is that of ``kind``: float, int, bool or str. A number x must satisfy low <= x, and x < high for
-    a float, x <= high for an int; a text must be one of ``choices``. None is allowed where it is the default.
+    The type is that of ``kind``: float, int, bool or str. A number x must satisfy low <= x, and x < high
+    for a float, x <= high for an int; a text must be one of ``choices``. None is allowed where it is the
+    default. With ``per_edge``, a number for each edge, {(candidate, position): number}, may be given in
+    place of a text; an algorithm gets it as a vector in edge order.
     """
 
     name: str
@@ -109,6 +111,7 @@ class Parameter:
     low: float = 0.0
     high: float = sys.float_info.max
     choices: tuple[str, ...] = ()
+    per_edge: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not PARAMETER_NAME.fullmatch(self.name):
@@ -136,6 +139,8 @@ class Parameter:
             return bool(value)
         if self.kind is str and isinstance(value, str) and value in self.choices:
             return value
+        if self.per_edge and isinstance(value, Mapping):
+            return dict(value)
         if self.kind is int and is_whole(value) and self.low <= int(value) <= self.high:  # type: ignore[call-overload]
             return int(value)  # type: ignore[call-overload]
         is_number = isinstance(value, Real) and not isinstance(value, bool)
@@ -149,7 +154,8 @@ class Parameter:
         if self.kind is bool:
             return "True or False"
         if self.kind is str:
-            return " or ".join(map(repr, self.choices))
+            given = ", or a number for each edge" if self.per_edge else ""
+            return " or ".join(map(repr, self.choices)) + given
         what = "a whole number" if self.kind is int else "a number"
         if self.high == sys.float_info.max:
             return f"{what} from {self.low:g}"
@@ -266,6 +272,14 @@ _ASSUME_WINNER = Parameter(
     "Whether to take for granted that a Condorcet winner exists. If not, the result is proven to beat every "
     "other matching, or none does, and proving either takes more duels.",
 )
+_REFERENCE = Parameter(
+    "reference",
+    str,
+    "decisions",
+    "Against whom Borda counts: all matchings, a random candidate of each position, or a sample of matchings.",
+    choices=("decisions", "candidates", "sampled"),
+    per_edge=True,
+)
 _SCHEDULE = Parameter(
     "schedule",
     str,
@@ -296,9 +310,9 @@ BUILT_IN = (
         "borda",
         "borda",
         "duelmatch.explorers.frugal.search:borda",
-        (_epsilon(None), _BATCH),
-        "The Borda winner, or a score within epsilon of the best; wrong with probability delta at most. "
-        "Without epsilon, never ends if two share the best score.",
+        (_epsilon(None), _BATCH, _REFERENCE),
+        "The Borda winner against the reference, or a score within epsilon of the best; wrong with "
+        "probability delta at most. Without epsilon, never ends if two share the best score.",
         "To find the best on average, with as few duels as can be; when a winner must exist.",
     ),
     Algorithm(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from inspect import signature
-from numbers import Integral
+from numbers import Integral, Real
 from reprlib import repr as shortly
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -71,10 +71,30 @@ def explorer(
     if max_duels is not None and not is_whole(max_duels):
         raise ProblemError(f"max_duels must be a whole number from 0, not {shortly(max_duels)}.")
     description = described(algorithm)
-    search = description.search(problem.graph, float(delta), int(seed), parameters)
+    per_edge = {name: _in_edge_order(problem, name, value) for name, value in parameters.items()}
+    search = description.search(problem.graph, float(delta), int(seed), per_edge)
     most = None if max_duels is None else int(max_duels)
     epsilon, tested = parameters.get("epsilon"), description in BUILT_IN
-    return Explorer(problem, search, algorithm, float(delta), epsilon, most, int(seed), tested)
+    reference = parameters.get("reference")
+    named = reference if reference is None or isinstance(reference, str) else "given"
+    return Explorer(problem, search, algorithm, float(delta), epsilon, most, int(seed), tested, named)
+
+
+def _in_edge_order(problem: Problem, name: str, value: Any) -> Any:
+    """Return what was given by edge, {(candidate, position): number}, as a vector; anything else as it is."""
+    if not isinstance(value, Mapping):
+        return value
+    vector = np.zeros(problem.graph.edges)
+    for edge, number in value.items():
+        match edge:
+            case (str(candidate), str(position)):
+                place = problem.edge_number(candidate, position)
+            case _:
+                raise ProblemError(f"{name}: an edge is a pair (candidate, position), not {edge!r:.80}.")
+        if isinstance(number, bool) or not isinstance(number, Real):
+            raise ProblemError(f"{name} of {candidate} at {position} must be a number, not {number!r:.80}.")
+        vector[place] = number
+    return vector
 
 
 def _panel(problem: Problem, parameters: dict[str, Any]) -> PanelExplorer:
@@ -131,9 +151,11 @@ class Explorer:
         max_duels: int | None = None,
         seed: int | None = None,
         tested: bool = False,
+        reference: str | None = None,
     ) -> None:
         self.problem = problem
         self.name = name
+        self.reference = reference
         self.delta = delta
         self.epsilon = epsilon
         self.max_duels = max_duels
@@ -224,7 +246,15 @@ class Explorer:
         matching = None if outcome.matching is None else self.problem.matching(outcome.matching.tolist())
         delta = self.delta if outcome.delta is None else outcome.delta
         return Result(
-            self.name, outcome.status, matching, self.duels, delta, self.epsilon, outcome.assuming, self.seed
+            self.name,
+            outcome.status,
+            matching,
+            self.duels,
+            delta,
+            self.epsilon,
+            outcome.assuming,
+            self.seed,
+            self.reference,
         )
 
     @property

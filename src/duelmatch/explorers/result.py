@@ -9,6 +9,13 @@ from duelmatch.explorers.engine import Status
 from duelmatch.matchings import Edge
 from duelmatch.problem import Matching
 
+AGAINST = {
+    "candidates": ", Borda against a random candidate of each position",
+    "sampled": ", Borda against a sample of the matchings",
+    "given": ", Borda against the reference given",
+}
+"""What is said of a reference that is not the paper's."""
+
 
 @dataclass(frozen=True, slots=True)
 class Result:
@@ -20,7 +27,8 @@ class Result:
     is a guess and may be missing. ``assuming`` lists what the guarantee takes for granted, if anything:
     car-cond's, that a Condorcet winner exists. Where none does, it can certify another matching. The same
     ``seed`` and the same answers give the same run; the guarantee is over seeds that are drawn, so one that
-    was chosen after looking promises nothing.
+    was chosen after looking promises nothing. ``reference`` says against whom Borda was counted, where there
+    is a choice: ``decisions``, ``candidates``, ``sampled``, or ``given``.
     """
 
     algorithm: str
@@ -31,6 +39,7 @@ class Result:
     epsilon: float | None = None
     assuming: tuple[Assumption, ...] = ()
     seed: int | None = None
+    reference: str | None = None
 
     def __str__(self) -> str:
         chosen = "; ".join(
@@ -39,6 +48,7 @@ class Result:
         duels = f"after {self.duels:,} duel{'s' * (self.duels != 1)}"
         assuming = "".join(f" if {assumption.sentence}" for assumption in self.assuming)
         seed = "" if self.seed is None else f", seed {self.seed}"
+        seed += AGAINST.get(self.reference or "", "")
         wrong = f"wrong with probability {self.delta:g} at most"
         match self.status:
             case "certified":

@@ -66,6 +66,9 @@ PILOT_MATCHINGS = 8
 PILOT_TRIALS = 100_000
 """... within so many trials: some seconds at 40 x 40, or ten thousand trials a draw."""
 
+DRAWING_STREAM, PILOT_STREAM = 101, 102
+"""Random numbers apart from each other, and from those that a run with the same seed draws for itself."""
+
 TRIALS_AT_ONCE = 2_000
 """Trials between two returns to Python, where Ctrl-C is heard."""
 
@@ -86,11 +89,11 @@ class RejectionSampler:
             raise NoMatchingError("No matching fills every position, so there is none to draw.")
         self._graph = graph
         self._parts = [(block.edges, _Trials(block.graph)) for block in blocks(graph)]
-        pilot = np.random.default_rng([seed, 1])
+        pilot = np.random.default_rng([seed, PILOT_STREAM])
         for _, trials in self._parts:
             trials.check(pilot)
             trials.taken = 0
-        self._rng = np.random.default_rng([seed, 0])
+        self._rng = np.random.default_rng([seed, DRAWING_STREAM])
 
     @property
     def trials(self) -> int:

@@ -28,7 +28,8 @@ from duelmatch.explorers.frugal.stakes import Pairs, Play, Prospects, Stakes
 from duelmatch.explorers.frugal.tables import TabledRivals
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.assignment import list_matchings, usable_edges
-from duelmatch.matchings.counting import count_matchings, edge_marginals
+from duelmatch.matchings.counting import count_matchings
+from duelmatch.matchings.reference import Reference, ReferenceName, reference_of
 from duelmatch.preferences import Criterion
 
 GROWTH = 0.02
@@ -47,6 +48,10 @@ NEXT_PROOF = 1.5
 """A new proof begins when the duels have grown by this factor since the last one began."""
 
 
+NO_REFERENCE = Reference("none", np.zeros(0))
+"""Condorcet compares with each matching by itself."""
+
+
 def condorcet(
     graph: Graph,
     delta: float,
@@ -60,10 +65,15 @@ def condorcet(
 
 
 def borda(
-    graph: Graph, delta: float, seed: int, epsilon: float | None = None, batch: int = 1
+    graph: Graph,
+    delta: float,
+    seed: int,
+    epsilon: float | None = None,
+    batch: int = 1,
+    reference: ReferenceName | Vector = "decisions",
 ) -> FrugalSearch:
-    """Begin a search for the Borda winner."""
-    return FrugalSearch(graph, "borda", delta, seed, epsilon, batch=batch)
+    """Begin a search for the Borda winner against a reference (:mod:`duelmatch.matchings.reference`)."""
+    return FrugalSearch(graph, "borda", delta, seed, epsilon, batch=batch, reference=reference)
 
 
 class FrugalSearch:
@@ -78,6 +88,7 @@ class FrugalSearch:
         epsilon: float | None = None,
         assume_winner: bool = True,
         batch: int = 1,
+        reference: ReferenceName | Vector = "decisions",
     ) -> None:
         self._graph = graph
         self._criterion = criterion
@@ -89,7 +100,8 @@ class FrugalSearch:
         self._rng = np.random.default_rng([seed, 0])
         self._pairs = Pairs(graph)
         self._usable = usable_edges(graph)
-        self._marginals = edge_marginals(graph) if criterion == "borda" else np.zeros(0)
+        self._reference = reference_of(graph, reference, seed) if criterion == "borda" else NO_REFERENCE
+        self._marginals = self._reference.shares
         self._duels = 0
         self._champion: Indices | None = None
         self._crowned = 0  # how many duels there had been when it became the champion
@@ -178,18 +190,20 @@ class FrugalSearch:
         assuming: tuple[Assumption, ...] = ()
         if self._criterion == "condorcet" and self._assume_winner:
             assuming = (Assumption.CONDORCET_WINNER,)
+        if self._reference.eta > 0:
+            assuming = (Assumption.MIXED_SAMPLER,)
         if left == 0:
             return (
                 Outcome("no_winner", None)
                 if self._criterion == "condorcet"
-                else Outcome("certified", champion)
+                else Outcome("certified", champion, assuming=assuming)
             )
         if left == 1 and self._assume_winner:
             return Outcome("certified", np.flatnonzero(self._rivals.edges()), assuming=assuming)
         if proving and self._rivals.proven(champion, self._proof_threshold):
             if self._slack > 0:
                 return Outcome("within_epsilon", champion, assuming=assuming)
-            return Outcome("certified", champion)
+            return Outcome("certified", champion, assuming=assuming)
         return None
 
     def _listed(self, edges: Mask, tables: TabledRivals | None = None) -> ListedRivals | None:
