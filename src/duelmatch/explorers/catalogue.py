@@ -276,7 +276,7 @@ _REFERENCE = Parameter(
     "reference",
     str,
     "decisions",
-    "Against whom Borda counts: all matchings, a random candidate of each position, or a sample of matchings.",
+    "Against whom Borda counts: all matchings, a random candidate of each position, or sampled matchings.",
     choices=("decisions", "candidates", "sampled"),
     per_edge=True,
 )
