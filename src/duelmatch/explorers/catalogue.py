@@ -140,7 +140,9 @@ class Parameter:
         if self.kind is str and isinstance(value, str) and value in self.choices:
             return value
         if self.per_edge and isinstance(value, Mapping):
-            return dict(value)
+            return {
+                _edge(self.name, edge): _number(self.name, edge, number) for edge, number in value.items()
+            }
         if self.kind is int and is_whole(value) and self.low <= int(value) <= self.high:  # type: ignore[call-overload]
             return int(value)  # type: ignore[call-overload]
         is_number = isinstance(value, Real) and not isinstance(value, bool)
@@ -162,6 +164,19 @@ class Parameter:
         if self.kind is int:
             return f"{what} from {self.low:g} to {self.high:,.0f}"
         return f"{what} between {self.low:g} and {self.high:g}"
+
+
+def _edge(parameter: str, edge: object) -> tuple[str, str]:
+    match edge:
+        case (str(candidate), str(position)):
+            return candidate, position
+    raise ProblemError(f"{parameter}: an edge is a pair (candidate, position), not {shortly(edge)}.")
+
+
+def _number(parameter: str, edge: object, number: object) -> float:
+    if isinstance(number, bool) or not isinstance(number, Real):
+        raise ProblemError(f"{parameter} of {shortly(edge)} must be a number, not {shortly(number)}.")
+    return float(number)
 
 
 @dataclass(frozen=True, slots=True)

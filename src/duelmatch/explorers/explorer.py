@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from inspect import signature
-from numbers import Integral, Real
+from numbers import Integral
 from reprlib import repr as shortly
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -71,8 +71,8 @@ def explorer(
     if max_duels is not None and not is_whole(max_duels):
         raise ProblemError(f"max_duels must be a whole number from 0, not {shortly(max_duels)}.")
     description = described(algorithm)
-    per_edge = {name: _in_edge_order(problem, name, value) for name, value in parameters.items()}
-    search = description.search(problem.graph, float(delta), int(seed), per_edge)
+    given = {name: _in_edge_order(problem, value) for name, value in parameters.items()}
+    search = description.search(problem.graph, float(delta), int(seed), given)
     most = None if max_duels is None else int(max_duels)
     epsilon, tested = parameters.get("epsilon"), description in BUILT_IN
     reference = parameters.get("reference")
@@ -80,20 +80,13 @@ def explorer(
     return Explorer(problem, search, algorithm, float(delta), epsilon, most, int(seed), tested, named)
 
 
-def _in_edge_order(problem: Problem, name: str, value: Any) -> Any:
+def _in_edge_order(problem: Problem, value: Any) -> Any:
     """Return what was given by edge, {(candidate, position): number}, as a vector; anything else as it is."""
     if not isinstance(value, Mapping):
         return value
     vector = np.zeros(problem.graph.edges)
-    for edge, number in value.items():
-        match edge:
-            case (str(candidate), str(position)):
-                place = problem.edge_number(candidate, position)
-            case _:
-                raise ProblemError(f"{name}: an edge is a pair (candidate, position), not {edge!r:.80}.")
-        if isinstance(number, bool) or not isinstance(number, Real):
-            raise ProblemError(f"{name} of {candidate} at {position} must be a number, not {number!r:.80}.")
-        vector[place] = number
+    for (candidate, position), number in value.items():
+        vector[problem.edge_number(candidate, position)] = number
     return vector
 
 

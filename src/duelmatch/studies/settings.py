@@ -42,6 +42,10 @@ class Settings:
     def __post_init__(self) -> None:
         if not isinstance(self.parameters, Mapping) or not all(isinstance(n, str) for n in self.parameters):
             raise StudyError("The settings must name an algorithm, and its parameters by name.")
+        if by_edge := [name for name, value in self.parameters.items() if isinstance(value, Mapping)]:
+            raise StudyError(
+                f"A study does not keep a {by_edge[0]} given for each edge; choose one by its name."
+            )
         check(self.algorithm, self.delta, 0 if self.seed is None else self.seed, self.parameters)
         if not _is_number(self.lease) or not SHORTEST_LEASE <= self.lease <= LONGEST_LEASE:
             raise StudyError(

@@ -85,7 +85,7 @@ def test_a_problem_that_is_too_large_is_refused_by_default_and_taken_with_anothe
         ({("ann", "chair"): 1.0}, "add up to 1 at every position; at number 2 they add up to 0"),
         ({("ann", "moon"): 1.0}, "moon"),
         ({"ann": 1.0}, r"reference: an edge is a pair \(candidate, position\), not 'ann'"),
-        ({("ann", "chair"): "all"}, "reference of ann at chair must be a number, not 'all'"),
+        ({("ann", "chair"): "all"}, r"reference of \('ann', 'chair'\) must be a number, not 'all'"),
         ("friends", "'decisions' or 'candidates' or 'sampled', or a number for each edge, not 'friends'"),
         (7, "'sampled', or a number for each edge, not 7"),
     ],
