@@ -13,7 +13,7 @@ Differences from the listings:
 - Opponents need not be biased. They come from exact marginals; where these are out of reach, from matchings
   drawn exactly uniformly (:mod:`duelmatch.matchings.rejection`); and only beyond that from the paper's
   S(eta). The shift by epsilon / 4 pays for the bias of S(eta), so without a bias there is none, which saves
-  a quarter to a half of the duels with an epsilon, and a few percent without. With ``schedule="every"`` the
+  a quarter to a half of the duels with an epsilon, and up to a fifth without. With ``schedule="every"`` the
   shift stays, as in the listings.
 - The proof of Theorem 1 takes the answers about an edge for independent, which those to opponents from one
   Markov chain are not. It suffices that each draw is within eta of uniform given all draws before it: then an
