@@ -88,7 +88,8 @@ not have, as the listings do; `sparse` does not. `clucb-borda-exact` ends an epo
 than epsilon ahead, and begins the next, with half the epsilon, from nothing. To be certified, what the rival
 may be ahead has to fall from above epsilon to below 0 between two looks, and the longer steps of the sparse
 schedule get there some epochs earlier. And where edges meet themselves with different chances,
-`clucb-borda-pac` does better to ask about all of them equally often than to make their radii equal, as the listing does.
+`clucb-borda-pac` does better to ask about all of them equally often than to make their radii equal, as
+the listing does.
 
 ## One position
 
