@@ -18,9 +18,9 @@ from time import perf_counter
 
 from duelmatch.studies import Store
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path[0] = str(Path(__file__).parents[1] / "tests")  # not this folder, where studies is something else
 
-from studies.messy import Clock, play_messy_study
+from studies.messy import Clock, play_messy_study  # noqa: E402
 
 MEMORY = Path("/dev/shm")
 
@@ -52,6 +52,8 @@ def main() -> None:
             reasons += played.reasons
             answers += played.answers
             entries += played.entries
+            if number % 100 == 99:
+                print(f"{number + 1:,} studies, {perf_counter() - begin:,.0f} s", file=sys.stderr, flush=True)
     print(f"{options.studies:,} studies, {answers:,} answers, {entries:,} entries, ", end="")
     print(f"{perf_counter() - begin:,.0f} s; broken: {len(broken)}")
     for title, counted in (("Ended", ends), ("Done", acts), ("Nothing to ask", reasons)):

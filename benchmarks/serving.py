@@ -43,8 +43,8 @@ CROWDS = {"50 at once": (50, 0.0), "200 at once": (200, 0.0), "1,000 who pause 2
 
 
 @contextmanager
-def server(python: str | None, store: str) -> Iterator[str]:
-    """Run a server; give its host and port."""
+def server(python: str | None, store: str) -> Iterator[tuple[str, int]]:
+    """Run a server; give its host and port, and the id of its process."""
     command = [python or sys.executable, "-c", "from duelmatch.cli import main; main()"]
     environment = os.environ | {"PYTHONUNBUFFERED": "1"}
     if python is not None:
@@ -60,7 +60,7 @@ def server(python: str | None, store: str) -> Iterator[str]:
             address = json.loads(process.stdout.readline())["address"]
             while not is_ready(address):
                 sleep(0.05)
-            yield urlsplit(address).netloc
+            yield urlsplit(address).netloc, process.pid
         finally:
             process.terminate()
 
@@ -71,6 +71,13 @@ def is_ready(address: str) -> bool:
             return bool(answer.status == 200)
     except HTTPError:
         return False
+
+
+def processor_seconds(process: int) -> float:
+    """Return how long a process has been at work; other work on the machine hardly changes that."""
+    with open(f"/proc/{process}/stat", encoding="ascii") as stat:
+        user, system = stat.read().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 class Connection:
@@ -86,15 +93,23 @@ class Connection:
     async def post(self, path: str, token: str | None, body: Any = None) -> Any:
         text = "" if body is None else json.dumps(body)
         shown = "" if token is None else f"Authorization: Bearer {token}\r\n"
-        self._writer.write(
+        request = (
             f"POST /api/v1/studies{path} HTTP/1.1\r\nHost: {self._place}\r\n{shown}"
-            f"Content-Type: application/json\r\nContent-Length: {len(text)}\r\n\r\n{text}".encode()
-        )
-        head = await self._reader.readuntil(b"\r\n\r\n")
+            f"Content-Type: application/json\r\nContent-Length: {len(text)}\r\n\r\n{text}"
+        ).encode()
+        try:
+            head = await self._sent(request)
+        except (asyncio.IncompleteReadError, ConnectionError):  # it was idle for too long, and closed
+            await self.open()
+            head = await self._sent(request)
         size = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
         content = await self._reader.readexactly(size)
         assert head.startswith(b"HTTP/1.1 20"), content
         return json.loads(content)
+
+    async def _sent(self, request: bytes) -> bytes:
+        self._writer.write(request)
+        return await self._reader.readuntil(b"\r\n\r\n")
 
 
 @dataclass
@@ -162,8 +177,8 @@ async def prepared(address: str, algorithm: str, voters: int, votes: int, is_old
     return Place(address, made["study"], tokens, is_old)
 
 
-async def crowd(place: Place, voters: int, votes: int, pause: float) -> float:
-    """Let everybody vote; return the seconds that it took, after a first vote each."""
+async def crowd(place: Place, process: int, voters: int, votes: int, pause: float) -> tuple[float, float]:
+    """Let everybody vote; return the seconds that it took, after a first vote each, and the server's."""
     connections = [Connection(place.address) for _ in range(voters)]
     for connection in connections:
         await connection.open()
@@ -185,20 +200,20 @@ async def crowd(place: Place, voters: int, votes: int, pause: float) -> float:
             if pause:
                 await asyncio.sleep(chance.uniform(0.5, 1.5) * pause)
 
-    begin = perf_counter()
+    begin, busy = perf_counter(), processor_seconds(process)
     await asyncio.gather(*(work(*each) for each in zip(connections, tokens, chances, strict=True)))
-    return perf_counter() - begin
+    return perf_counter() - begin, processor_seconds(process) - busy
 
 
 async def measured(
-    address: str, algorithm: str, voters: int, votes: int, pause: float
-) -> tuple[Place, float]:
+    address: str, process: int, algorithm: str, voters: int, votes: int, pause: float
+) -> tuple[Place, float, float]:
     with urlopen(f"http://{address}/api/v1/openapi.json") as answer:
         is_old = any(path.endswith("/duel") for path in json.load(answer)["paths"])
     place = await prepared(address, algorithm, voters, votes, is_old)
     gc.collect()
     gc.freeze()  # or else all voters pause for 0.1 s now and then, and blame the server
-    return place, await crowd(place, voters, votes, pause)
+    return place, *await crowd(place, process, voters, votes, pause)
 
 
 def main() -> None:
@@ -210,8 +225,8 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=1)
     options = parser.parse_args()
     print(f"{options.algorithm} over HTTP, {EDGES} edges, {options.votes:,} votes; ms as p50 / p99")
-    print("| Database | Voters | Version | Votes per second | ask | tell | Load |")
-    print("|---|---|---|---|---|---|---|")
+    print("| Database | Voters | Version | Votes per second | ask | tell | Processor ms per vote | Load |")
+    print("|---|---|---|---|---|---|---|---|")
     versions = {"this": None} | ({"other": options.other} if options.other else {})
     with databases() as addresses:
         for name in options.databases:
@@ -220,9 +235,9 @@ def main() -> None:
                     store = f"{addresses[name]}{version}" if name == "SQLite" else addresses[name]
                     if name == "PostgreSQL":
                         store = new_database(store)
-                    with server(python, store) as address:
-                        place, seconds = asyncio.run(
-                            measured(address, options.algorithm, voters, options.votes, pause)
+                    with server(python, store) as (address, process):
+                        place, seconds, busy = asyncio.run(
+                            measured(address, process, options.algorithm, voters, options.votes, pause)
                         )
                     times = [
                         f"{percentile(each, 0.5):.0f} / {percentile(each, 0.99):.0f}"
@@ -230,7 +245,8 @@ def main() -> None:
                     ]
                     rate = len(place.tells) / seconds
                     load = os.getloadavg()[0]
-                    row = [name, title, version, f"{rate:,.0f}", *times, f"{load:.1f}"]
+                    work = f"{1000 * busy / len(place.tells):.2f}"
+                    row = [name, title, version, f"{rate:,.0f}", *times, work, f"{load:.1f}"]
                     print(f"| {' | '.join(row)} |", flush=True)
 
 

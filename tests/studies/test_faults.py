@@ -321,6 +321,48 @@ def test_readers_do_not_wait_for_writers_nor_writers_for_readers(study: Study, o
     assert other.status().counted == 2
 
 
+def test_what_is_refused_leaves_the_state_in_memory(new_study: NewStudy) -> None:
+    """Reading a long log anew for every refusal would let one voter hold up all others."""
+    study = new_study(PROBLEM, "condorcet", parameters={"size": 1})
+    voter = study.add_voter()
+    vote(study, voter)
+    with study._states.reading(study.id) as state:
+        pass
+    for refused in (
+        lambda: study.undo(voter),
+        lambda: study.tell(voter, 1, "zoe") if study.status().answers == 0 else study.drop("zoe"),
+        lambda: study.skip(voter, 1),
+        lambda: study.conflict(voter, ["ann"]),
+        lambda: study.correct(99, None),
+    ):
+        with pytest.raises(dm.DuelmatchError):
+            refused()
+    with study._states.reading(study.id) as again:
+        assert again is state
+
+
+def test_many_who_wait_for_a_long_computation_share_it(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    voters = [study.add_voter() for _ in range(30)]
+    vote(study, voters[0])
+    building, go_on = threading.Event(), threading.Event()
+    original = Stacks.__init__
+
+    def slow(self: Stacks, *arguments: object) -> None:
+        building.set()
+        assert go_on.wait(60)
+        original(self, *arguments)  # type: ignore[arg-type]
+
+    study.drop("ann")
+    monkeypatch.setattr(Stacks, "__init__", slow)
+    threads = threading.active_count()
+    asked = [study.submit(lambda feed, v=voter: feed.ask(v)) for voter in voters]  # type: ignore[misc]
+    assert building.wait(60)
+    study.add_voter()  # by now all of them have been told to come again
+    assert threading.active_count() < threads + 15
+    go_on.set()
+    assert all(isinstance(each.result(60), Question) for each in asked)
+
+
 def test_a_gap_in_the_log_is_noticed(study: Study) -> None:
     study.add_voter()
     study.add_voter()

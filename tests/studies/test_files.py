@@ -85,6 +85,13 @@ class TestExchange:
         for row in counting:
             assert " > " in row["ranking"] or " = " in row["ranking"]
 
+    def test_what_is_exported_can_be_estimated_from(self, lived_in: Study, tmp_path: Path) -> None:
+        (tmp_path / "answers.csv").write_text(export_answers(lived_in))
+        (tmp_path / "table.csv").write_text(export_table(lived_in))
+        preferences = dm.estimate_preferences(tmp_path / "answers.csv", lived_in.problem)
+        assert preferences == dm.estimate_preferences(tmp_path / "table.csv", lived_in.problem)
+        assert preferences.probability("chair", "ann", "cyd") > 0.5
+
     def test_a_spreadsheet_takes_nothing_for_a_formula(self, new_study: NewStudy) -> None:
         study = new_study(dm.Problem.complete(["=1+1", "@ann", "+bob", "-cyd"], ['=HYPERLINK("x")']))
         voter = study.voter_named("=Eve()")

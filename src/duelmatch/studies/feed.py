@@ -124,10 +124,11 @@ class Feed:
             raise ConflictError(f"Question {question} is not the one that you answered last.")
         if last.struck:
             raise ConflictError("The organiser has struck that answer, so it cannot be taken back.")
+        following = member.open
         with self._recording():
-            if member.open is not None:
-                self.state.kind.release(member.open, "undo")
             self.state.kind.undo(last.number, self.held.now)
+            if following is not None:
+                self.state.kind.release(following, "undo")
         return self.state.question(last)
 
     # For organisers.

@@ -10,7 +10,7 @@ import json
 import threading
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import Any, Literal
@@ -23,7 +23,7 @@ from duelmatch.studies.entries import FORMAT, Entry
 from duelmatch.studies.history import HOUR
 from duelmatch.studies.kinds import new_kind
 from duelmatch.studies.settings import Settings
-from duelmatch.studies.values import GivenAnswer, Phase, Question, Ranking, Receipt
+from duelmatch.studies.values import GivenAnswer, Phase, Question, Ranking, Receipt, Status
 
 OWN_KINDS = frozenset({"created", "paused", "resumed", "closed", "reopened", "renamed", "detailed"})
 """What concerns the study alone, not what asks its questions."""
@@ -91,6 +91,8 @@ class State:
         self.given: list[tuple[int, int]] = []
         """The entry and the question of every answer, also of those undone since."""
         self.kind = new_kind(self.problem, self.settings, voters)
+        self.status: tuple[int, Status] | None = None
+        """What was said last of where it stands, and after which entry."""
         self._held: list[Entry] = []
         self._leases: list[tuple[float, int]] = []
         self._ballots: dict[int, tuple[str, int]] = {}
@@ -164,7 +166,7 @@ class State:
         if asked.state == "answered":
             raise StoreError(f"Entry {entry.seq} answers question {asked.number}, which has an answer.")
         self._end(asked)
-        asked.state, asked.answer = "answered", tuple(map(tuple, entry.data["answer"]))
+        asked.state, asked.answer = "answered", as_ranking(entry.data["answer"])
         asked.entry, asked.at, asked.hash, asked.struck = entry.seq, entry.at, entry.hash, False
         self.given.append((entry.seq, asked.number))
         self.members[asked.voter].answered.append(asked.number)
@@ -192,7 +194,7 @@ class State:
                 self.counted -= self.counts(asked)
                 asked.struck = data["answer"] is None
                 if data["answer"] is not None:
-                    asked.answer = tuple(map(tuple, data["answer"]))
+                    asked.answer = as_ranking(data["answer"])
                 self.counted += self.counts(asked)
             case "struck" | "reinstated":
                 member = self.member(entry.voter)
@@ -348,6 +350,11 @@ class State:
             asked = self.questions[number]
             if asked.entry == seq:
                 yield asked
+
+
+def as_ranking(answer: Sequence[Sequence[str]]) -> Ranking:
+    """Return an answer of the log, with those who are equal in the order of the alphabet."""
+    return tuple([tuple(group) if len(group) == 1 else tuple(sorted(group)) for group in answer])
 
 
 def created_data(problem: Problem, settings: Settings, voters: list[dict[str, Any]]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import gc
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 
 from sqlalchemy.engine import Connection
@@ -41,6 +42,7 @@ class States:
         self._database = database
         self._states: OrderedDict[str, State] = OrderedDict()
         self._loading: dict[str, threading.Lock] = {}
+        self._preparing: dict[str, Future[None]] = {}
         self._lock = threading.Lock()
 
     def known(self, study: str) -> bool:
@@ -82,6 +84,28 @@ class States:
         """Read a study into memory, and compute what its next question needs."""
         state = self._remembered(study) or self._loaded(study)
         state.kind.think()
+
+    def preparing(self, study: str) -> Future[None]:
+        """Do so in another thread, one for all who want it."""
+        with self._lock:
+            if (known := self._preparing.get(study)) is not None:
+                return known
+            future = self._preparing[study] = Future[None]()
+        threading.Thread(target=self._prepare, args=(study, future), daemon=True).start()
+        return future
+
+    def _prepare(self, study: str, future: Future[None]) -> None:
+        error: BaseException | None = None
+        try:
+            self.prepare(study)
+        except BaseException as raised:
+            error = raised
+        with self._lock:
+            del self._preparing[study]
+        if error is None:
+            future.set_result(None)
+        else:
+            future.set_exception(error)
 
     def evict(self, studies: Iterable[str]) -> None:
         """Forget the states of some studies, since they may not have come true."""

@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from itertools import islice
-from threading import Thread
 from typing import Any, Literal, TypeVar
 
 import sqlalchemy as sa
@@ -126,18 +125,17 @@ class Study:
         def attempt() -> None:
             self._writer.submit(self.id, turn).add_done_callback(finish)
 
-        def prepare_and_attempt() -> None:
-            try:
-                self._states.prepare(self.id)
-                attempt()
-            except BaseException as error:
+        def try_again(prepared: Future[None]) -> None:
+            if (error := prepared.exception()) is not None:
                 outcome.set_exception(error)
+            else:
+                attempt()
 
         def finish(done: Future[Returned | Later]) -> None:
             if (error := done.exception()) is not None:
                 outcome.set_exception(error)
             elif isinstance(returned := done.result(), Later):
-                Thread(target=prepare_and_attempt, daemon=True).start()
+                self._states.preparing(self.id).add_done_callback(try_again)
             else:
                 outcome.set_result(returned)
 
@@ -431,8 +429,11 @@ class Study:
         while True:
             self._states.prepare(self.id)
             with self._states.reading(self.id) as state:
-                if state.kind.ready:
-                    return _status(self.id, name, state)
+                if not state.kind.ready:
+                    continue
+                if state.status is None or state.status[0] != state.seq:
+                    state.status = state.seq, _status(self.id, name, state)
+                return state.status[1]
 
     def voters(self) -> list[Voter]:
         """Return the voters in the order in which they joined."""

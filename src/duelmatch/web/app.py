@@ -7,6 +7,7 @@ from typing import Any
 
 from fastapi import APIRouter, FastAPI, HTTPException, Request
 from fastapi.responses import PlainTextResponse
+from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 
 from duelmatch.studies import Store
@@ -47,8 +48,12 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     app.state.stopping = False
     app.state.preparing = None
     problems.install(app, pages.refusal_page)
-    api = APIRouter(prefix="/api/v1", responses=documented(400, 403, 413, 422, 429, 503))
-    for part in (voting.direct, voting.router, organising.router, creating.router, events.router):
+    refusals = documented(400, 403, 413, 422, 429, 503)
+    described = voting.direct_routes("/api/v1", refusals)
+    served = [Route(route.path, route.endpoint, methods=["POST"]) for route in described]
+    app.router.routes[:0] = [*served, *described]
+    api = APIRouter(prefix="/api/v1", responses=refusals)
+    for part in (voting.router, organising.router, creating.router, events.router):
         api.include_router(part)
     app.include_router(api)
     app.include_router(pages.router)

@@ -36,6 +36,17 @@ class Metrics:
             registry=self._registry,
         )
 
+        self._of: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
+
+    def count(self, method: str, operation: str, status: int, seconds: float) -> None:
+        """Count a request."""
+        known = self._of.get((method, operation, status))
+        if known is None:  # looking the labels up every time would take longer than counting
+            labelled = self.requests.labels(method, operation, str(status))
+            known = self._of[method, operation, status] = labelled, self.seconds.labels(operation)
+        known[0].inc()
+        known[1].observe(seconds)
+
     def text(self) -> str:
         """Return all of them as Prometheus reads them."""
         return generate_latest(self._registry).decode()
@@ -67,8 +78,7 @@ class RequestLog:
             operation, method = operation_of(scope), scope["method"]
             if method not in ("GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"):
                 method = "other"
-            self._metrics.requests.labels(method, operation, str(status)).inc()
-            self._metrics.seconds.labels(operation).observe(seconds)
+            self._metrics.count(method, operation, status, seconds)
             about = {"method": method, "operation": operation, "status": status}
             requests_log.info("request", extra={"about": about | {"ms": round(1000 * seconds, 1)}})
 

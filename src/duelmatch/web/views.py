@@ -215,7 +215,9 @@ def _graph(study: Study, status: Status, names: Names) -> Graph | None:
     candidates = _heights(problem.candidates, height)
     positions = _heights(problem.positions, height)
     leader = {(candidate, position) for position, candidate in _leader(status).items()}
-    accepted, possible = status.progress.decided, _possible(status)
+    certain = status.result.status != "budget_spent"
+    accepted = _leader(status) if certain else status.progress.decided
+    possible = {(name, position) for position, name in accepted.items()} if certain else _possible(status)
     x1, x2 = SIDE * GRAPH_WIDTH, (1 - SIDE) * GRAPH_WIDTH
     lines = []
     for edge in problem.edges:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Request, Response
@@ -41,7 +41,6 @@ from duelmatch.web.problems import documented
 Returned = TypeVar("Returned")
 Body = TypeVar("Body", bound=BaseModel)
 
-direct = APIRouter(prefix="/studies/{study}", tags=["voter"], responses=documented(401, 404))
 router = APIRouter(prefix="/studies/{study}", tags=["voter"], responses=documented(401, 404))
 
 Number = Annotated[int, Path(ge=1, le=LARGEST_NUMBER)]
@@ -59,47 +58,47 @@ _NUMBER = {
     "required": True,
     "schema": {"type": "integer", "minimum": 1, "maximum": LARGEST_NUMBER},
 }
-_SECURED: dict[str, Any] = {"security": [{"HTTPBearer": []}]}
 
 
-class DirectRoute(APIRoute):
-    """Calls its endpoint with the request and nothing else; what it takes is documented by hand."""
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return the endpoint itself."""
-        handler: Callable[[Request], Coroutine[Any, Any, Response]] = self.endpoint
-        return handler
-
-
-direct.route_class = DirectRoute
-
-
-@direct.post("/question", response_model=models.Question, openapi_extra={"parameters": [_STUDY], **_SECURED})
 async def next_question(request: Request) -> Response:
     """Return my open question, or the next one; asked again, it is the same."""
     asked = await _as_voter(request, lambda feed, voter: feed.ask(voter))
     return _sent(models.Question.of_study(asked))
 
 
-@direct.post(
-    "/questions/{number}/answer",
-    response_model=models.Receipt,
-    responses=documented(409),
-    openapi_extra={
-        "parameters": [_STUDY, _NUMBER],
-        "requestBody": {
-            "required": True,
-            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Answer"}}},
-        },
-        **_SECURED,
-    },
-)
 async def answer(request: Request) -> Response:
     """Answer a question of mine; when this returns, the answer is on disk. Sent twice, it counts once."""
     number = _number(request.path_params["number"])
     said = (await _body(request, models.Answer)).said
     kept = await _as_voter(request, lambda feed, voter: feed.tell(voter, number, said))
     return _sent(models.Receipt.of_study(kept))
+
+
+def direct_routes(prefix: str, responses: dict[int | str, dict[str, Any]]) -> list[APIRoute]:
+    """Return the two as FastAPI describes them. They are served by plain routes, before all others."""
+    schema = {"$ref": "#/components/schemas/Answer"}
+    body = {"content": {"application/json": {"schema": schema}}, "required": True}
+    secured: dict[str, Any] = {"security": [{"HTTPBearer": []}]}
+    return [
+        APIRoute(
+            f"{prefix}/studies/{{study}}/question",
+            next_question,
+            methods=["POST"],
+            tags=["voter"],
+            response_model=models.Question,
+            responses={**responses, **documented(401, 404)},
+            openapi_extra={"parameters": [_STUDY], **secured},
+        ),
+        APIRoute(
+            f"{prefix}/studies/{{study}}/questions/{{number}}/answer",
+            answer,
+            methods=["POST"],
+            tags=["voter"],
+            response_model=models.Receipt,
+            responses={**responses, **documented(401, 404, 409)},
+            openapi_extra={"parameters": [_STUDY, _NUMBER], "requestBody": body, **secured},
+        ),
+    ]
 
 
 async def _as_voter(request: Request, work: Callable[[Feed, str], Returned]) -> Returned:

@@ -103,8 +103,8 @@ def opened(ballot: Ballot, problem: Problem) -> dict[str, Any]:
 
 
 def groups_of(order: Mapping[str, int]) -> list[list[str]]:
-    """Write an answer as groups of candidates, best first, from the place of each."""
-    return [[name for name in order if order[name] == place] for place in sorted(set(order.values()))]
+    """Write an answer as groups of candidates, best first, from the place of each; sorted within a group."""
+    return [sorted(name for name in order if order[name] == each) for each in sorted(set(order.values()))]
 
 
 def order_of(groups: Sequence[Sequence[str]]) -> dict[str, int]:

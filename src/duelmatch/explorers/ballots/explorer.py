@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from heapq import heappop
 from typing import Any, Literal
 
 import numpy as np
@@ -281,8 +282,9 @@ class BallotExplorer:
         Leases must not end because of what was answered: deadlines are fixed when a ballot is opened.
         """
         if voter is None:
-            if now is not None and self._lease is not None:
-                self._expire_due(self.state.holders[self.state.settled :], now)
+            deadlines = self.state.deadlines
+            while now is not None and deadlines and deadlines[0][0] <= now:
+                self._expire_due([self.state.holders[heappop(deadlines)[1]]], now)
         elif voter in self.state.parts:
             self._end(self.state.parts[voter])
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from heapq import heappush
 from itertools import combinations
 from typing import Any
 
@@ -97,6 +98,8 @@ class CrowdState:
         """Every voter has one, and only one."""
         self.holders: list[Part] = []
         """Whose part in each ballot was the last to begin."""
+        self.deadlines: list[tuple[float, int]] = []
+        """A heap of when parts in ballots end, and of which ballots."""
         self.waiting: list[int] = []
         """Ballots that wait for an heir, the first first."""
         self.open: dict[int, tuple[Question, Part, int]] = {}
@@ -214,6 +217,8 @@ class CrowdState:
         if part.voter in self.parts:
             raise DuelError(f"'{part.voter:.80}' has a ballot already")
         self.parts[part.voter] = part
+        if part.deadline is not None:
+            heappush(self.deadlines, (part.deadline, part.ballot))
         return part
 
     def _expired(self, event: Event) -> None:

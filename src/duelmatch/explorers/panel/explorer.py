@@ -350,7 +350,8 @@ def _groups(question: Question, answer: object) -> list[list[str]]:
     """
     place = places(question, answer)
     return [
-        [name for name in question.candidates if place[name] == each] for each in sorted(set(place.values()))
+        sorted(name for name in question.candidates if place[name] == each)
+        for each in sorted(set(place.values()))
     ]
 
 

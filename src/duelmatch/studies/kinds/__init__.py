@@ -21,6 +21,8 @@ from duelmatch.studies.values import Ranking, Reason
 Event = Mapping[str, Any]
 Record = Callable[[Event], None]
 
+FOR_PANELS = "Weights and conflicts of interest are for panels only."
+
 
 class Kind(Protocol):
     """What asks the questions of a study. Questions have numbers, voters ids, candidates names."""

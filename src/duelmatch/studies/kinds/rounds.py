@@ -20,7 +20,7 @@ from duelmatch.explorers.result import Progress, Result
 from duelmatch.problem import Problem
 from duelmatch.studies.candidates import with_candidate, without
 from duelmatch.studies.history import Point
-from duelmatch.studies.kinds import Event, Record, shown
+from duelmatch.studies.kinds import FOR_PANELS, Event, Record, shown
 from duelmatch.studies.kinds.stacks import Pair, Stacks
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.values import Ranking, Reason
@@ -234,7 +234,7 @@ class RoundsKind:
     def enter(self, voter: str, weight: int, conflicts: Sequence[str]) -> None:
         """Take in a voter."""
         if weight != 1 or conflicts:
-            raise NotAllowedError("Weights and conflicts of interest are for panels only.")
+            raise NotAllowedError(FOR_PANELS)
         self._decide({"kind": "joined", "voter": voter})
 
     def leave(self, voter: str, open_answers: Literal["open", "dropped"]) -> None:
@@ -247,7 +247,7 @@ class RoundsKind:
 
     def conflict(self, voter: str, candidates: Sequence[str]) -> None:
         """Refused: there is no way for a round to go without an answer."""
-        raise NotAllowedError("Weights and conflicts of interest are for panels only.")
+        raise NotAllowedError(FOR_PANELS)
 
     # Thinking.
 
