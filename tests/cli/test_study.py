@@ -106,8 +106,10 @@ def test_a_voter_votes_in_one_go(lineup: str) -> None:
     assert "'nobody' is not one of" in said
     assert said.count("Kept: ") == 3
     assert "(2 of 7)" in said
-    where = read("study", "status")
-    assert where["counted"] == 2
+    assert read("study", "status")["counted"] == 2
+    ended = run("study", "vote", "--voter", "ann", "--json", stdin="")
+    assert json.loads(ended.stdout) == {"study": lineup, "answers": 2, "reason": None}
+    assert "Who is better for" in ended.stderr
     receipt = said.rpartition("Receipt: ")[2].split()[0]
     run("study", "export", "log.jsonl")
     assert read("verify", "log.jsonl", "--receipt", receipt)["damage"] is None

@@ -179,4 +179,4 @@ def test_the_program_that_checks_shares_nothing_with_those_that_run_studies() ->
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     shared = {name for name in run.stdout.split() if not name.startswith("duelmatch.verify")}
-    assert shared == {"duelmatch.errors", "duelmatch.lazy", "duelmatch.version"}
+    assert shared == {"duelmatch.errors", "duelmatch.version"}

@@ -175,8 +175,14 @@ class TestForgeries:
 
 def test_answers_after_the_end_do_not_count() -> None:
     problem, settings, events, result = certified()
-    last = max(place for place, event in enumerate(events) if event["kind"] == "answered")
-    closed = [*events[:last], {"kind": "closed", "verdict": verdict_of(result)}, events[last]]
+    end = {"kind": "closed", "verdict": verdict_of(result)}
+    answered = [place for place, event in enumerate(events) if event["kind"] == "answered"]
+    last = next(
+        place
+        for place in reversed(answered)
+        if verify(log_of(problem, settings, [*events[:place], end])).differs
+    )
+    closed = [*events[:last], end, events[last]]
     assert verify(log_of(problem, settings, closed)).differs
     reopened = [*closed, {"kind": "reopened"}, *events[last + 1 :]]
     assert verify(log_of(problem, settings, reopened)).recorded is None

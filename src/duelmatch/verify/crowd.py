@@ -67,7 +67,6 @@ class Crowd:
         self.winner_exists = self.borda or bool(log.setting("assume_winner", True))
         proves = epsilon is not None or not self.winner_exists
         self.threshold = logarithm((2 if proves else 1) / log.setting("delta", 0.05))
-        self.bets = [self._bets(design) for design in log.designs]
 
     def _reference(self, name: str) -> Array:
         """Return q: how often each edge is the one to be compared with, for Borda."""
@@ -127,13 +126,12 @@ class Crowd:
             by_slack.append(np.minimum(wanted / np.where(bet, spread, 1.0)[:, None], most[:, None]))
         return odds, by_slack[0], by_slack[1]
 
-    def _told(self, number: int, ballot: Ballot, count: Count) -> Array:
+    def _told(self, number: int, ballot: Ballot, count: Count, odds: Array) -> Array:
         """Return what a ballot adds to Y of the rivals with each edge.
 
         An answer that is missing takes, for every rival, whichever of 0 and 1 makes Y smallest.
         """
-        odds, told = self.bets[ballot.design][0], np.zeros(len(self.edges))
-        corrected = dict(count.corrected)
+        told, corrected = np.zeros(len(self.edges)), dict(count.corrected)
         for place, (j, candidates) in enumerate(ballot.questions):
             asked = self.log.questions.get(ballot.answered.get(place, -1))
             known: dict[str, int] = {}
@@ -148,57 +146,81 @@ class Crowd:
                     told -= np.abs(c) / 2
         return told
 
-    def evidence(self, count: Count) -> tuple[Array, Array, int, Lineup | None]:
-        """Return the highest log wealth against each rival, by one count, and that of the proof in progress.
-
-        Ballots settle in the order of opening. A proof bets on its own champion, with the slack; where a
-        winner exists for certain it begins with the wealth so far, and uses all other bets too.
-        """
-        logs, proof_logs = np.zeros((2, len(self.rows), len(SHARES)))
-        peak, proof_peak = np.zeros((2, len(self.rows)))
-        proof, proof_for = 0, None
+    def evidence(self, counts: list[Count]) -> list[Evidence]:
+        """Return what follows by each count. Ballots settle in the order of opening."""
+        found = [Evidence(count, len(self.rows)) for count in counts]
+        made: dict[int, tuple[Array, Array, Array]] = {}
         for number, ballot in enumerate(self.log.ballots[: self.log.settled()]):
-            design, (_, bets, proof_bets) = self.log.designs[ballot.design], self.bets[ballot.design]
-            if design.proof != proof:
-                proof, proof_for = design.proof, design.proof_for
-                proof_logs, proof_peak = logs * self.winner_exists, peak * self.winner_exists
-            if ballot.voter in count.struck:
-                continue
-            y = self._told(number, ballot, count)[self.rows].sum(axis=1)
-            logs, peak = settle(logs, peak, bets, y)
-            if proof and design.proof_for == design.champion:
-                proof_logs, proof_peak = settle(proof_logs, proof_peak, proof_bets, y + self.slack)
-            elif proof and self.winner_exists:
-                proof_logs, proof_peak = settle(proof_logs, proof_peak, bets, y)
-        return peak, proof_peak, proof, proof_for
+            design = self.log.designs[ballot.design]
+            if ballot.design not in made:
+                made = dict(list(made.items())[-8:])  # ballots that overlap are of a few designs
+                made[ballot.design] = self._bets(design)
+            odds, *bets = made[ballot.design]
+            for each in found:
+                each.begin_proof(design, self.winner_exists)
+                if ballot.voter not in each.count.struck:
+                    y = self._told(number, ballot, each.count, odds)[self.rows].sum(axis=1)
+                    each.settle(design, y, bets, self.slack, self.winner_exists)
+        return found
 
     def verdict(self) -> Verdict:
         """Return what is proven by every count that there has been, or by the last if that was agreed on."""
         every = self.log.setting("counting", "least") == "least"
-        found = [self.evidence(count) for count in (self.log.counts if every else self.log.counts[-1:])]
-        possible = np.any([peak < self.threshold for peak, *_ in found], axis=0)
+        found = self.evidence(self.log.counts if every else self.log.counts[-1:])
+        possible = np.any([each.peak < self.threshold for each in found], axis=0)
         left = [row for row, may_win in zip(self.lineups, possible, strict=True) if may_win]
         champion = self.log.designs[-1].champion if self.log.designs else None
         if not left:
             return Verdict("certified", champion) if self.borda else Verdict("no_winner", None)
         if len(left) == 1 and (self.winner_exists or len(self.lineups) == 1):
             return Verdict("certified", left[0])
-        if all(self._is_proven(*each) for each in found):
-            return Verdict("within_epsilon" if self.slack else "certified", found[-1][3])
+        if all(self._is_proven(each) for each in found):
+            return Verdict("within_epsilon" if self.slack else "certified", found[-1].proof_for)
         stays = champion is not None and self.log.dropped.isdisjoint(champion)
         return Verdict("budget_spent", champion if stays else None)
 
-    def _is_proven(self, peak: Array, proof_peak: Array, proof: int, proof_for: Lineup | None) -> bool:
+    def _is_proven(self, found: Evidence) -> bool:
         """Whether every rival in question is shown not to beat the champion of the proof."""
-        if proof_for is None:
+        if found.proof_for is None:
             return False
-        feared = np.array([row != proof_for for row in self.lineups])
+        feared = np.array([row != found.proof_for for row in self.lineups])
         if self.winner_exists:
-            feared &= peak < self.threshold
-        return bool((proof_peak[feared] >= self.threshold + logarithm(proof * (proof + 1))).all())
+            feared &= found.peak < self.threshold
+        needed = self.threshold + logarithm(found.proof * (found.proof + 1))  # all proofs tried share delta
+        return bool((found.proof_peak[feared] >= needed).all())
 
 
-def settle(logs: Array, peak: Array, bets: Array, y: Array) -> tuple[Array, Array]:
+class Evidence:
+    """The logarithm of the wealth against every rival, by one count: now, at its peak, and for a proof.
+
+    A proof bets on its own champion, with the slack. Where a winner exists for certain, it begins with the
+    wealth so far, and uses the bets on other champions, too.
+    """
+
+    def __init__(self, count: Count, rivals: int) -> None:
+        self.count = count
+        self.logs, self.proof_logs = np.zeros((2, rivals, len(SHARES)))
+        self.peak, self.proof_peak = np.zeros((2, rivals))
+        self.proof = 0
+        self.proof_for: Lineup | None = None
+
+    def begin_proof(self, design: Design, winner_exists: bool) -> None:
+        """Begin with the proof that a design is for, if that is another one."""
+        if design.proof != self.proof:
+            self.proof, self.proof_for = design.proof, design.proof_for
+            self.proof_logs, self.proof_peak = self.logs * winner_exists, self.peak * winner_exists
+
+    def settle(self, design: Design, y: Array, bets: list[Array], slack: float, winner_exists: bool) -> None:
+        """Settle a ballot."""
+        self.logs, self.peak = _settled(self.logs, self.peak, bets[0], y)
+        if self.proof and design.proof_for == design.champion:
+            proof = _settled(self.proof_logs, self.proof_peak, bets[1], y + slack)
+            self.proof_logs, self.proof_peak = proof
+        elif self.proof and winner_exists:
+            self.proof_logs, self.proof_peak = _settled(self.proof_logs, self.proof_peak, bets[0], y)
+
+
+def _settled(logs: Array, peak: Array, bets: Array, y: Array) -> tuple[Array, Array]:
     """Multiply the wealth of each gambler against each rival by 1 + lambda Y, and note new peaks."""
     logs = logs + np.log1p(bets * y[:, None])
     return logs, np.maximum(peak, np.logaddexp.reduce(logs + SHARES, axis=1))

@@ -1,8 +1,8 @@
-"""Who calls, where proxies stand in between: what the nearest of them says, and nothing that strangers add.
+"""The client's address behind proxies: what trusted proxies say, and nothing that a client can forge.
 
 Every proxy adds the address it was called from at the end of ``X-Forwarded-For``; what stands before that
-may be invented. So the list is read from its end, past the proxies that are believed, to the first address
-that is not one of them. Whoever believes everybody (``*``) believes the nearest proxy alone.
+may be invented. So the list is read from its end, past the trusted proxies, to the first address that is not
+one of them. If everybody is trusted (``*``), the nearest proxy alone is believed.
 """
 
 from __future__ import annotations

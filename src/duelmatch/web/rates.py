@@ -1,6 +1,6 @@
-"""How often somebody may call. Who it is, is remembered as a keyed hash for an hour at most.
+"""Rate limits per link and per address. Clients are remembered as keyed hashes for an hour at most.
 
-The key is made anew every hour and never leaves the process, so nobody can tell from the memory of a server
+The key is replaced every hour and never leaves the process, so nobody can tell from the memory of a server
 which address has called, and after an hour nobody can tell that it is the same one. Each server process
 counts for itself.
 """

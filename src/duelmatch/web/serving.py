@@ -67,7 +67,7 @@ def prepare(app: FastAPI) -> None:
 
 
 def serve(app: FastAPI, listener: socket.socket, proxies: str = "127.0.0.1") -> None:
-    """Serve an application until SIGTERM or Ctrl-C; ``proxies`` are believed about who calls."""
+    """Serve an application until SIGTERM or Ctrl-C; ``proxies`` are trusted for client addresses."""
     configure_logging()
     config = uvicorn.Config(
         Proxies(app, proxies),

@@ -46,8 +46,9 @@ voter_option = click.option(
 @click.command("vote")
 @voter_option
 @on_study
-def vote(voter: str, study: Study) -> None:
-    """Answer a voter's questions one after the other.
+@json_option
+def vote(voter: str, study: Study, as_json: bool) -> None:
+    """Answer a voter's questions one after the other. With --json, questions go to standard error.
 
     \b
     Example:
@@ -55,15 +56,16 @@ def vote(voter: str, study: Study) -> None:
     """  # noqa: D301
     from duelmatch.studies import Question
 
-    page, voter_id = Page(), study.voter_named(voter)
-    while True:
-        asked = study.ask(voter_id)
-        if not isinstance(asked, Question):
-            page.paragraph(WHY[asked.reason])
-            return
+    page, voter_id, reason = Page(stderr=as_json), study.voter_named(voter), None
+    while isinstance(asked := study.ask(voter_id), Question):
         _show(page, study, asked)
         if not _answered(page, study, voter_id, asked):
-            return
+            break
+    else:
+        reason = asked.reason
+        page.paragraph(WHY[reason])
+    if as_json:
+        print_json({"study": study.id, "answers": study.answers_by(voter_id), "reason": reason})
 
 
 def _answered(page: Page, study: Study, voter: str, asked: Question) -> bool:

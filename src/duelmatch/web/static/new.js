@@ -1,4 +1,4 @@
-// The page that begins a study: a grid of candidates and positions, filled by hand or from a file.
+// The page that creates a study: a grid of candidates and positions, filled by hand or from a file.
 import { call, copy, element, show, trouble } from "/static/api.js";
 import { attempt } from "/static/actions.js";
 
