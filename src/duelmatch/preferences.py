@@ -16,6 +16,7 @@ from duelmatch.matchings.assignment import best_matching, best_other_matching
 from duelmatch.matchings.counting import edge_marginals
 from duelmatch.matchings.game import Game
 from duelmatch.matchings.minimax import least_beaten
+from duelmatch.matchings.reference import reference_of
 from duelmatch.problem import Matching, Problem
 
 Criterion = Literal["borda", "condorcet"]
@@ -157,13 +158,22 @@ class Preferences:
         """Return w(e) by name: {(candidate, position): reward}."""
         return dict(zip(self.problem.edges, self.edge_rewards.tolist(), strict=True))
 
-    def borda_score(self, matching: Mapping[str, str]) -> float:
-        """Return B(M): the average score of the matching against all maximum matchings."""
-        return float(self.edge_rewards[self.problem.edge_numbers(matching)].mean())
+    def borda_score(
+        self, matching: Mapping[str, str], reference: Literal["decisions", "candidates"] = "decisions"
+    ) -> float:
+        """Return B(M): the average score of the matching against all maximum matchings.
 
-    def borda_winner(self) -> Matching:
+        With ``reference="candidates"``, against a random candidate of each position instead.
+        """
+        return float(self._rewards_against(reference)[self.problem.edge_numbers(matching)].mean())
+
+    def borda_winner(self, reference: Literal["decisions", "candidates"] = "decisions") -> Matching:
         """Return a matching with the highest Borda score; ask :meth:`borda_margin` whether it is alone."""
-        return self.problem.matching(self._best_edges)
+        if reference == "decisions":
+            return self.problem.matching(self._best_edges)
+        best = best_matching(self.problem.graph, self._rewards_against(reference))
+        assert best is not None, "a Problem has a matching"
+        return self.problem.matching(best)
 
     def borda_margin(self) -> float:
         """Return how far the Borda winner's score is above the runner-up's: 0 for a tie, inf if alone."""
@@ -238,6 +248,14 @@ class Preferences:
             return float("inf")
         margin = float(against[rival].mean()) - 0.5
         return margin if abs(margin) > TIE else 0.0
+
+    def _rewards_against(self, reference: str) -> Vector:
+        if reference == "decisions":
+            return self.edge_rewards
+        if reference != "candidates":
+            raise ProblemError(f"The reference must be 'decisions' or 'candidates', not {reference!r:.50}.")
+        rewards: Vector = self.matrix @ reference_of(self.problem.graph, "candidates").shares
+        return rewards
 
 
 def _check_pair(pair: object, probability: object) -> None:

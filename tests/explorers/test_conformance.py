@@ -62,10 +62,11 @@ class TestClucbBordaPacWithOpponentsFromTheChain(ExplorerConformance):
 
     @pytest.fixture(autouse=True)
     def too_large_to_count(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        def refuse(graph: object) -> None:
+        def refuse(*_: object) -> None:
             raise dm.TooLargeError("not today")
 
         monkeypatch.setattr(clucb, "edge_marginals", refuse)
+        monkeypatch.setattr(clucb, "RejectionSampler", refuse)
 
 
 def test_every_algorithm_and_schedule_is_among_them() -> None:

@@ -162,7 +162,7 @@ def _print_plan(page: Page, plan: Plan) -> None:
 def _print_bounds(page: Page, bounds: DuelBounds, theorem: str) -> None:
     rows = []
     if bounds.information_limit is not None:
-        rows.append(("Information limit: any method, on average", _duels(bounds.information_limit)))
+        rows.append(("Information limit (near-even form)", _duels(bounds.information_limit)))
     paper = bounds.paper_lower_bound
     if paper.duels is not None:
         rows.append((f"The paper's lower bound ({theorem})", _duels(paper.duels)))

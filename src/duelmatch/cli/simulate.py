@@ -161,7 +161,9 @@ def _error_rate(answer: dict[str, Any]) -> str:
 
 
 def _meaning(answer: dict[str, Any]) -> str:
-    epsilon = answer["epsilon"]
+    from duelmatch.explorers.result import AGAINST
+
+    epsilon, against = answer["epsilon"], AGAINST.get(answer["reference"] or "", "").removeprefix(", Borda")
     match answer["criterion"], epsilon:
         case "condorcet", None if answer["winner"] is None:
             right = "There is no Condorcet winner, so it is right to say so and wrong to name one."
@@ -172,9 +174,11 @@ def _meaning(answer: dict[str, Any]) -> str:
         case "condorcet", _:
             right = f"Right: under these preferences it loses to the Condorcet winner by {epsilon:g} at most."
         case _, None:
-            right = "Right: no matching has a higher Borda score under these preferences."
+            right = f"Right: no matching has a higher Borda score{against} under these preferences."
         case _:
-            right = f"Right: its Borda score under these preferences is within {epsilon:g} of the best."
+            right = (
+                f"Right: its Borda score{against} under these preferences is within {epsilon:g} of the best."
+            )
     if Assumption.CONDORCET_WINNER in answer["assuming"]:
         holds = (
             "which is so here"

@@ -102,36 +102,50 @@ class Variant:
         epsilon: float | None = self.description.checked(self.parameters).get("epsilon")
         return epsilon
 
+    @property
+    def reference(self) -> str:
+        """Against whom Borda is counted: ``decisions`` unless the experiment says otherwise."""
+        reference = self.parameters.get("reference", "decisions")
+        return reference if isinstance(reference, str) else "given"
+
 
 class Known:
     """What is known of an instance, by a criterion, before any run: the winner, the gaps, the limit.
 
-    ``winner`` is None if there is none, or if it is out of reach; then ``too_large`` says why.
+    ``winner`` is None if there is none, or if it is out of reach; then ``too_large`` says why. Of Borda
+    against a random candidate of each position (the ``reference`` candidates) the winner is known and the
+    theory is not; against a sample, or shares that a run was given, neither.
     """
 
-    def __init__(self, preferences: Preferences, criterion: Criterion) -> None:
-        self._preferences, self._criterion = preferences, criterion
+    def __init__(self, preferences: Preferences, criterion: Criterion, reference: str = "decisions") -> None:
+        self._preferences, self._criterion, self._reference = preferences, criterion, reference
 
     @cached_property
     def winner(self) -> Matching | None:
         """The best matching."""
         if self._criterion == "condorcet":
             return self._preferences.condorcet_winner()
-        return None if self.too_large else self._preferences.borda_winner()
+        return None if self.too_large else self._preferences.borda_winner(self._of_all)
 
     @cached_property
     def too_large(self) -> str | None:
         """Why the Borda scores cannot be computed, if so."""
-        if self._criterion == "borda":
+        if self._criterion == "borda" and self._reference not in ("decisions", "candidates"):
+            return "Borda is counted against a sample, or against shares, that only a run knows."
+        if self._criterion == "borda" and self._reference == "decisions":
             try:
                 _ = self._preferences.edge_rewards
             except TooLargeError as error:
                 return str(error)
         return None
 
+    @property
+    def _of_all(self) -> Literal["decisions", "candidates"]:
+        return "candidates" if self._reference == "candidates" else "decisions"
+
     def endless(self, epsilon: float | None) -> str | None:
         """Return why runs may never end, if so; ``epsilon`` is how far from the best a result may be."""
-        if epsilon is not None or self.too_large:
+        if epsilon is not None or self.too_large or self._reference != "decisions":
             return None
         if self._criterion == "condorcet":
             return "there is no Condorcet winner" if self.winner is None else None
@@ -151,8 +165,8 @@ class Known:
         allowed = (result.epsilon or 0.0) if result.status == "within_epsilon" else 0.0
         if self._criterion == "borda":
             assert self.winner is not None, "it is not too large"
-            score = self._preferences.borda_score
-            return score(self.winner) - score(result.matching) <= allowed + TIE
+            score, reference = self._preferences.borda_score, self._of_all
+            return score(self.winner, reference) - score(result.matching, reference) <= allowed + TIE
         if allowed == 0.0:
             return result.matching == self.winner
         to_any = Assumption.CONDORCET_WINNER not in result.assuming
@@ -188,6 +202,8 @@ class Known:
     @cached_property
     def gap(self) -> float | None:
         """The smallest gap of an edge; None where gaps are not defined."""
+        if self._reference != "decisions":
+            return None
         gaps = theory.borda_gaps if self._criterion == "borda" else theory.condorcet_gaps
         with suppress(DuelmatchError):
             smallest = min(gaps(self._preferences).values())
@@ -197,13 +213,13 @@ class Known:
     @cached_property
     def limit(self) -> theory.InformationLimit | None:
         """The information limit; None where there is none, or it would take long."""
-        if self._preferences.problem.graph.edges <= MOST_EDGES:
+        if self._preferences.problem.graph.edges <= MOST_EDGES and self._reference == "decisions":
             with suppress(DuelmatchError):
                 return theory.information_limit(self._preferences, self._criterion)
         return None
 
 
-_known: dict[tuple[str, str], Known] = {}
+_known: dict[tuple[str, str, str], Known] = {}
 
 
 @dataclass(frozen=True)
@@ -233,11 +249,12 @@ class Cell:
     @property
     def known(self) -> Known:
         """What is known of the instance, worked out once in a process."""
-        key = self.instance.fingerprint, self.variant.criterion
+        variant = self.variant
+        key = self.instance.fingerprint, variant.criterion, variant.reference
         if key not in _known:
             if len(_known) >= MOST_CACHED:
                 _known.clear()
-            _known[key] = Known(self.instance.preferences, self.variant.criterion)
+            _known[key] = Known(self.instance.preferences, variant.criterion, variant.reference)
         return _known[key]
 
     @property

@@ -131,6 +131,7 @@ def slope_table(along: dict[str, list[Series]]) -> Table:
     meaning = {
         "gap": "duels ~ gap^slope",
         "positions": "duels ~ positions^slope",
+        "width": "duels ~ width^slope",
         "bound": "duels ~ bound^slope",
         "delta": "duels per nat of ln(1/delta)",
     }

@@ -99,6 +99,7 @@ class _Drawing:
         titles = {
             "gap": "Duels against the gap",
             "positions": "Duels against the number of positions",
+            "width": "Duels against the width of the graph",
             "delta": "Duels against delta",
         }
         found = []

@@ -13,6 +13,7 @@ from scipy import stats
 from duelmatch.experiments.cell import Cell, Variant, shown
 from duelmatch.experiments.evaluation import CellSummary
 from duelmatch.experiments.simulation import CONFIDENCE
+from duelmatch.theory.width import best_width_bound
 
 FEWEST_POINTS = 3
 """For a slope with an interval."""
@@ -91,6 +92,11 @@ AXES: dict[str, Axis] = {
         "number of positions l",
         lambda cell: float(len(cell.instance.preferences.problem.positions)),
         _without(_SIZE),
+    ),
+    "width": Axis(
+        "width of the graph",
+        lambda cell: float(best_width_bound(cell.instance.preferences.problem)),
+        _without(("ring",)),
     ),
     "delta": Axis("delta", lambda cell: cell.delta, lambda cell: (cell.instance.label,)),
     "bound": Axis("the paper's upper bound", lambda cell: cell.upper_bound, lambda cell: ()),

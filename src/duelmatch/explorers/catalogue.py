@@ -109,8 +109,10 @@ def is_whole(value: object) -> bool:
 class Parameter:
     """A parameter of an algorithm: what it means, its type, its range and its default.
 
-    The type is that of ``kind``: float, int, bool or str. A number x must satisfy low <= x, and x < high for
-    a float, x <= high for an int; a text must be one of ``choices``. None is allowed where it is the default.
+    The type is that of ``kind``: float, int, bool or str. A number x must satisfy low <= x, and x < high
+    for a float, x <= high for an int; a text must be one of ``choices``. None is allowed where it is the
+    default. With ``per_edge``, a number for each edge, {(candidate, position): number}, may be given in
+    place of a text; an algorithm gets it as a vector in edge order.
     """
 
     name: str
@@ -120,6 +122,7 @@ class Parameter:
     low: float = 0.0
     high: float = sys.float_info.max
     choices: tuple[str, ...] = ()
+    per_edge: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not PARAMETER_NAME.fullmatch(self.name):
@@ -147,6 +150,10 @@ class Parameter:
             return bool(value)
         if self.kind is str and isinstance(value, str) and value in self.choices:
             return value
+        if self.per_edge and isinstance(value, Mapping):
+            return {
+                _edge(self.name, edge): _number(self.name, edge, number) for edge, number in value.items()
+            }
         if self.kind is int and is_whole(value) and self.low <= int(value) <= self.high:  # type: ignore[call-overload]
             return int(value)  # type: ignore[call-overload]
         is_number = isinstance(value, Real) and not isinstance(value, bool)
@@ -160,13 +167,27 @@ class Parameter:
         if self.kind is bool:
             return "True or False"
         if self.kind is str:
-            return " or ".join(map(repr, self.choices))
+            given = ", or a number for each edge" if self.per_edge else ""
+            return " or ".join(map(repr, self.choices)) + given
         what = "a whole number" if self.kind is int else "a number"
         if self.high == sys.float_info.max:
             return f"{what} from {self.low:g}"
         if self.kind is int:
             return f"{what} from {self.low:g} to {self.high:,.0f}"
         return f"{what} between {self.low:g} and {self.high:g}"
+
+
+def _edge(parameter: str, edge: object) -> tuple[str, str]:
+    match edge:
+        case (str(candidate), str(position)):
+            return candidate, position
+    raise ProblemError(f"{parameter}: an edge is a pair (candidate, position), not {shortly(edge)}.")
+
+
+def _number(parameter: str, edge: object, number: object) -> float:
+    if isinstance(number, bool) or not isinstance(number, Real):
+        raise ProblemError(f"{parameter} of {shortly(edge)} must be a number, not {shortly(number)}.")
+    return float(number)
 
 
 AnsweredBy = Literal["crowd", "panel"]
@@ -190,7 +211,7 @@ class Algorithm:
     assuming: tuple[Assumption, ...] = ()
     bound: Callable[..., float] | str | None = None
     bound_note: str = ""
-    """What is to be said of the bound, wherever it is shown."""
+    """What is to be said of the bound, wherever it is shown: in which sense it holds, for example."""
     answers: tuple[Literal["winner", "tie", "ranking"], ...] = ("winner", "tie")
     answered_by: AnsweredBy = "crowd"
     """A crowd is sampled, and ``make`` begins a Search; a panel is known by name, and counted."""
@@ -237,7 +258,10 @@ class Algorithm:
     def upper_bound(
         self, preferences: Preferences, delta: float, parameters: Mapping[str, Any]
     ) -> float | None:
-        """Return how many duels a run takes at most, with probability 1 - delta; None if nothing is known."""
+        """Return how many duels a run takes at most, with probability 1 - delta; None if nothing is known.
+
+        ``bound_note`` says so where the bound holds in another sense.
+        """
         if self.bound is None:
             return None
         bound = resolve_name(self.bound) if isinstance(self.bound, str) else self.bound
@@ -327,6 +351,14 @@ _BALLOTS = (
         "In runs of voters: after how many seconds what is missing on a ballot goes to another voter.",
     ),
 )
+_REFERENCE = Parameter(
+    "reference",
+    str,
+    "decisions",
+    "Against whom Borda counts: all matchings, a random candidate of each position, or sampled matchings.",
+    choices=("decisions", "candidates", "sampled"),
+    per_edge=True,
+)
 _SCHEDULE = Parameter(
     "schedule",
     str,
@@ -356,9 +388,9 @@ BUILT_IN = (
         "borda",
         "borda",
         "duelmatch.explorers.frugal.search:borda",
-        (_epsilon(None), _BATCH, *_BALLOTS),
-        "The Borda winner, or a score within epsilon of the best; wrong with probability delta at most. "
-        "Without epsilon, never ends if two share the best score.",
+        (_epsilon(None), _BATCH, _REFERENCE, *_BALLOTS),
+        "The Borda winner against the reference, or a score within epsilon of the best; wrong with "
+        "probability delta at most. Without epsilon, never ends if two share the best score.",
         "To find the best on average, with as few duels as can be; when a winner must exist.",
     ),
     Algorithm(
@@ -401,6 +433,7 @@ BUILT_IN = (
         "To compare with the paper, when it is not sure that a Condorcet winner exists.",
         (),
         "duelmatch.theory.bounds:car_verify_bound",
+        "with probability 1 - delta - 0.01",
     ),
     Algorithm(
         "car-parallel",
@@ -409,6 +442,9 @@ BUILT_IN = (
         (_SCHEDULE, _ORACLE),
         "As car-verify, and few duels on average. Never ends if there is no winner.",
         "To compare with the paper, when delta is very small and the average cost counts.",
+        (),
+        "duelmatch.theory.bounds:car_parallel_bound",
+        "on average",
     ),
 )
 

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast, overload
 
 from duelmatch.errors import DuelError
-from duelmatch.explorers.ballots.explorer import BallotExplorer
+from duelmatch.explorers.ballots.explorer import BallotExplorer, reference_name
 from duelmatch.explorers.catalogue import Algorithm
 from duelmatch.explorers.engine import Counts, Round, Search
-from duelmatch.explorers.explorer import MISSING, Explorer, whole_number
+from duelmatch.explorers.explorer import MISSING, Explorer, in_edge_order, whole_number
 from duelmatch.explorers.questions import Answer, Question
 from duelmatch.explorers.result import Progress, Result
 from duelmatch.problem import Duel, Problem
@@ -45,8 +45,9 @@ def begin_crowd(
     def ballots() -> BallotExplorer:
         return BallotExplorer(problem, algorithm.criterion, delta, seed, max_answers=max_duels, **settings)
 
-    search, epsilon = algorithm.search(problem.graph, delta, seed, of_search), parameters["epsilon"]
-    run = CrowdExplorer(problem, search, algorithm.name, delta, epsilon, max_duels, seed, ballots)
+    search = algorithm.search(problem.graph, delta, seed, in_edge_order(problem, of_search))
+    epsilon, reference = parameters["epsilon"], reference_name(parameters.get("reference"))
+    run = CrowdExplorer(problem, search, algorithm.name, delta, epsilon, max_duels, seed, reference, ballots)
     if parameters["question_size"] > 2:
         run.ballots  # noqa: B018  begins with them
     return run
@@ -69,9 +70,10 @@ class CrowdExplorer(Explorer):
         epsilon: float | None,
         max_duels: int | None,
         seed: int,
+        reference: str | None,
         begin_ballots: Callable[[], BallotExplorer],
     ) -> None:
-        super().__init__(problem, search, name, delta, epsilon, max_duels, seed, tested=True)
+        super().__init__(problem, search, name, delta, epsilon, max_duels, seed, True, reference)
         self._begin_ballots = begin_ballots
         self._ballots: BallotExplorer | None = None
         self._unsigned = False

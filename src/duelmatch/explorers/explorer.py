@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from inspect import signature
 from numbers import Integral
 from reprlib import repr as shortly
@@ -93,9 +93,17 @@ def explorer(
         from duelmatch.explorers.crowd import begin_crowd
 
         return begin_crowd(problem, description, float(delta), int(seed), most, parameters)
-    search = description.search(problem.graph, float(delta), int(seed), parameters)
+    search = description.search(problem.graph, float(delta), int(seed), in_edge_order(problem, parameters))
     epsilon, tested = parameters.get("epsilon"), description in BUILT_IN
     return Explorer(problem, search, algorithm, float(delta), epsilon, most, int(seed), tested)
+
+
+def in_edge_order(problem: Problem, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters with what was given by edge, {(candidate, position): number}, as a vector."""
+    return {
+        name: problem.edge_vector(value) if isinstance(value, Mapping) else value
+        for name, value in parameters.items()
+    }
 
 
 def _panel(problem: Problem, parameters: dict[str, Any]) -> PanelExplorer:
@@ -152,8 +160,10 @@ class Explorer:
         max_duels: int | None = None,
         seed: int | None = None,
         tested: bool = False,
+        reference: str | None = None,
     ) -> None:
         self.name = name
+        self.reference = reference
         self.delta = delta
         self.epsilon = epsilon
         self.max_duels = max_duels
@@ -254,7 +264,15 @@ class Explorer:
         matching = None if outcome.matching is None else self.problem.matching(outcome.matching.tolist())
         delta = self.delta if outcome.delta is None else outcome.delta
         return Result(
-            self.name, outcome.status, matching, self.duels, delta, self.epsilon, outcome.assuming, self.seed
+            self.name,
+            outcome.status,
+            matching,
+            self.duels,
+            delta,
+            self.epsilon,
+            outcome.assuming,
+            self.seed,
+            reference=self.reference,
         )
 
     @property

@@ -13,6 +13,13 @@ ResultStatus = Literal[
     "decided", "unbeaten", "tied", "certified", "within_epsilon", "no_winner", "budget_spent"
 ]  # fmt: skip
 
+AGAINST = {
+    "candidates": ", Borda against a random candidate of each position",
+    "sampled": ", Borda against a sample of the matchings",
+    "given": ", Borda against the reference given",
+}
+"""What is said of a reference that is not the paper's."""
+
 
 @dataclass(frozen=True, slots=True)
 class Result:
@@ -34,7 +41,8 @@ class Result:
     ``assuming`` lists what all of this takes for granted, if anything: car-cond's guarantee, that a Condorcet
     winner exists; that of a panel with inferred answers, that its judges are consistent. The same ``seed``
     and the same answers give the same run; the guarantee is over seeds that are drawn, so one that was chosen
-    after looking promises nothing.
+    after looking promises nothing. ``reference`` says against whom Borda was counted, where there is a
+    choice: ``decisions``, ``candidates``, ``sampled``, or ``given``.
     """
 
     algorithm: str
@@ -46,6 +54,7 @@ class Result:
     assuming: tuple[Assumption, ...] = ()
     seed: int | None = None
     shortfall: float | None = None
+    reference: str | None = None
 
     def __str__(self) -> str:
         chosen = "; ".join(
@@ -54,6 +63,7 @@ class Result:
         duels = f"after {self.duels:,} duel{'s' * (self.duels != 1)}"
         assuming = "".join(f" if {assumption.sentence}" for assumption in self.assuming)
         seed = "" if self.seed is None else f", seed {self.seed}"
+        seed += AGAINST.get(self.reference or "", "")
         wrong = f"wrong with probability {self.delta:g} at most"
         match self.status:
             case "certified":

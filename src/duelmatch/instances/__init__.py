@@ -13,6 +13,7 @@ from duelmatch.instances.generators import (
     paper_example,
     planted,
     random_problem,
+    rings,
     uniform,
 )
 from duelmatch.preferences import Preferences
@@ -27,6 +28,7 @@ __all__ = [
     "paper_example",
     "planted",
     "random_problem",
+    "rings",
     "uniform",
 ]
 

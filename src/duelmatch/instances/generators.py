@@ -136,6 +136,28 @@ def equal_gaps(positions: int, gap: float = 0.1) -> Preferences:
     return _from_upper(problem, 0.5 + gap * (wins[:, None] - wins[None, :]))
 
 
+def rings(positions: int, ring: int = 2, gap: float = 0.1) -> Preferences:
+    """Return l positions in rings of ``ring`` each, which differ in the width of the graph and in no gap.
+
+    The j-th position of a ring is open to the j-th candidate of the ring and to the next one around, so a
+    ring has two matchings, and the width is 2 ``ring``. The j-th candidate beats the next with 1/2 + gap /
+    ring. Then every Borda gap is ``gap``, every Condorcet gap gap / l, and H^B is 2 l / gap^2, whatever the
+    width.
+    """
+    if not (isinstance(ring, int) and ring >= 2 and positions % ring == 0):
+        raise ProblemError(
+            f"A ring has 2 positions or more, a number that divides them all: not {ring!r} of {positions}."
+        )
+    if not 0 < gap <= 0.5:
+        raise ProblemError(f"The gap must lie above 0 and be at most 0.5, not {gap!r}.")
+    names = [f"c{i + 1}" for i in range(positions)], [f"s{j + 1}" for j in range(positions)]
+    following = [j + 1 if (j + 1) % ring else j + 1 - ring for j in range(positions)]
+    edges = [(names[0][i], names[1][j]) for j in range(positions) for i in (j, following[j])]
+    problem = Problem.from_edges(edges, *names)
+    wins = (problem.graph.edge_candidate == problem.graph.edge_position).astype(float)
+    return _from_upper(problem, 0.5 + gap / ring * (wins[:, None] - wins[None, :]))
+
+
 def paper_example() -> Preferences:
     """Return the worked example of the paper's Figures 1 to 4."""
     problem = Problem.from_edges(
@@ -179,6 +201,7 @@ BUILT_IN: dict[str, Generator] = {
     "equal_gaps": equal_gaps,
     "paper_example": paper_example,
     "planted": planted,
+    "rings": rings,
     "uniform": uniform,
 }
 

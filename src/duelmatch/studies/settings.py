@@ -28,6 +28,7 @@ CROWD_PARAMETERS = (
     "heirs",
     "counting",
 )
+BORDA_PARAMETERS = (*CROWD_PARAMETERS, "reference")
 
 Kind = Literal["panel", "crowd", "rounds"]
 
@@ -61,6 +62,10 @@ class Settings:
     def __post_init__(self) -> None:
         if not isinstance(self.parameters, Mapping) or not all(isinstance(n, str) for n in self.parameters):
             raise StudyError("The settings must name an algorithm, and its parameters by name.")
+        if by_edge := [name for name, value in self.parameters.items() if isinstance(value, Mapping)]:
+            raise StudyError(
+                f"A study does not keep a {by_edge[0]} given for each edge; choose one by its name."
+            )
         if self.algorithm is not None:
             self._check_parameters()
         if not _is_number(self.lease) or not SHORTEST_LEASE <= self.lease <= LONGEST_LEASE:
@@ -88,7 +93,7 @@ class Settings:
             check(self.algorithm, self.delta, seed, self.parameters)
             return
         check(DEFAULT, self.delta, seed, {})
-        known = PANEL_PARAMETERS if self.kind == "panel" else CROWD_PARAMETERS
+        known = self._known_parameters
         if unknown := [name for name in self.parameters if name not in known]:
             raise ProblemError(
                 f"{self.algorithm} has no parameter '{unknown[0]:.50}' in a study; it has {listed(known, 9)}."
@@ -97,6 +102,13 @@ class Settings:
             fits, sentence = _PARAMETERS[name]
             if not fits(value):
                 raise ProblemError(f"{name} must be {sentence}, not {shortly(value)}.")
+
+    @property
+    def _known_parameters(self) -> tuple[str, ...]:
+        """The parameters of a panel or a crowd."""
+        if self.kind == "panel":
+            return PANEL_PARAMETERS
+        return BORDA_PARAMETERS if self.algorithm == "borda" else CROWD_PARAMETERS
 
     @property
     def kind(self) -> Kind:
@@ -118,13 +130,9 @@ class Settings:
             return {"batch": BATCH} if "batch" in described(self.algorithm).defaults else {}
         if self.kind == "panel":
             from duelmatch.explorers.panel import PanelExplorer as Explorer
-
-            known: tuple[str, ...] = PANEL_PARAMETERS
         else:
             from duelmatch.explorers.ballots.explorer import BallotExplorer as Explorer  # type: ignore[assignment]
-
-            known = CROWD_PARAMETERS
-        return {name: signature(Explorer).parameters[name].default for name in known}
+        return {name: signature(Explorer).parameters[name].default for name in self._known_parameters}
 
     def as_dict(self) -> dict[str, Any]:
         """Return all of it by name."""
@@ -169,6 +177,7 @@ _PARAMETERS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "assume_winner": _one_of(True, False),
     "silence": _one_of("blind", "any"),
     "counting": _one_of("least", "last"),
+    "reference": _one_of("decisions", "candidates"),  # what a log can be checked against without drawing
     "epsilon": (
         lambda value: value is None or (_is_number(value) and SMALLEST_EPSILON <= value < 1),
         f"null, or a number from {SMALLEST_EPSILON:g} to 1",

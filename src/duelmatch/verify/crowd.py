@@ -58,7 +58,7 @@ class Crowd:
         self.rows = np.array(
             [[number[edge] for edge in zip(log.positions, row, strict=True)] for row in lineups]
         )
-        self.share = np.bincount(self.rows.ravel(), minlength=len(self.edges)) / len(lineups)
+        self.share = self._reference(log.setting("reference", "decisions"))
         self.number = {pair: k for k, pair in enumerate(self.pairs)}
         self.first = np.array([number[j, one] for j, one, _ in self.pairs], dtype=int)
         self.second = np.array([number[j, other] for j, _, other in self.pairs], dtype=int)
@@ -67,6 +67,15 @@ class Crowd:
         self.winner_exists = self.borda or bool(log.setting("assume_winner", True))
         proves = epsilon is not None or not self.winner_exists
         self.threshold = logarithm((2 if proves else 1) / log.setting("delta", 0.05))
+
+    def _reference(self, name: str) -> Array:
+        """Return q: how often each edge is the one to be compared with, for Borda."""
+        if name == "candidates":
+            staying = {j: self.log.staying(j) for j in self.log.positions}
+            return np.array([1 / len(staying[j]) if one in staying[j] else 0.0 for j, one in self.edges])
+        if name != "decisions":
+            raise NotRecomputedError(f"Against whom Borda was counted is not known here: '{name:.50}'.")
+        return np.bincount(self.rows.ravel(), minlength=len(self.edges)) / len(self.lineups)
 
     def _stakes(self, champion: Lineup) -> Array:
         """Return c: a row for each pair, a column for each edge that a rival may have."""

@@ -1,4 +1,4 @@
-"""Duels against the gap, the number of positions, delta, and the paper's bound."""
+"""Duels against the gap, the number of positions, the width, delta, and the paper's bound."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def chosen_panels(series: list[Series]) -> list[str]:
 
 
 def against(axis: str, series: list[Series], styles: Styles) -> Figure:
-    """Draw the duels against gap, positions or delta, on log axes, with the bounds of theory."""
+    """Draw the duels against gap, positions, width or delta, on log axes, with the bounds of theory."""
     with look() as figure_class:
         titles = chosen_panels(series)
         figure, axes = panels(figure_class, len(titles))
@@ -47,7 +47,7 @@ def against(axis: str, series: list[Series], styles: Styles) -> Figure:
             ax.set_xlabel(AXES[axis].name)
             if axis == "delta":
                 ax.invert_xaxis()
-            if axis == "positions":
+            if axis in ("positions", "width"):
                 ticks = sorted({x for one in own for x in one.x})
                 ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
                 ax.minorticks_off()

@@ -149,6 +149,8 @@ class Conclusions:
         taken = [Assumption.INDEPENDENT_VOTERS]
         if self._rules.criterion == "condorcet" and self.forget:
             taken.append(Assumption.CONDORCET_WINNER)
+        if self._state.contest.reference.eta > 0:
+            taken.append(Assumption.MIXED_SAMPLER)
         if any(answers.heirs for answers in self._state.returned):
             taken.append(Assumption.SILENCE_BLIND)
         if len(self.evidence) > 1:

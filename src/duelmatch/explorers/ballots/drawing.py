@@ -106,8 +106,8 @@ def draw_apart(
     chances: Vector, first: Indices, second: Indices, champion: Indices, rng: np.random.Generator
 ) -> Indices:
     """Draw pairs with the given chances, in random order, few of them about the same edge."""
-    backed = np.zeros(int(second.max()) + 1, dtype=np.bool_)
-    backed[champion] = True
+    backed = np.zeros(int(max(second.max(), champion.max())) + 1, dtype=np.bool_)
+    backed[champion] = True  # at a position with one candidate there is no pair with it
     certain = np.flatnonzero(chances >= 1 - ROUNDING)
     uncertain = np.flatnonzero((chances > 0) & (chances < 1 - ROUNDING))
     taken = pivotal(

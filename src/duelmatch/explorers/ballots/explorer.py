@@ -12,7 +12,7 @@ in the same state, and asks the same from then on.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import heappop
 from typing import Any, Literal
 
@@ -29,6 +29,8 @@ from duelmatch.explorers.catalogue import drawn_seed
 from duelmatch.explorers.engine import Outcome
 from duelmatch.explorers.questions import Answer, Question, places
 from duelmatch.explorers.result import Progress, Result
+from duelmatch.matchings import Edge
+from duelmatch.matchings.reference import ReferenceName
 from duelmatch.preferences import Criterion
 from duelmatch.problem import Problem
 
@@ -40,8 +42,10 @@ class BallotExplorer:
     """One study of a crowd.
 
     ``size`` is how many pairs a ballot has at most, ``question_size`` how many candidates are compared in
-    one question. ``silence``: "blind" if whether a question is answered does not depend on the answer; then
-    missing pairs pass to a fresh voter, ``heirs`` times at most. "any" if it may depend on it.
+    one question. ``reference`` says against whom Borda counts; shares given by edge stay as they are when a
+    candidate comes late, and are scaled up when one leaves. ``silence``: "blind" if whether a question is
+    answered does not depend on the answer; then missing pairs pass to a fresh voter, ``heirs`` times at most.
+    "any" if it may depend on it.
     ``counting``: "least" rejects only what every count in the log rejects; "last" goes by the present
     count, which must have been chosen without looking. A ``lease`` is how long a ballot stays with its
     voter, in the units of ``now``.
@@ -60,6 +64,7 @@ class BallotExplorer:
         question_size: int = 2,
         epsilon: float | None = None,
         assume_winner: bool = False,
+        reference: ReferenceName | Mapping[Edge, float] = "decisions",
         silence: Literal["blind", "any"] = "blind",
         heirs: int = 5,
         counting: Literal["least", "last"] = "least",
@@ -80,7 +85,7 @@ class BallotExplorer:
         self.seed = drawn_seed() if seed is None else seed
         self.max_answers = max_answers
         self.record = record
-        self.state = CrowdState(problem, criterion)
+        self.state = CrowdState(problem, criterion, reference, self.seed)
         rules = Rules(criterion, delta, epsilon, assume_winner, counting)
         self._conclusions = Conclusions(self.state, rules)
         self._designer = Designer(self.state, self._conclusions, rules.proves, self.seed)
@@ -358,6 +363,10 @@ class BallotExplorer:
         staying = [name not in gone for name, _ in self.problem.edges]
         if self.problem.graph.some_matching(np.array(staying)) is None:
             raise ProblemError(f"Without '{candidate}' no line-up fills every position.")
+        if not isinstance(state.reference, str):
+            shares = self.problem.edge_vector(state.reference) * staying
+            if (np.add.reduceat(shares, self.problem.graph.start[:-1]) <= 0).any():
+                raise ProblemError(f"Without '{candidate}' the reference has nobody left at a position.")
         self._decide("dropped", candidate=candidate)
         for question, part, place in list(state.open.values()):
             if not part.over and place not in part.left:
@@ -386,7 +395,15 @@ class BallotExplorer:
         matching = None if outcome.matching is None else self.problem.matching(outcome.matching.tolist())
         assuming = () if found.outcome is None else found.assumptions
         return Result(
-            self.name, outcome.status, matching, self.answers, self.delta, self.epsilon, assuming, self.seed
+            self.name,
+            outcome.status,
+            matching,
+            self.answers,
+            self.delta,
+            self.epsilon,
+            assuming,
+            self.seed,
+            reference=reference_name(self.state.reference) if self.name == "borda" else None,
         )
 
     @property
@@ -400,3 +417,8 @@ class BallotExplorer:
         for told in self.state.told.values():
             if told.groups is not None and told.question.voter not in struck:
                 yield told.question, told.groups
+
+
+def reference_name(reference: object) -> str | None:
+    """Return what a result says of a reference: its name, or that it was given; None if there is none."""
+    return reference if reference is None or isinstance(reference, str) else "given"

@@ -237,9 +237,9 @@ def _for_rankings(
 
 
 def _rankable(contest: Contest, position: int) -> Indices:
-    """Return the edges of a position that can be in a winner."""
+    """Return the edges of a position that can be in a winner, or that a winner is compared with."""
     own = contest.graph.at(position)
-    edges: Indices = np.flatnonzero(contest.usable[own]) + own.start
+    edges: Indices = np.flatnonzero(contest.usable[own] | (contest.marginals[own] > 0)) + own.start
     return edges
 
 

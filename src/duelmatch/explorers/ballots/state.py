@@ -22,6 +22,8 @@ from duelmatch.explorers.ballots.latecomers import Renumbering, larger_problem
 from duelmatch.explorers.ballots.records import EVERYBODY, MISSING, Answers, Ballot, Count, Design
 from duelmatch.explorers.frugal.stakes import Pairs
 from duelmatch.explorers.questions import Question
+from duelmatch.matchings import Edge
+from duelmatch.matchings.reference import ReferenceName, reference_of
 from duelmatch.preferences import Criterion
 from duelmatch.problem import Problem
 
@@ -69,9 +71,20 @@ class Earlier:
 class CrowdState:
     """What is known of a study, and nothing that is not in its events."""
 
-    def __init__(self, problem: Problem, criterion: Criterion) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        criterion: Criterion,
+        reference: ReferenceName | Mapping[Edge, float] = "decisions",
+        seed: int = 0,
+    ) -> None:
         self.problem = problem
         self.criterion = criterion
+        self.reference = reference
+        """Against whom Borda counts. Shares given by edge are of those who were candidates at the start."""
+        self._reference_seed = seed
+        if not isinstance(reference, str):
+            reference_of(problem.graph, problem.edge_vector(reference))  # or it is refused
         self.answers = 0
         """How many questions have been answered, late answers included."""
         self.designs: list[Design] = []
@@ -342,7 +355,9 @@ class CrowdState:
 
     def _contest(self) -> Contest:
         staying = np.array([name not in self.dropped for name, _ in self.problem.edges])
-        return Contest(self.problem.graph, self.criterion, staying)
+        reference = self.reference
+        shares = reference if isinstance(reference, str) else self.problem.edge_vector(reference)
+        return Contest(self.problem.graph, self.criterion, staying, shares, self._reference_seed)
 
 
 _NOTED: dict[str, Callable[[CrowdState, Any], None]] = {

@@ -35,8 +35,9 @@ from duelmatch.explorers.frugal.stakes import Pairs, Play, Prospects, Stakes
 from duelmatch.explorers.frugal.tables import TabledRivals
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.assignment import best_matching, list_matchings, usable_edges
-from duelmatch.matchings.counting import count_matchings, edge_marginals
+from duelmatch.matchings.counting import count_matchings
 from duelmatch.matchings.minimax import least_beaten
+from duelmatch.matchings.reference import NO_REFERENCE, ReferenceName, reference_of
 from duelmatch.preferences import Criterion
 
 LONGEST_WALK = 12
@@ -71,10 +72,15 @@ def condorcet(
 
 
 def borda(
-    graph: Graph, delta: float, seed: int, epsilon: float | None = None, batch: int = 1
+    graph: Graph,
+    delta: float,
+    seed: int,
+    epsilon: float | None = None,
+    batch: int = 1,
+    reference: ReferenceName | Vector = "decisions",
 ) -> FrugalSearch:
-    """Begin a search for the Borda winner."""
-    return FrugalSearch(graph, "borda", delta, seed, epsilon, batch=batch)
+    """Begin a search for the Borda winner against a reference (:mod:`duelmatch.matchings.reference`)."""
+    return FrugalSearch(graph, "borda", delta, seed, epsilon, batch=batch, reference=reference)
 
 
 class FrugalSearch:
@@ -89,6 +95,7 @@ class FrugalSearch:
         epsilon: float | None = None,
         assume_winner: bool = False,
         batch: int = 1,
+        reference: ReferenceName | Vector = "decisions",
     ) -> None:
         self._graph = graph
         self._criterion = criterion
@@ -100,7 +107,8 @@ class FrugalSearch:
         self._rng = np.random.default_rng([seed, 0])
         self._pairs = Pairs(graph)
         self._usable = usable_edges(graph)
-        self._marginals = edge_marginals(graph) if criterion == "borda" else np.zeros(0)
+        self._reference = reference_of(graph, reference, seed) if criterion == "borda" else NO_REFERENCE
+        self._marginals = self._reference.shares
         self._duels = 0
         self._champion: Indices | None = None
         self._crowned = 0  # how many duels there had been when it became the champion
@@ -189,16 +197,18 @@ class FrugalSearch:
         assuming: tuple[Assumption, ...] = ()
         if self._criterion == "condorcet" and self._assume_winner:
             assuming = (Assumption.CONDORCET_WINNER,)
+        if self._reference.eta > 0:
+            assuming = (Assumption.MIXED_SAMPLER,)
         if left == 0:
             if self._criterion == "borda":
-                return Outcome("certified", champion)
+                return Outcome("certified", champion, assuming=assuming)
             return Outcome("no_winner", least_beaten_estimate(self._pairs, self._advantage(), self._usable))
         if left == 1 and self._assume_winner:
             return Outcome("certified", np.flatnonzero(self._rivals.edges()), assuming=assuming)
         if proving and self._rivals.proven(champion, self._proof_threshold):
             if self._slack > 0:
                 return Outcome("within_epsilon", champion, assuming=assuming)
-            return Outcome("certified", champion)
+            return Outcome("certified", champion, assuming=assuming)
         return None
 
     def _listed(self, edges: Mask, tables: TabledRivals | None = None) -> ListedRivals | None:
