@@ -66,7 +66,7 @@ with Store(sys.argv[1]) as store:
     study = store.study(listed.id)
     voter = study.voter_named("ann")
     while isinstance(question := study.ask(voter), Question):
-        study.tell(voter, question.number, min(question.left, question.right))
+        study.tell(voter, question.number, min(question.candidates))
     print(study.status().result)
 """
 
