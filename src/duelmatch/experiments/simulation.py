@@ -19,8 +19,6 @@ from scipy.special import betaincinv
 
 from duelmatch.errors import DuelmatchError, ProblemError
 from duelmatch.experiments.cell import Cell
-from duelmatch.experiments.rankings import Rankings
-from duelmatch.explorers.ballots.explorer import BallotExplorer
 from duelmatch.explorers.catalogue import LARGEST_BALLOT, Assumption, drawn_seed
 from duelmatch.explorers.crowd import CrowdExplorer
 from duelmatch.explorers.explorer import Explorer, explorer
@@ -80,12 +78,11 @@ def simulated_run(
     seed = drawn_seed() if seed is None else seed
     run = explorer(algorithm, preferences.problem, delta, seed, max_duels, **parameters)
     answers = np.random.default_rng([seed, ANSWERS])
-    rankings = Rankings(preferences)
     while not run.done:
         if observe:
             observe(run)
         if isinstance(run, CrowdExplorer) and run.of_voters:
-            answer_ballot(run.ballots, rankings, answers)
+            answer_ballots(run, preferences, answers, observe)
         else:
             answer_round(run, preferences, answers)
     if observe:
@@ -105,10 +102,21 @@ def answer_round(run: Explorer, preferences: Preferences, answers: np.random.Gen
         run.tell(duel, duel.first if first_wins else duel.second)
 
 
-def answer_ballot(run: BallotExplorer, rankings: Rankings, answers: np.random.Generator) -> None:
-    """Let a voter come who answers all of a ballot, each question as if it were the only one."""
-    for question in run.ask(LARGEST_BALLOT, voter=f"voter {len(run.state.parts) + 1}"):
-        run.tell(question, rankings.draw(question.position, question.candidates, answers))
+def answer_ballots(
+    run: CrowdExplorer,
+    preferences: Preferences,
+    answers: np.random.Generator,
+    observe: Callable[[Explorer], None] | None,
+) -> None:
+    """Let voters come who answer all of a ballot, each question as if it were the only one, until the end."""
+    from duelmatch.experiments.rankings import Rankings
+
+    rankings, ballots = Rankings(preferences), run.ballots
+    while not run.done:
+        for question in ballots.ask(LARGEST_BALLOT, voter=f"voter {len(ballots.state.parts) + 1}"):
+            ballots.tell(question, rankings.draw(question.position, question.candidates, answers))
+        if observe and not run.done:
+            observe(run)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,16 +8,18 @@ the first ``ask`` of a run says which of them it is.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, cast, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from duelmatch.errors import DuelError
-from duelmatch.explorers.ballots.explorer import BallotExplorer, reference_name
 from duelmatch.explorers.catalogue import Algorithm
 from duelmatch.explorers.engine import Counts, Round, Search
 from duelmatch.explorers.explorer import MISSING, Explorer, in_edge_order, whole_number
 from duelmatch.explorers.questions import Answer, Question
-from duelmatch.explorers.result import Progress, Result
+from duelmatch.explorers.result import Progress, Result, reference_name
 from duelmatch.problem import Duel, Problem
+
+if TYPE_CHECKING:
+    from duelmatch.explorers.ballots.explorer import BallotExplorer
 
 OF_BALLOTS = {
     "ballot_size": "size",
@@ -43,6 +45,8 @@ def begin_crowd(
     settings = {OF_BALLOTS.get(name, name): value for name, value in parameters.items() if name != "batch"}
 
     def ballots() -> BallotExplorer:
+        from duelmatch.explorers.ballots.explorer import BallotExplorer
+
         return BallotExplorer(problem, algorithm.criterion, delta, seed, max_answers=max_duels, **settings)
 
     search = algorithm.search(problem.graph, delta, seed, in_edge_order(problem, of_search))

@@ -28,7 +28,7 @@ from duelmatch.explorers.ballots.state import CrowdState, Groups, Part, Told
 from duelmatch.explorers.catalogue import drawn_seed
 from duelmatch.explorers.engine import Outcome
 from duelmatch.explorers.questions import Answer, Question, places
-from duelmatch.explorers.result import Progress, Result
+from duelmatch.explorers.result import Progress, Result, reference_name
 from duelmatch.matchings import Edge
 from duelmatch.matchings.reference import ReferenceName
 from duelmatch.preferences import Criterion
@@ -417,8 +417,3 @@ class BallotExplorer:
         for told in self.state.told.values():
             if told.groups is not None and told.question.voter not in struck:
                 yield told.question, told.groups
-
-
-def reference_name(reference: object) -> str | None:
-    """Return what a result says of a reference: its name, or that it was given; None if there is none."""
-    return reference if reference is None or isinstance(reference, str) else "given"
