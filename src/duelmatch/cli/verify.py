@@ -38,7 +38,7 @@ def command(log: TextIO, receipts: Sequence[str], as_json: bool) -> None:
 
     \b
     Example:
-      duelmatch study export 5f0c6d1e2a3b4c5d > log.jsonl
+      duelmatch study export log.jsonl
       duelmatch verify log.jsonl --receipt 8c2f01d9
     """  # noqa: D301
     report = verify(_lines(log), receipts)

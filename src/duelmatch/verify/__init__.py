@@ -53,6 +53,8 @@ def verify(lines: Iterable[str], receipts: Sequence[str] = ()) -> Report:
         return Report(len(entries), str(damage))
     found, reason = None, None
     try:
+        if not log.ballots and any(entry["kind"] == "imported-old" for entry in entries):
+            raise NotRecomputedError("The study was run by a version before logs had ballots.")
         found = verdict(log, recorded)
     except NotRecomputedError as error:
         reason = str(error)

@@ -139,9 +139,12 @@ class StudyLog:
         verdict = closed["data"].get("verdict")
         if not verdict:
             return None
-        lineup = verdict.get("matching")
-        known = None if lineup is None else tuple(lineup[j] for j in self.positions)
-        return Verdict(verdict["status"], known, verdict.get("shortfall"))
+        try:
+            lineup = verdict.get("matching")
+            known = None if lineup is None else tuple(lineup[j] for j in self.positions)
+            return Verdict(verdict["status"], known, verdict.get("shortfall"))
+        except (KeyError, TypeError, AttributeError):
+            raise DamagedError(f"Entry {closed['seq']} ('closed') has no verdict of this study.") from None
 
     def staying(self, position: str) -> list[str]:
         """Return the candidates for a position who have not left."""
@@ -205,8 +208,11 @@ class StudyLog:
                 raise ValueError(f"question {question} is not on the ballot of its voter")
         self.questions[question] = Question(voter, position, tuple(candidates), ballot, place)
 
-    def _answered(self, voter: Any, question: int, answer: Groups) -> None:
+    def _answered(self, voter: Any, question: int, answer: Groups, coin: Any = None) -> None:
+        # a coin: the tie was tossed by a study of format 1
         asked = self.questions[question]
+        if voter != asked.voter:
+            raise ValueError(f"question {question} was put to another voter")
         if asked.answer is not None or sorted(name for group in answer for name in group) != sorted(
             asked.candidates
         ):
