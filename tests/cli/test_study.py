@@ -248,6 +248,29 @@ def test_a_voter_is_struck_by_name_or_id(lineup: str) -> None:
     assert "no voter 'bob'" in run("study", "strike", "bob", code=BAD_INPUT).stderr
 
 
+def test_a_panel_is_these_judges_and_a_wrong_name_changes_nothing() -> None:
+    run("study", "create", "example:lineup", "--voter", "eve", "--voter", "ned")
+    number = str(read("study", "ask", "--voter", "ned")["question"]["number"])
+    before = read("study", "status")["entries"]
+    for command in (["ask"], ["vote"], ["tell", number, "--tie"]):
+        refused = run("study", *command, "--voter", "nedd", code=BAD_INPUT)
+        assert "no judge called 'nedd'. Did you mean 'ned'?" in refused.stderr
+    assert read("study", "status")["entries"] == before
+    run("study", "link", "--voter", "nedd")
+    assert read("study", "status")["voters"] == 3
+
+
+def test_what_a_judge_left_open_can_be_dropped_later() -> None:
+    Path("team.yaml").write_text("edges:\n  chair: [ann, bob]\n", encoding="utf-8")
+    run("study", "create", "team.yaml", "--voter", "eve", "--voter", "ned", "--weight", "ned=2")
+    number = str(read("study", "ask", "--voter", "eve")["question"]["number"])
+    run("study", "tell", number, "ann", "--voter", "eve")
+    run("study", "leave", "ned")
+    assert read("study", "status")["status"] == "budget_spent"
+    run("study", "leave", "ned", "--drop-open")
+    assert read("study", "status")["status"] == "decided"
+
+
 def test_a_judge_leaves_and_comes_back() -> None:
     run("study", "create", "example:lineup", "--voter", "eve", "--voter", "ned")
     assert "'eve' has left." in run("study", "leave", "eve", "--drop-open").stdout

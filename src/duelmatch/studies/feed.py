@@ -191,7 +191,8 @@ class Feed:
         """Ask a voter nothing more."""
         if open_answers not in ("open", "dropped"):
             raise StudyError(f"Open answers stay 'open' or are 'dropped', not {open_answers!r:.40}.")
-        if not self.state.member(voter).left:
+        member = self.state.member(voter)
+        if not member.left or (open_answers == "dropped") > member.open_dropped:
             with self._recording():
                 self.state.kind.leave(voter, open_answers)
 

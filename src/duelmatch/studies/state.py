@@ -62,6 +62,8 @@ class Member:
     conflicts: tuple[str, ...] = ()
     struck: bool = False
     left: bool = False
+    open_dropped: bool = False
+    """Whether what was not said when leaving does not count."""
     open: int | None = None
     answered: list[int] = field(default_factory=list)
     """The questions with an answer, in the order in which these were given."""
@@ -204,6 +206,7 @@ class State:
             case "left" | "returned":
                 member = self.member(entry.voter)
                 member.left = entry.kind == "left"
+                member.open_dropped = data.get("open_answers") == "dropped"
                 self._release(member)
             case "conflict":
                 member = self.member(entry.voter)

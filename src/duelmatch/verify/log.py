@@ -211,7 +211,7 @@ class StudyLog:
     def _answered(self, voter: Any, question: int, answer: Groups, coin: Any = None) -> None:
         # a coin: the tie was tossed by a study of format 1
         asked = self.questions[question]
-        if voter != asked.voter:
+        if voter not in (None, asked.voter):
             raise ValueError(f"question {question} was put to another voter")
         if asked.answer is not None or sorted(name for group in answer for name in group) != sorted(
             asked.candidates

@@ -14,13 +14,13 @@ from duelmatch.cli.options import json_option
 from duelmatch.cli.output import Page, print_either, print_json
 from duelmatch.cli.store import on_study
 from duelmatch.cli.study.answers import parsed, written
-from duelmatch.errors import ConflictError, DuelError, NotAllowedError
+from duelmatch.errors import ConflictError, DuelError, NotAllowedError, NotThereError, did_you_mean
 
 if TYPE_CHECKING:
     from duelmatch.studies import Question, Receipt, Study
 
 WHY = {
-    "done": "The study is over: the result is certain enough. See: duelmatch study status",
+    "done": "The study is over: there is nothing left to ask. See: duelmatch study status",
     "waiting": "There is nothing to ask now: other voters' answers are awaited. Try again in a while.",
     "all yours": "You have answered every question there is for you. Thank you.",
     "late": "The time for your ballot is over; the rest of it went to others. Thank you.",
@@ -39,8 +39,24 @@ HELP = (
 )
 
 voter_option = click.option(
-    "--voter", required=True, metavar="NAME", help="Who answers; a new name is a new voter."
+    "--voter", required=True, metavar="NAME", help="Who answers. In a crowd, a new name is a new voter."
 )
+
+
+def _voter_called(study: Study, name: str) -> str:
+    """Return the id of a voter; a crowd takes in whoever comes, but a panel is these judges and nobody else.
+
+    :raises NotThereError: if no judge of a panel has this name.
+    """
+    if study.settings.kind != "panel":
+        return study.voter_named(name)
+    known = {voter.name: voter.id for voter in study.voters() if voter.name is not None}
+    if name in known:
+        return known[name]
+    raise NotThereError(
+        f"The panel has no judge called '{name:.80}'.{did_you_mean(name, known)} To add a judge: duelmatch "
+        "study link --voter NAME."
+    )
 
 
 @click.command("vote")
@@ -56,7 +72,7 @@ def vote(voter: str, study: Study, as_json: bool) -> None:
     """  # noqa: D301
     from duelmatch.studies import Question
 
-    page, voter_id, reason = Page(stderr=as_json), study.voter_named(voter), None
+    page, voter_id, reason = Page(stderr=as_json), _voter_called(study, voter), None
     while isinstance(asked := study.ask(voter_id), Question):
         _show(page, study, asked)
         if not _answered(page, study, voter_id, asked):
@@ -130,7 +146,7 @@ def ask(voter: str, study: Study, as_json: bool) -> None:
     """  # noqa: D301
     from duelmatch.studies import Question
 
-    question = study.ask(study.voter_named(voter))
+    question = study.ask(_voter_called(study, voter))
     if not isinstance(question, Question):
         summary = {"study": study.id, "question": None, "reason": question.reason}
         print_either(as_json, summary, WHY[question.reason])
@@ -175,7 +191,7 @@ def tell(
     """  # noqa: D301
     if (answer is not None) + tie + skip != 1:
         raise click.UsageError("Give the ANSWER, or --tie, or --skip.")
-    voter_id = study.voter_named(voter)
+    voter_id = _voter_called(study, voter)
     summary = {"study": study.id, "question": question}
     if skip:
         study.skip(voter_id, question, reason)
