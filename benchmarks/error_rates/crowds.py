@@ -21,7 +21,7 @@ from duelmatch.explorers.ballots import conclusions
 from duelmatch.explorers.ballots.bets import Bets
 from duelmatch.explorers.ballots.evidence import evidence
 from duelmatch.explorers.ballots.explorer import BallotExplorer
-from duelmatch.explorers.ballots.state import Part
+from duelmatch.explorers.ballots.state import Participation
 
 DELTA = 0.1
 VOTERS = 150
@@ -322,7 +322,7 @@ def silence_as_half(criterion: str, seed: int, wrong: bool = True) -> bool:
     if wrong:
         ending = run._end
 
-        def end(part: Part) -> None:
+        def end(part: Participation) -> None:
             if not part.over:
                 answers, ballot = run.state.returned[part.ballot], run.state.ballots[part.ballot]
                 run.state.tally.duels[ballot.pairs[answers.missing]] += 1

@@ -24,7 +24,7 @@ from duelmatch.explorers.ballots.conclusions import Conclusions, Rules
 from duelmatch.explorers.ballots.events import Event, designed, groups_of, opened
 from duelmatch.explorers.ballots.latecomers import larger_problem
 from duelmatch.explorers.ballots.planning import Law
-from duelmatch.explorers.ballots.state import CrowdState, Groups, Part, Told
+from duelmatch.explorers.ballots.state import CrowdState, Groups, Participation, Told
 from duelmatch.explorers.catalogue import drawn_seed
 from duelmatch.explorers.engine import Outcome
 from duelmatch.explorers.questions import Answer, Question, places
@@ -175,7 +175,7 @@ class BallotExplorer:
         part = self._begin_part(voter, Law(size * (size - 1) // 2, size), now)
         return self._hand_out(part, part.left[0])
 
-    def _begin_part(self, voter: str, law: Law, now: float | None) -> Part:
+    def _begin_part(self, voter: str, law: Law, now: float | None) -> Participation:
         """Give a new voter the missing pairs of a ballot whose lease is over, or else a new ballot."""
         state = self.state
         deadline = None if self._lease is None or now is None else now + self._lease
@@ -190,7 +190,7 @@ class BallotExplorer:
         self._decided(opened(self._designer.draw(design, voter, deadline), self.problem))
         return state.parts[voter]
 
-    def _hand_out(self, part: Part, place: int) -> Question:
+    def _hand_out(self, part: Participation, place: int) -> Question:
         if place not in part.handed:
             ballot, staying = self.state.ballots[part.ballot], self.state.contest.staying
             named = [self.problem.edges[edge] for edge in ballot.questions[place] if staying[edge]]
@@ -262,7 +262,7 @@ class BallotExplorer:
             raise DuelError(f"Question {question.id} cannot be answered anew: its ballot has been counted.")
         self._decide("undone", question=question.id)
 
-    def _part_of(self, question: Question) -> Part:
+    def _part_of(self, question: Question) -> Participation:
         asked, part, _ = self.state.open.get(getattr(question, "id", -1), (None, None, -1))
         if asked is None or asked != question or part is None:
             raise DuelError(f"{question!r:.80} is not open: it was answered, skipped or never asked.")
@@ -288,7 +288,7 @@ class BallotExplorer:
         elif voter in self.state.parts:
             self._end(self.state.parts[voter])
 
-    def _expire_due(self, parts: Iterable[Part], now: float | None) -> None:
+    def _expire_due(self, parts: Iterable[Participation], now: float | None) -> None:
         for part in parts:
             if part.deadline is not None and now is not None and part.deadline <= now:
                 self._end(part)
@@ -304,11 +304,11 @@ class BallotExplorer:
             if not answers.closed:
                 self._decide("finished", ballot=number)
 
-    def _end_if_nothing_is_left(self, part: Part) -> None:
+    def _end_if_nothing_is_left(self, part: Participation) -> None:
         if not part.left:
             self._end(part)
 
-    def _end(self, part: Part) -> None:
+    def _end(self, part: Participation) -> None:
         """End a voter's part in a ballot: pass on what is missing, or finish it."""
         if part.over:
             return

@@ -32,7 +32,7 @@ Groups = list[list[str]]
 
 
 @dataclass(slots=True, eq=False)
-class Part:
+class Participation:
     """One voter's part in one ballot: the questions left, by their place on it. ``role`` 0 opened it."""
 
     voter: str
@@ -51,7 +51,7 @@ class Told:
     """A question that was answered."""
 
     question: Question
-    part: Part
+    part: Participation
     place: int
     groups: Groups | None
     """What counts for the standings: the answer, or what it was corrected to; None if it was struck."""
@@ -94,15 +94,15 @@ class CrowdState:
         self.returned: list[Answers] = []
         self.settled = 0
         """How many ballots are finished before the first that is not, in the order of opening."""
-        self.parts: dict[str, Part] = {}
+        self.parts: dict[str, Participation] = {}
         """Every voter has one, and only one."""
-        self.holders: list[Part] = []
+        self.holders: list[Participation] = []
         """Whose part in each ballot was the last to begin."""
         self.deadlines: list[tuple[float, int]] = []
         """A heap of when parts in ballots end, and of which ballots."""
         self.waiting: list[int] = []
         """Ballots that wait for an heir, the first first."""
-        self.open: dict[int, tuple[Question, Part, int]] = {}
+        self.open: dict[int, tuple[Question, Participation, int]] = {}
         """Questions handed out and not answered, with their place on the ballot."""
         self.told: dict[int, Told] = {}
         self.last_question = 0
@@ -202,7 +202,7 @@ class CrowdState:
         ballot = Ballot.of(number, event["design"], voter, questions, graph.pair_table, event["deadline"])
         self.ballots.append(ballot)
         self.returned.append(Answers.awaited(ballot))
-        part = Part(voter, number, 0, list(range(len(questions))), ballot.deadline)
+        part = Participation(voter, number, 0, list(range(len(questions))), ballot.deadline)
         self.holders.append(self._begin_part(part))
 
     def _passed(self, event: Event) -> None:
@@ -210,10 +210,10 @@ class CrowdState:
         self.waiting.remove(number)
         heirs = self.returned[number].heirs
         heirs.append(voter)
-        part = Part(voter, number, len(heirs), self.unanswered(number), event["deadline"])
+        part = Participation(voter, number, len(heirs), self.unanswered(number), event["deadline"])
         self.holders[number] = self._begin_part(part)
 
-    def _begin_part(self, part: Part) -> Part:
+    def _begin_part(self, part: Participation) -> Participation:
         if part.voter in self.parts:
             raise DuelError(f"'{part.voter:.80}' has a ballot already")
         self.parts[part.voter] = part
@@ -289,7 +289,7 @@ class CrowdState:
                 values[index] = 1.0 if one < other else 0.0 if one > other else 0.5
         return values
 
-    def _write(self, part: Part, index: int, value: float) -> None:
+    def _write(self, part: Participation, index: int, value: float) -> None:
         """Put down the value of a pair, or take it back if it is MISSING now."""
         answers, pair = self.returned[part.ballot], self.ballots[part.ballot].pairs[index]
         before = answers.value[index]
@@ -302,7 +302,7 @@ class CrowdState:
         self._tally.duels[pair] += -1.0 if taken_back else 1.0
         self._tally.wins[pair] += -before if taken_back else value
 
-    def _speakers(self, part: Part) -> tuple[str, str]:
+    def _speakers(self, part: Participation) -> tuple[str, str]:
         """Return those who must count for an answer to count: who gave it, and who opened the ballot."""
         return part.voter, self.ballots[part.ballot].voter
 
