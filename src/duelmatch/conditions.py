@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from math import isfinite, nan
 from numbers import Integral, Real
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
 from duelmatch.errors import NoMatchingError, ProblemError, listed
-from duelmatch.graph import EdgeRule, Graph, Indices
+from duelmatch.graph import Conditions, EdgeRule, Graph, Indices
 from duelmatch.rules import Item, Rule
 
 LARGEST_COUNT = 1_000_000
@@ -96,7 +98,39 @@ def edge_rule(
     return EdgeRule(edges, rule.at_least or 0, rule.at_most)
 
 
-def check_feasible(
+def applied(
+    graph: Graph,
+    capacity: object,
+    seats: object,
+    weight: object,
+    rules: Iterable[Rule],
+    candidate_number: Mapping[str, int],
+    position_number: Mapping[str, int],
+) -> tuple[Graph, dict[str, Any]]:
+    """Return the graph under these conditions, and what of them differs from 1, checked and read-only.
+
+    :raises NoMatchingError: if no decision is possible.
+    :raises ProblemError: for anything else that is wrong.
+    """
+    capacities = checked_counts("capacity", "candidate", capacity, candidate_number)
+    seated = checked_counts("number of seats", "position", seats, position_number)
+    weights = checked_weights(weight, position_number)
+    found = checked_rules(rules)
+    if capacities or seated or weights or found:
+        graph = graph.under(
+            Conditions(
+                np.array([capacities.get(name, 1) for name in candidate_number], dtype=np.intp),
+                np.array([seated.get(name, 1) for name in position_number], dtype=np.intp),
+                np.array([weights.get(name, 1.0) for name in position_number]),
+                tuple(edge_rule(rule, graph, candidate_number, position_number) for rule in found),
+            )
+        )
+    _check_feasible(graph, tuple(candidate_number), tuple(position_number), found)
+    kept: dict[str, dict[str, Any]] = {"capacity": capacities, "seats": seated, "weight": weights}
+    return graph, {name: MappingProxyType(values) for name, values in kept.items()} | {"rules": found}
+
+
+def _check_feasible(
     graph: Graph, candidates: tuple[str, ...], positions: tuple[str, ...], rules: tuple[Rule, ...]
 ) -> None:
     """Refuse a problem without any decision.
@@ -106,7 +140,7 @@ def check_feasible(
     """
     if graph.places == graph.positions and graph.capacity.max() == 1:
         if violator := graph.hall_violator():
-            raise NoMatchingError(_hall_sentence(violator, candidates, positions))
+            raise NoMatchingError(hall_sentence(violator, candidates, positions))
         if not rules:
             return
     from duelmatch.feasibility import contradiction, too_few  # slow to import, and seldom needed
@@ -132,9 +166,10 @@ def _seats_sentence(short: list[str], shared: list[str], seats: int, fillable: i
     )
 
 
-def _hall_sentence(
+def hall_sentence(
     violator: tuple[list[int], list[int]], candidates: tuple[str, ...], positions: tuple[str, ...]
 ) -> str:
+    """Say which positions share too few candidates, where all are one-to-one."""
     short = [positions[j] for j in violator[0]]
     shared = [candidates[i] for i in violator[1]]
     if not shared:

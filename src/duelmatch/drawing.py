@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any
 from duelmatch.errors import FileError, MissingExtraError, ProblemError
 from duelmatch.files.text import naming, printable, replacing
 from duelmatch.matchings import edges_in_every, edges_in_some
-from duelmatch.problem import Matching, Problem
-from duelmatch.seating import seated
+from duelmatch.problem import Matching, Problem, seated
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

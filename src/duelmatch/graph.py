@@ -116,6 +116,10 @@ class Graph:
     places: int = field(init=False, repr=False)
     """How many seats there are in all: the edges of a decision."""
     total_weight: float = field(init=False, repr=False)
+    one_to_one: bool = field(init=False, repr=False)
+    """Whether the decisions are the maximum matchings; positions may count differently."""
+    even: bool = field(init=False, repr=False)
+    """Whether every position has one seat and the same weight 1, so that f is a plain mean."""
 
     def __post_init__(self) -> None:
         edges = len(self.edge_candidate)
@@ -132,18 +136,21 @@ class Graph:
             "cell": self.edge_position * self.candidates + self.edge_candidate,
             "no_costs": np.full(edge_at.shape, np.inf),
         }
-        conditions = self.conditions
-        seats = np.ones(self.positions, dtype=np.intp) if conditions is None else conditions.seats
-        weight = np.ones(self.positions) if conditions is None else conditions.weight
+        under = self.conditions or Conditions(
+            np.ones(self.candidates, dtype=np.intp),
+            np.ones(self.positions, dtype=np.intp),
+            np.ones(self.positions),
+        )
+        places = int(under.seats.sum())
         derived |= {
-            "capacity": np.ones(self.candidates, dtype=np.intp)
-            if conditions is None
-            else conditions.capacity,
-            "seats": seats,
-            "weight": weight,
-            "rules": () if conditions is None else conditions.rules,
-            "places": int(seats.sum()),
-            "total_weight": float(weight.sum()),
+            "capacity": under.capacity,
+            "seats": under.seats,
+            "weight": under.weight,
+            "rules": under.rules,
+            "places": places,
+            "total_weight": float(under.weight.sum()),
+            "one_to_one": not under.rules and places == self.positions and bool((under.capacity == 1).all()),
+            "even": places == self.positions and bool((under.weight == 1.0).all()),
         }
         for name, value in derived.items():
             object.__setattr__(self, name, value)
@@ -184,16 +191,6 @@ class Graph:
         """An m x m table that marks the edges of the same position; an edge and itself, too."""
         same: Mask = self.edge_position[:, None] == self.edge_position[None, :]
         return same
-
-    @property
-    def one_to_one(self) -> bool:
-        """Whether the decisions are the maximum matchings; positions may count differently."""
-        return not self.rules and self.places == self.positions and int(self.capacity.max()) == 1
-
-    @property
-    def even(self) -> bool:
-        """Whether every position has one seat and the same weight 1, so that f is a plain mean."""
-        return self.conditions is None or (self.places == self.positions and bool((self.weight == 1.0).all()))
 
     @cached_property
     def edge_share(self) -> Vector:

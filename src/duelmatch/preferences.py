@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -11,11 +12,11 @@ from numpy.typing import NDArray
 
 from duelmatch.errors import ProblemError, listed
 from duelmatch.graph import Indices, Vector
-from duelmatch.matchings.decisions import decisions_of
+from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.game import Game
 from duelmatch.matchings.general_game import payoffs
-from duelmatch.matchings.least_beaten import least_beaten_decision
 from duelmatch.matchings.minimax import least_beaten
+from duelmatch.matchings.reference import reference_of
 from duelmatch.problem import Matching, Problem
 
 Criterion = Literal["borda", "condorcet"]
@@ -49,13 +50,17 @@ class Preferences:
             )
         self.problem = problem
         graph = problem.graph
-        matrix = np.full((graph.edges, graph.edges), np.nan)
+        matrix = np.zeros((graph.edges, graph.edges))
+        for low, high in pairwise(graph.start.tolist()):
+            matrix[low:high, low:high] = np.nan
         np.fill_diagonal(matrix, 0.5)
+        number = {edge: place for place, edge in enumerate(problem.edges)}
         for pair, probability in win.items():
             _check_pair(pair, probability)
             position, first, second = pair
-            row = problem.edge_number(first, position)
-            column = problem.edge_number(second, position)
+            row, column = number.get((first, position), -1), number.get((second, position), -1)
+            if row < 0 or column < 0:
+                problem.edge_number(first if row < 0 else second, position)  # says what is wrong
             if first == second and probability != 0.5:
                 raise ProblemError(f"'{first}' against itself at '{position}' is 0.5 by definition.")
             known = matrix[row, column]
@@ -68,7 +73,6 @@ class Preferences:
             if np.isnan(known):
                 matrix[row, column] = probability
                 matrix[column, row] = 1.0 - probability
-        matrix[~graph.comparable] = 0.0
         if np.isnan(matrix).any():
             raise ProblemError(self._missing_sentence(matrix))
         self._seal(matrix)
@@ -176,14 +180,21 @@ class Preferences:
         """Return w(e) by name: {(candidate, position): reward}."""
         return dict(zip(self.problem.edges, self.edge_rewards.tolist(), strict=True))
 
-    def borda_score(self, matching: Mapping[str, Any]) -> float:
-        """Return B(M): the average score of the matching against all maximum matchings."""
-        edges = self.problem.edge_numbers(matching)
-        return float(self.edge_values[edges].sum() / self.problem.graph.total_weight)
+    def borda_score(
+        self, matching: Mapping[str, Any], reference: Literal["decisions", "candidates"] = "decisions"
+    ) -> float:
+        """Return B(M): the average score of the matching against all maximum matchings.
 
-    def borda_winner(self) -> Matching:
+        With ``reference="candidates"``, against a random candidate of each position instead.
+        """
+        values = self._values_against(reference)[self.problem.edge_numbers(matching)]
+        return float(values.sum() / self.problem.graph.total_weight)
+
+    def borda_winner(self, reference: Literal["decisions", "candidates"] = "decisions") -> Matching:
         """Return a matching with the highest Borda score; ask :meth:`borda_margin` whether it is alone."""
-        return self.problem.matching(self._best_edges)
+        if reference == "decisions":
+            return self.problem.matching(self._best_edges)
+        return self.problem.matching(decisions_of(self.problem.graph).one(self._values_against(reference)))
 
     def borda_margin(self) -> float:
         """Return how far the Borda winner's score is above the runner-up's: 0 for a tie, inf if alone."""
@@ -196,20 +207,9 @@ class Preferences:
         return margin if margin > TIE else 0.0
 
     def condorcet_winner(self) -> Matching | None:
-        """Return the matching that beats every other with a score above 1/2; None if there is none.
-
-        If it exists it is the only optimum of the max-min game over the matching polytope (no mixture
-        of matchings does as well against it), so one LP finds the only possible winner and one round
-        of assignment problems proves or refutes it.
-        """
-        graph, decisions = self.problem.graph, decisions_of(self.problem.graph)
-        if graph.conditions is None:
-            strategy = Game(graph, SHARPENING * self.matrix).solve().x
-        else:
-            strategy = decisions.game(SHARPENING * payoffs(graph, self.matrix)).solve().x
-        assert strategy is not None, "a Problem has a matching"
-        champion = decisions.one(strategy)
-        return self.problem.matching(champion) if self.condorcet_margin(champion) > 0 else None
+        """Return the matching that beats every other with a score above 1/2; None if there is none."""
+        winner = self._condorcet_edges
+        return None if winner is None else self.problem.matching(winner)
 
     def least_beaten(self) -> tuple[Matching, float]:
         """Return the matching whose worst defeat is smallest, and that defeat per position: 0 if unbeaten.
@@ -220,12 +220,9 @@ class Preferences:
         """
         graph = self.problem.graph
         ahead = np.where(graph.comparable, self.matrix - 0.5, 0.0)
-        if graph.conditions is not None:
-            edges, defeat = least_beaten_decision(decisions_of(graph), ahead * graph.edge_scale)
-        else:
-            found = least_beaten(graph, ahead)
-            assert found is not None, "a Problem has a matching"
-            edges, defeat = found
+        found = least_beaten(graph, ahead if graph.even else ahead * graph.edge_scale)
+        assert found is not None, "a Problem has a matching"
+        edges, defeat = found
         loss = float(defeat) / graph.total_weight
         return self.problem.matching(edges), loss if loss > TIE else 0.0
 
@@ -238,10 +235,30 @@ class Preferences:
             return self._best_edges
         if criterion != "condorcet":
             raise ProblemError(f"The criterion must be 'borda' or 'condorcet', not {criterion!r:.80}.")
-        winner = self.condorcet_winner()
-        if winner is None:
+        if self._condorcet_edges is None:
             raise ProblemError("These preferences have no Condorcet winner, so it has no gaps.")
-        return self.problem.edge_numbers(winner)
+        return self._condorcet_edges
+
+    @cached_property
+    def _best_edges(self) -> Indices:
+        return decisions_of(self.problem.graph).one(self.edge_values)
+
+    @cached_property
+    def _condorcet_edges(self) -> Indices | None:
+        """The Condorcet winner.
+
+        If it exists it is the only optimum of the max-min game over the matching polytope (no mixture
+        of matchings does as well against it), so one LP finds the only possible winner and one round
+        of assignment problems proves or refutes it.
+        """
+        graph, decisions = self.problem.graph, decisions_of(self.problem.graph)
+        if graph.conditions is None:
+            strategy = Game(graph, SHARPENING * self.matrix).solve().x
+        else:
+            strategy = decisions.game(SHARPENING * payoffs(graph, self.matrix)).solve().x
+        assert strategy is not None, "a Problem has a matching"
+        champion = decisions.one(strategy)
+        return champion if self.condorcet_margin(champion) > 0 else None
 
     def condorcet_margin(self, champion: Indices) -> float:
         """Return the smallest f(champion, M) - 1/2 over all other matchings M: above 0 for the winner."""
@@ -261,9 +278,14 @@ class Preferences:
         rival = decisions.best_other(-against, champion)
         return rival, float("inf") if rival is None else float(against[rival].sum() / graph.total_weight)
 
-    @cached_property
-    def _best_edges(self) -> Indices:
-        return decisions_of(self.problem.graph).one(self.edge_values)
+    def _values_against(self, reference: str) -> Vector:
+        if reference == "decisions":
+            return self.edge_values
+        if reference != "candidates":
+            raise ProblemError(f"The reference must be 'decisions' or 'candidates', not {reference!r:.50}.")
+        graph = self.problem.graph
+        rewards: Vector = self.matrix @ reference_of(graph, "candidates").shares
+        return rewards if graph.even else rewards * graph.edge_share
 
 
 def _check_pair(pair: object, probability: object) -> None:

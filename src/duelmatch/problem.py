@@ -14,13 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from duelmatch.conditions import check_feasible, checked_counts, checked_rules, checked_weights, edge_rule
-from duelmatch.errors import ProblemError, listed
-from duelmatch.graph import Conditions, Graph, Indices
+from duelmatch.conditions import applied, checked_rules, hall_sentence
+from duelmatch.errors import NoMatchingError, ProblemError, listed
+from duelmatch.graph import Graph, Indices, Vector
 from duelmatch.rules import Rule
-from duelmatch.seating import seated
 
 LONGEST_NAME = 200
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+UNCONDITIONAL = {"capacity": NOTHING, "seats": NOTHING, "weight": NOTHING, "rules": ()}
+"""What a problem keeps of its conditions if it has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +98,11 @@ class Matching(Mapping[str, Any]):
         return tuple((name, position) for position, names in self.items() for name in seated(names))
 
 
+def seated(names: Any) -> tuple[Any, ...]:
+    """Return who fills a position, one or several, as a tuple."""
+    return names if isinstance(names, tuple) else (names,)
+
+
 def _one_or_several(names: Any) -> Any:
     if not isinstance(names, (list, tuple)):
         return names
@@ -138,20 +146,12 @@ class Problem:
         candidate, position = _edge_numbers(self.edges, candidate_number, position_number)
         graph = Graph.from_edges(len(candidate_number), len(position_number), candidate, position)
         candidates, positions = tuple(candidate_number), tuple(position_number)
-        capacity = checked_counts("capacity", "candidate", self.capacity, candidate_number)
-        seats = checked_counts("number of seats", "position", self.seats, position_number)
-        weight = checked_weights(self.weight, position_number)
-        rules = checked_rules(self.rules)
-        if capacity or seats or weight or rules:
-            graph = graph.under(
-                Conditions(
-                    np.array([capacity.get(name, 1) for name in candidates], dtype=np.intp),
-                    np.array([seats.get(name, 1) for name in positions], dtype=np.intp),
-                    np.array([weight.get(name, 1.0) for name in positions]),
-                    tuple(edge_rule(rule, graph, candidate_number, position_number) for rule in rules),
-                )
-            )
-        check_feasible(graph, candidates, positions, rules)
+        given = self.capacity, self.seats, self.weight, self.rules
+        under: Mapping[str, Any] = UNCONDITIONAL
+        if not all(isinstance(value, (Mapping, tuple)) and not value for value in given):
+            graph, under = applied(graph, *given, candidate_number, position_number)
+        elif violator := graph.hall_violator():
+            raise NoMatchingError(hall_sentence(violator, candidates, positions))
         edges = tuple(
             (candidates[c], positions[s])
             for c, s in zip(graph.edge_candidate, graph.edge_position, strict=True)
@@ -160,10 +160,8 @@ class Problem:
         freeze(self, "candidates", candidates)
         freeze(self, "positions", positions)
         freeze(self, "edges", edges)
-        freeze(self, "capacity", MappingProxyType(capacity))
-        freeze(self, "seats", MappingProxyType(seats))
-        freeze(self, "weight", MappingProxyType(weight))
-        freeze(self, "rules", rules)
+        for name, value in under.items():
+            freeze(self, name, value)
         freeze(self, "graph", graph)
         freeze(self, "_candidate_number", candidate_number)
         freeze(self, "_position_number", position_number)
@@ -309,6 +307,13 @@ class Problem:
             has = "one seat" if seats == 1 else f"{seats} seats"
             raise ProblemError(f"'{position}' has {has}, but the matching names {len(names)} for it.")
         return names
+
+    def edge_vector(self, values: Mapping[tuple[str, str], float]) -> Vector:
+        """Return numbers given by name, {(candidate, position): number}, in edge order: 0 where none is."""
+        vector = np.zeros(self.graph.edges)
+        for (candidate, position), number in values.items():
+            vector[self.edge_number(candidate, position)] = number
+        return vector
 
     def matching(self, edge_numbers: Iterable[int]) -> Matching:
         """Return the named matching made of these edges."""

@@ -64,7 +64,7 @@ def test_a_borda_score_out_of_reach_is_exit_code_4(monkeypatch: pytest.MonkeyPat
     def refuse(*_: object) -> None:
         raise TooLargeError("Too large.")
 
-    monkeypatch.setattr("duelmatch.matchings.decisions.edge_marginals", refuse)
+    monkeypatch.setattr("duelmatch.matchings.counting.edge_marginals", refuse)
     page = run("winners", "example:lineup", code=4).stdout
     assert "Borda: not known. Too large." in page
     assert "Condorcet: beats every other" in page

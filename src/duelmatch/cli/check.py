@@ -53,7 +53,7 @@ def command(source: Source, plot: Path | None, as_json: bool) -> None:
 
 def as_dict(about: Description, problem: dm.Problem) -> dict[str, Any]:
     """Return what ``check --json`` prints."""
-    from duelmatch.files.layout import conditions_of
+    from duelmatch.files.conditions import conditions_of
 
     names = ("candidates", "positions", "edges", "duels", "matchings", "matchings_at_most_log10", "too_large")
     return (

@@ -36,8 +36,7 @@ from duelmatch.explorers.engine import Outcome, Round, Rounds, Snapshot
 from duelmatch.explorers.oracle import Method, Oracle, new_game
 from duelmatch.explorers.tally import Tally, weighed
 from duelmatch.graph import Graph, Indices, Mask
-from duelmatch.matchings.assignment import allowed_edges
-from duelmatch.matchings.decisions import decisions_of
+from duelmatch.matchings.assignment import allowed_edges, decisions_of
 from duelmatch.theory.confidence import paper_radius
 
 Schedule = Literal["sparse", "every"]
@@ -163,7 +162,7 @@ class CarCond:
 
 
 def epoch(t: int) -> int:
-    """Return q with 4^(q-1) < t <= 4^q, at least 1: the epoch of round t, in which eps_q = 2^-q."""
+    """Return the least q >= 1 with t <= 4^q: the epoch of round t, in which eps_q = 2^-q."""
     q = 1
     while 4**q < t:
         q += 1

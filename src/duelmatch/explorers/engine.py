@@ -64,9 +64,10 @@ class Round:
         low, high = np.minimum(self.first, self.second), np.maximum(self.first, self.second)
         return list(zip(low.tolist(), high.tolist(), strict=True))
 
-
-NOTHING = Round(np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.int64))
-"""A round without duels."""
+    @classmethod
+    def empty(cls) -> Round:
+        """Return a round without duels."""
+        return cls(np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +162,7 @@ class Engine:
         if not isinstance(self._rounds, Generator):
             raise AlgorithmError("The method 'rounds' of a search must be a generator: it yields Rounds.")
         self._snapshot: Snapshot | None = None
+        self._answers: RoundAnswers | None = None  # none to the present round yet
         self._proceed(None)
 
     def check_going_on(self) -> None:
@@ -174,13 +176,18 @@ class Engine:
     def tell_many(self, answers: RoundAnswers, duels: int) -> None:
         """Take so many answers to the round."""
         self.interrupted = True
-        np.add(self._answers.wins, answers.wins, out=self._answers.wins)
-        np.add(self._answers.ties, answers.ties, out=self._answers.ties)
+        if self._answers is None:
+            self._answers = RoundAnswers(answers.wins.copy(), answers.ties.copy())
+        else:
+            self._answers.wins[:] += answers.wins
+            self._answers.ties[:] += answers.ties
         self._count(duels)
 
     def tell_one(self, pair: int, first_wins: bool | None) -> None:
         """Take one answer to the round; None is a tie."""
         self.interrupted = True
+        if self._answers is None:
+            self._answers = RoundAnswers.none(self.wanted)
         (self._answers.ties if first_wins is None else self._answers.wins)[pair] += first_wins is not False
         self._count(1)
 
@@ -208,7 +215,7 @@ class Engine:
         self._snapshot = None
         self.wanted = wanted
         self.missing = wanted.total
-        self._answers = RoundAnswers.none(wanted)
+        self._answers = None
         self.interrupted = False
 
     def _next_round(self, answers: RoundAnswers | None) -> Round:
@@ -224,7 +231,7 @@ class Engine:
         except StopIteration as stop:
             self._check_outcome(stop.value)
             self.outcome = stop.value
-            return NOTHING
+            return Round.empty()
         raise AlgorithmError(f"The algorithm asked for nothing {MOST_EMPTY_ROUNDS:,} times in a row.")
 
     def _check_round(self, wanted: Round) -> None:

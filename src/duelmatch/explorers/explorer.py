@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from inspect import signature
 from numbers import Integral
 from reprlib import repr as shortly
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from duelmatch.errors import DuelError, ProblemError, listed
 from duelmatch.explorers.catalogue import BUILT_IN, check, described, drawn_seed, is_whole
-from duelmatch.explorers.engine import NOTHING, Counts, Engine, Outcome, Round, RoundAnswers, Search
+from duelmatch.explorers.engine import Counts, Engine, Outcome, Round, RoundAnswers, Search, Snapshot
 from duelmatch.explorers.questions import Answer, places
 from duelmatch.explorers.result import Progress, Result
 from duelmatch.graph import Mask
@@ -22,6 +22,7 @@ from duelmatch.matchings import Edge
 from duelmatch.problem import Duel, Problem
 
 if TYPE_CHECKING:
+    from duelmatch.explorers.crowd import CrowdExplorer
     from duelmatch.explorers.panel.explorer import PanelExplorer
 
 MISSING = "(no answer)"
@@ -29,6 +30,17 @@ MISSING = "(no answer)"
 
 @overload
 def explorer(algorithm: Literal["panel"], problem: Problem, **parameters: Any) -> PanelExplorer: ...
+
+
+@overload
+def explorer(
+    algorithm: Literal["condorcet", "borda"],
+    problem: Problem,
+    delta: float = 0.05,
+    seed: int | None = None,
+    max_duels: int | None = None,
+    **parameters: Any,
+) -> CrowdExplorer: ...
 
 
 @overload
@@ -52,6 +64,9 @@ def explorer(
 ) -> Explorer | PanelExplorer:
     """Start a run of an algorithm on a problem.
 
+    ``"condorcet"`` and ``"borda"`` sample a crowd, duel by duel or voter by voter:
+    :class:`duelmatch.explorers.crowd.CrowdExplorer`.
+
     ``"panel"`` counts a known group instead of sampling a crowd: ``voters`` lists it, and the other
     parameters are those of :class:`duelmatch.explorers.panel.PanelExplorer`; it knows no delta, and draws
     nothing.
@@ -65,6 +80,8 @@ def explorer(
     if not isinstance(problem, Problem):
         raise ProblemError(f"An explorer needs a Problem, not {problem!r:.80}.")
     if algorithm == "panel":
+        if max_duels is not None:
+            raise ProblemError("panel has no max_duels: limit the questions of each voter by questions_each.")
         return _panel(problem, parameters)
     seed = drawn_seed() if seed is None else seed
     parameters = check(algorithm, delta, seed, parameters)
@@ -72,10 +89,22 @@ def explorer(
         raise ProblemError(f"max_duels must be a whole number from 0, not {shortly(max_duels)}.")
     description = described(algorithm)
     description.check_conditions(problem)
-    search = description.search(problem.graph, float(delta), int(seed), parameters)
     most = None if max_duels is None else int(max_duels)
+    if algorithm in ("condorcet", "borda"):
+        from duelmatch.explorers.crowd import begin_crowd
+
+        return begin_crowd(problem, description, float(delta), int(seed), most, parameters)
+    search = description.search(problem.graph, float(delta), int(seed), in_edge_order(problem, parameters))
     epsilon, tested = parameters.get("epsilon"), description in BUILT_IN
     return Explorer(problem, search, algorithm, float(delta), epsilon, most, int(seed), tested)
+
+
+def in_edge_order(problem: Problem, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters with what was given by edge, {(candidate, position): number}, as a vector."""
+    return {
+        name: problem.edge_vector(value) if isinstance(value, Mapping) else value
+        for name, value in parameters.items()
+    }
 
 
 def _panel(problem: Problem, parameters: dict[str, Any]) -> PanelExplorer:
@@ -132,19 +161,31 @@ class Explorer:
         max_duels: int | None = None,
         seed: int | None = None,
         tested: bool = False,
+        reference: str | None = None,
     ) -> None:
-        self.problem = problem
         self.name = name
+        self.reference = reference
         self.delta = delta
         self.epsilon = epsilon
         self.max_duels = max_duels
         self.seed = seed
-        self.duels = 0
+        self._problem = problem
+        self._duels = 0
         self._engine = Engine(search, problem.graph, tested)
         self._open: dict[int, tuple[Duel, int]] = {}
         self._last_id = 0
         self._queue: Queue | None = None  # of the present round, listed only once somebody asks
         self._of: Round = self._engine.wanted
+
+    @property
+    def problem(self) -> Problem:
+        """What is being decided."""
+        return self._problem
+
+    @property
+    def duels(self) -> int:
+        """How many duels have been answered."""
+        return self._duels
 
     @property
     def done(self) -> bool:
@@ -154,8 +195,7 @@ class Explorer:
 
     def ask(self, n: int = 1) -> list[Duel]:
         """Hand out up to ``n`` duels that have not been handed out yet."""
-        if isinstance(n, bool) or not isinstance(n, Integral) or n < 0:
-            raise DuelError(f"The number of duels to ask for must be a whole number from 0, not {n!r:.80}.")
+        n = whole_number(n)
         self._engine.check_going_on()
         if self.done:
             return []
@@ -176,7 +216,7 @@ class Explorer:
         first_wins = _first_wins(duel, winner if answer is MISSING else answer)
         self._engine.interrupted = True
         del self._open[duel.id]
-        self.duels += 1
+        self._duels += 1
         self._engine.tell_one(pair, first_wins)
 
     def release(self, duel: Duel) -> None:
@@ -225,12 +265,25 @@ class Explorer:
         matching = None if outcome.matching is None else self.problem.matching(outcome.matching.tolist())
         delta = self.delta if outcome.delta is None else outcome.delta
         return Result(
-            self.name, outcome.status, matching, self.duels, delta, self.epsilon, outcome.assuming, self.seed
+            self.name,
+            outcome.status,
+            matching,
+            self.duels,
+            delta,
+            self.epsilon,
+            outcome.assuming,
+            self.seed,
+            reference=self.reference,
         )
 
     @property
+    def snapshot(self) -> Snapshot:
+        """Where the run stands, in numbers of edges."""
+        return self._engine.snapshot
+
+    @property
     def progress(self) -> Progress:
-        """Where the run stands."""
+        """Where the run stands, by name."""
         snapshot, outcome = self._engine.snapshot, self._engine.outcome
         leader = snapshot.leader if outcome is None else outcome.matching
         rows = snapshot.some_possible
@@ -261,11 +314,9 @@ class Explorer:
         :raises DuelError: if they do not fit what is wanted, or are more than the budget allows.
         """
         wanted = self.wanted()
-        ties = np.zeros(len(wins), dtype=np.int64) if ties is None else ties
-        if (
-            not (wins.shape == ties.shape == wanted.count.shape)
-            or ((wins < 0) | (ties < 0) | (wins + ties > wanted.count)).any()
-        ):
+        fits = wins.shape == wanted.count.shape and (ties is None or ties.shape == wins.shape)
+        told = wins if ties is None or not fits else wins + ties
+        if not fits or ((wins < 0) | (told < wins) | (told > wanted.count)).any():
             raise DuelError(
                 "The wins and ties must be numbers from 0, together at most the count, for each pair wanted."
             )
@@ -275,8 +326,9 @@ class Explorer:
             return
         self._engine.interrupted = True
         if self._queue is not None and self._of is self._engine.wanted:
-            self._queue = Queue(NOTHING)
-        self.duels += wanted.total
+            self._queue = Queue(Round.empty())
+        self._duels += wanted.total
+        ties = np.zeros(len(wins), dtype=np.int64) if ties is None else ties
         self._engine.tell_many(RoundAnswers(wins, ties), wanted.total)
 
     def _budget(self, wanted: int) -> int:
@@ -327,6 +379,16 @@ class Explorer:
 
     def _named(self, edges: Mask) -> tuple[Edge, ...]:
         return tuple(self.problem.edges[edge] for edge in np.flatnonzero(edges))
+
+
+def whole_number(n: object) -> int:
+    """Return how many duels to ask for.
+
+    :raises DuelError: if that is not a whole number from 0.
+    """
+    if isinstance(n, bool) or not isinstance(n, Integral) or n < 0:
+        raise DuelError(f"The number of duels to ask for must be a whole number from 0, not {n!r:.80}.")
+    return int(n)
 
 
 def _first_wins(duel: Duel, answer: Answer) -> bool | None:

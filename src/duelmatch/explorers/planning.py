@@ -14,7 +14,7 @@ import duelmatch.theory as theory
 from duelmatch.errors import AlgorithmError, TooLargeError
 from duelmatch.explorers.catalogue import Algorithm, algorithms, described
 from duelmatch.files.problems import MOST_EDGES_WITH_PREFERENCES
-from duelmatch.matchings.decisions import decisions_of
+from duelmatch.matchings.assignment import decisions_of
 from duelmatch.preferences import Criterion, Preferences
 from duelmatch.problem import Problem
 from duelmatch.theory.bounds import PaperLowerBound
@@ -34,7 +34,10 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True)
 class UpperBound:
-    """How many duels an algorithm takes at most, with probability 1 - delta, and the epsilon it has."""
+    """How many duels an algorithm takes at most, and the epsilon it has.
+
+    With probability 1 - delta, unless the ``note`` says otherwise: on average, or with another probability.
+    """
 
     algorithm: str
     duels: float
@@ -46,8 +49,8 @@ class UpperBound:
 class DuelBounds:
     """What is known about the number of duels; infinite if no number is enough.
 
-    ``information_limit`` is the least that any algorithm needs on average, None if it was not asked for or
-    is out of reach.
+    ``information_limit``, in its near-even form, is the least that any algorithm needs on average; None if it
+    was not asked for.
     ``verification_hardness`` is of the Condorcet winner only.
     """
 

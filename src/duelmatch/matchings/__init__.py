@@ -13,12 +13,11 @@ from numpy.typing import ArrayLike
 
 from duelmatch.errors import ProblemError, listed
 from duelmatch.graph import Vector
-from duelmatch.matchings.assignment import allowed_edges
-from duelmatch.matchings.counting import MEMORY
-from duelmatch.matchings.decisions import decisions_of
+from duelmatch.matchings.assignment import allowed_edges, decisions_of
 from duelmatch.matchings.description import Description, describe
 from duelmatch.matchings.game import Game, Solution
 from duelmatch.matchings.general_game import payoffs
+from duelmatch.matchings.protocol import MEMORY
 from duelmatch.matchings.sampling import DEFAULT_ETA, Method, sampler
 from duelmatch.matchings.subgradient import solve_by_subgradients
 from duelmatch.problem import Matching, Problem
@@ -65,7 +64,7 @@ class Samples(list[Matching]):
     """Sampled matchings, with the ``method`` that drew them and the ``eta`` it was asked to keep.
 
     ``eta`` bounds the total variation of each matching's distribution from the uniform one; 0 for the
-    exact method.
+    methods ``exact`` and ``rejection``, whose draws are uniform and independent.
     """
 
     def __init__(self, matchings: Iterable[Matching], method: str, eta: float) -> None:
@@ -82,14 +81,20 @@ def sample(
     eta: float = DEFAULT_ETA,
     memory: int = MEMORY,
 ) -> Samples:
-    """Return ``size`` random maximum matchings: uniform by ``exact``, almost uniform by ``chain``."""
+    """Return ``size`` random maximum matchings.
+
+    Uniform by ``exact`` and by ``rejection``, almost uniform by ``chain``; ``auto`` takes the first of these
+    that is feasible. See :mod:`duelmatch.matchings.sampling` for what is proven of each.
+
+    :raises TooLargeError: if the method asked for is out of reach.
+    """
     _check_whole("number of samples", size)
     _check_whole("seed", seed)
     if not problem.graph.one_to_one:
         return _sample_decisions(problem, size, seed, method)
     drawer = sampler(problem.graph, method, eta, seed, memory)
     drawn = map(problem.matching, drawer.draw(size).tolist())
-    return Samples(drawn, "exact" if drawer.eta == 0 else "chain", drawer.eta)
+    return Samples(drawn, drawer.method, drawer.eta)
 
 
 def best(

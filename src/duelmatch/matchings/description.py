@@ -9,7 +9,7 @@ from math import log
 import numpy as np
 
 from duelmatch.errors import TooLargeError
-from duelmatch.matchings.decisions import decisions_of
+from duelmatch.matchings.assignment import decisions_of
 from duelmatch.problem import Problem
 
 

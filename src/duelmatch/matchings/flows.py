@@ -16,8 +16,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from duelmatch.graph import Graph, Indices, Mask, Vector
-from duelmatch.matchings.assignment import Alternatives
-from duelmatch.matchings.protocol import Decisions
+from duelmatch.matchings.protocol import Alternatives, Decisions
 
 Costs = NDArray[Any]
 

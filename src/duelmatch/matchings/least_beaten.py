@@ -18,7 +18,8 @@ from scipy.sparse import csr_array, hstack, vstack
 
 from duelmatch.errors import TooLargeError
 from duelmatch.feasibility import rule_rows, seat_rows
-from duelmatch.graph import Indices
+from duelmatch.graph import Graph, Indices
+from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.protocol import Decisions
 
 LISTED = 4_000
@@ -31,15 +32,16 @@ ACCURACY = 1e-7
 """How far the proof may be from the defeat that was found, relative to the largest entry of ``ahead``."""
 
 
-def least_beaten_decision(decisions: Decisions, ahead: NDArray[np.float64]) -> tuple[Indices, float]:
+def least_beaten_decision(graph: Graph, ahead: NDArray[np.float64]) -> tuple[Indices, float]:
     """Return a decision whose worst defeat is smallest, and that defeat.
 
     :raises TooLargeError: beyond LISTED decisions, if the program does not end within its limits.
     """
+    decisions = decisions_of(graph)
     rows = decisions.listed(None, LISTED)
     if rows is None:
         return _by_program(decisions, ahead)
-    uses = decisions.graph.uses(rows).astype(np.float64)
+    uses = graph.uses(rows).astype(np.float64)
     against = ahead @ uses.T
     defeats = np.concatenate(
         [(-(uses[first : first + 500] @ against)).max(axis=1) for first in range(0, len(rows), 500)]

@@ -5,37 +5,52 @@ edges as there are seats. A class of decisions owes one thing, :meth:`Decisions.
 weight with some edges required and others forbidden. The rest has defaults that use nothing else, and that
 the classes of this package replace where they know something faster:
 
-- :class:`duelmatch.matchings.decisions.Assignments`: the paper's maximum matchings.
+- :class:`duelmatch.matchings.assignment.Assignments`: the paper's maximum matchings.
 - :class:`duelmatch.matchings.flows.Flows`: with capacities and several seats, a minimum cost flow.
 - :class:`duelmatch.matchings.ruled.Ruled`: with rules, listed while they are few, else an integer program.
+
+What the defaults need is imported when they are used: assignments, which have their own, come without it.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from math import comb, log
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from duelmatch.graph import Graph, Indices, Mask, Vector
-from duelmatch.matchings.assignment import Alternatives
-from duelmatch.matchings.counters import STATE_BYTES, STATES, Counters
-from duelmatch.matchings.counting import MEMORY
-from duelmatch.matchings.game import Matrix
-from duelmatch.matchings.general_game import DoubleOracle, LinearGame, PolytopeGame
-from duelmatch.matchings.listing import list_decisions
+
+if TYPE_CHECKING:
+    from duelmatch.matchings.counters import Counters
+    from duelmatch.matchings.general_game import PolytopeGame
+
+MEMORY = 1 << 30
+"""What counting may take unless told otherwise, in bytes."""
 
 
+@dataclass(frozen=True, slots=True)
+class Alternatives:
+    """A best matching, and the largest weight a matching can have with, or without, each edge."""
+
+    matching: Indices
+    with_edge: Vector
+    without_edge: Vector
+
+
+@dataclass(eq=False)
 class Decisions(ABC):
     """The decisions of a graph."""
 
+    graph: Graph
+
     integral = True
     """Whether seats and capacities alone describe their convex hull, so that linear programs are exact."""
-
-    def __init__(self, graph: Graph) -> None:
-        self.graph = graph
 
     @property
     def fast(self) -> bool:
@@ -169,12 +184,18 @@ class Decisions(ABC):
         return np.flatnonzero(self.usable)[self._counters(MEMORY).draw(size, rng)]
 
     def _counters(self, memory: int) -> Counters:
+        from duelmatch.matchings.counters import STATE_BYTES, STATES, Counters
+
         return Counters(self.graph.part(self.usable), min(STATES, memory // STATE_BYTES))
 
-    def game(self, matrix: Matrix) -> PolytopeGame:
+    def game(self, matrix: NDArray[np.float64]) -> PolytopeGame:
         """Return the game of two mixtures of decisions with the payoff x^T matrix y."""
+        from duelmatch.matchings.general_game import DoubleOracle, LinearGame
+
         return LinearGame(self, matrix) if self.integral else DoubleOracle(self, matrix)
 
     def listed(self, allowed: Mask | None, at_most: int) -> Indices | None:
         """Return the decisions of the allowed edges, a row each; None if there may be more than so many."""
+        from duelmatch.matchings.listing import list_decisions
+
         return list_decisions(self.graph, self.usable if allowed is None else allowed, at_most)

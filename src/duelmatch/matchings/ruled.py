@@ -26,9 +26,8 @@ from scipy.sparse import csc_array, vstack
 from duelmatch.errors import DuelmatchError, TooLargeError
 from duelmatch.feasibility import MOST_BRANCHINGS, Rows, rule_rows, seat_rows
 from duelmatch.graph import Graph, Indices, Mask, Vector
-from duelmatch.matchings.assignment import Alternatives
 from duelmatch.matchings.flows import Flows
-from duelmatch.matchings.protocol import Decisions
+from duelmatch.matchings.protocol import Alternatives, Decisions
 
 LISTED = 20_000
 """Up to so many decisions the oracle looks at all of them, some tens of microseconds per thousand."""

@@ -11,13 +11,13 @@ from duelmatch.errors import ProblemError
 from duelmatch.graph import Graph, Indices, Vector
 from duelmatch.matchings import Edge
 from duelmatch.matchings.assignment import (
-    Alternatives,
     allowed_edges,
     alternatives,
     best_matching,
+    decisions_of,
     usable_edges,
 )
-from duelmatch.matchings.decisions import decisions_of
+from duelmatch.matchings.protocol import Alternatives
 from duelmatch.preferences import TIE, Pair, Preferences
 from duelmatch.theory.width import best_width_bound, require_matchings
 

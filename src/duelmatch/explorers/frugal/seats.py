@@ -16,12 +16,10 @@ from numpy.typing import NDArray
 from duelmatch.graph import Graph, Indices, Mask, Vector
 
 
-def pairs_within(graph: Graph, rows: Indices) -> Indices | None:
-    """Return the numbers of the pairs that each decision uses both edges of; None if nobody can."""
-    if graph.places == graph.positions:
-        return None
+def pairs_within(graph: Graph, rows: Indices) -> Indices:
+    """Return the numbers of the pairs that each decision uses both edges of."""
     columns = [graph.pair_table.number(rows[:, one], rows[:, other]) for one, other in _columns(graph)]
-    return np.stack(columns, axis=1)
+    return np.stack(columns, axis=1) if columns else np.zeros((len(rows), 0), dtype=np.intp)
 
 
 def _columns(graph: Graph) -> list[tuple[int, int]]:

@@ -14,6 +14,16 @@ factors of these numbers; :mod:`duelmatch.explorers.frugal.seats` says what seve
 Draw a pair with probability omega_pair and let X be 1 if its first edge won, 1/2 for a tie, else 0. Then
 Y(B) = c_pair(B) / omega_pair (X - 1/2) has mean D(A, B) and second moment
 v(B) = sum over pairs of c_pair(B)^2 / (4 omega_pair), for all rivals at once.
+
+The pairs are those of the information limit's best allocation, for the rivals that are left. The number of
+duels that reject rival B grows as v(B) / D(B)^2, so the best omega makes the largest of these smallest. As
+for the limit itself (:mod:`duelmatch.theory.limit`), omega is explicit once the rivals have shares mu:
+omega_pair^2 is proportional to sum_B mu_B c_pair(B)^2 / D(B)^2. The best mu is a fixed point of
+
+    mu_B  <-  mu_B (v(B) / D(B)^2) / normalisation,
+
+which is what is iterated here, from the shares of the round before: the estimates move little between two
+rounds, and so do the shares. All of it goes through edges, so a step costs O(rivals x positions + pairs).
 """
 
 from __future__ import annotations
@@ -25,11 +35,29 @@ from numba import njit
 from numpy.typing import NDArray
 
 from duelmatch.explorers.engine import RoundAnswers
-from duelmatch.explorers.frugal.seats import against_seats, told_seats, variance_seats
+from duelmatch.explorers.frugal.seats import (
+    against_seats,
+    iterate_seats,
+    pairs_within,
+    told_seats,
+    variance_seats,
+)
 from duelmatch.graph import Graph, Indices, Mask, Vector
 
 NO_RUIN = 0.9
 """The largest part of the wealth that a single duel may lose."""
+
+OPTIMISM = 0.1
+"""How many squared standard errors are added to a squared gap: no gap is taken for 0."""
+
+STEPS = 15
+"""Steps towards the best shares in every round."""
+
+EXPLORED = 0.1
+"""The share of the duels that is spread evenly over all pairs that tell anything."""
+
+LEAST_SHARE = 1e-4
+"""No rival's share falls below this part of an even share, or it could not come back."""
 
 
 class Pairs:
@@ -46,11 +74,13 @@ class Pairs:
             None if graph.even else graph.edge_scale[self.first] * graph.positions / graph.total_weight
         )
         """What a pair of seats counts, if not 1; so that the positions count as many as they are."""
+        self.several = graph.places != graph.positions
+        """Whether a position has several seats, so that a rival may use both edges of a pair."""
 
-    def add(self, pairs: Indices, duels: NDArray[np.int64], score: Vector) -> None:
+    def add(self, pairs: Indices, duels: NDArray[np.int64], answers: RoundAnswers) -> None:
         """Count answers; a tie is half a win."""
         self.duels[pairs] += duels
-        self.wins[pairs] += score
+        self.wins[pairs] += answers.wins + 0.5 * answers.ties
 
     def against(self, champion: Indices, advantage: Vector) -> Vector:
         """Return, for every edge, its advantage over the champion's edge at its position."""
@@ -103,19 +133,18 @@ class Stakes:
     @property
     def both(self) -> Vector | None:
         """c_pair for rivals that use both edges of the pair; None where every position has one seat."""
-        graph = self.pairs.graph
-        return None if graph.places == graph.positions else self.first + self.second - self.neither
+        return self.first + self.second - self.neither if self.pairs.several else None
 
     def squares_of_both(self, per_pair: Vector) -> Vector | None:
         """Return what a rival with both edges of a pair adds to :meth:`square_sums`; None for one seat."""
-        if self.both is None:
+        if not self.pairs.several:
             return None
         return 2 * (self.first - self.neither) * (self.second - self.neither) * per_pair
 
     def told(self, used: Mask) -> Mask:
         """Mark the pairs that tell about matchings of the ``used`` edges."""
         pairs = self.pairs
-        if self.both is not None:
+        if pairs.several:
             return told_seats(pairs.graph, self.neither, self.first, self.second, used)
         out = np.zeros(pairs.count, dtype=np.bool_)
         _told(
@@ -147,7 +176,7 @@ class Stakes:
 
     def spread_of_both(self, omega: Vector) -> Vector | None:
         """Return what a rival with both edges of a pair adds to v; None for one seat."""
-        return None if self.both is None else self.squares_of_both(_quarters(omega))
+        return self.squares_of_both(_quarters(omega)) if self.pairs.several else None
 
     def worst(self, omega: Vector) -> float:
         """Return the largest |Y| there can be."""
@@ -167,6 +196,24 @@ def _chosen(graph: Graph, champion: Indices) -> Vector:
     chosen = np.zeros(graph.edges)
     chosen[champion] = 1.0
     return chosen
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def stake(
+    pair: int,
+    edge: int,
+    pair_first: Indices,
+    pair_second: Indices,
+    neither: Vector,
+    first: Vector,
+    second: Vector,
+) -> float:
+    """Return what a pair says of rivals with this edge at its position."""
+    if pair_first[pair] == edge:
+        return float(first[pair])
+    if pair_second[pair] == edge:
+        return float(second[pair])
+    return float(neither[pair])
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
@@ -298,3 +345,85 @@ class Play:
             stakes.first[self.pairs] / twice,
             stakes.second[self.pairs] / twice,
         )
+
+
+def allocation(stakes: Stakes, rivals: Indices, squared_gaps: Vector, shares: Vector, used: Mask) -> Vector:
+    """Return omega for rivals with the given D(B)^2, and move their ``shares`` towards the best ones.
+
+    Every pair that tells about a matching of the ``used`` edges has a chance to be drawn: without that, Y
+    would not have mean D for it.
+    """
+    pairs, graph = stakes.pairs, stakes.pairs.graph
+    np.maximum(shares, LEAST_SHARE / len(shares), out=shares)
+    shares /= shares.sum()
+    omega = np.zeros(pairs.count)
+    squares = stakes.neither**2, stakes.first**2, stakes.second**2
+    if stakes.both is not None:
+        iterate_seats(
+            rivals, pairs_within(graph, rivals), squared_gaps, shares, pairs.first, pairs.second, *squares,
+            stakes.both**2, STEPS, omega,
+        )  # fmt: skip
+    else:
+        _iterate(
+            rivals, squared_gaps, shares, pairs.first, pairs.second, pairs.position, graph.edge_position,
+            graph.start, graph.seats, *squares, STEPS, omega,
+        )  # fmt: skip
+    told = stakes.told(used)
+    omega = (1 - EXPLORED) * np.where(told, omega, 0.0) + EXPLORED / told.sum() * told
+    return np.asarray(omega / omega.sum())
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _iterate(
+    rivals: Indices,
+    squared_gaps: Vector,
+    shares: Vector,
+    pair_first: Indices,
+    pair_second: Indices,
+    pair_position: Indices,
+    edge_position: Indices,
+    start: Indices,
+    seats: Indices,
+    neither: Vector,
+    first: Vector,
+    second: Vector,
+    steps: int,
+    omega: Vector,
+) -> None:
+    """Improve the shares in place and fill in omega; ``neither``, ``first``, ``second`` are squares of c."""
+    count, positions = rivals.shape
+    edges, pairs = len(edge_position), len(pair_first)
+    load, spread, inverse = np.zeros(edges), np.zeros(edges), np.zeros(pairs)
+    for step in range(steps + 1):
+        load[:] = 0.0
+        at_position = np.zeros(positions)
+        for rival in range(count):
+            share = shares[rival] / squared_gaps[rival]
+            for position in range(positions):
+                load[rivals[rival, position]] += share
+        for edge in range(edges):
+            at_position[edge_position[edge]] += load[edge]
+        total = 0.0
+        for pair in range(pairs):
+            one, other = pair_first[pair], pair_second[pair]
+            square = neither[pair] * (at_position[pair_position[pair]] - load[one] - load[other])
+            square += first[pair] * load[one] + second[pair] * load[other]
+            omega[pair] = np.sqrt(max(square, 0.0))
+            total += omega[pair]
+        for pair in range(pairs):
+            omega[pair] /= total
+            inverse[pair] = 1.0 / omega[pair] if omega[pair] > 1e-9 else 0.0
+        if step == steps:
+            return
+        edge_sums(
+            pair_first, pair_second, pair_position, start, seats, neither, first, second, inverse, spread
+        )
+        total = 0.0
+        for rival in range(count):
+            needed = 0.0
+            for position in range(positions):
+                needed += spread[rivals[rival, position]]
+            shares[rival] *= needed / squared_gaps[rival]
+            total += shares[rival]
+        for rival in range(count):
+            shares[rival] /= total

@@ -19,12 +19,10 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.special import entr
 
-from duelmatch.explorers.frugal.design import OPTIMISM, allocation
 from duelmatch.explorers.frugal.seats import pairs_within
-from duelmatch.explorers.frugal.stakes import NO_RUIN, Play, Prospects, Stakes, over
+from duelmatch.explorers.frugal.stakes import NO_RUIN, OPTIMISM, Play, Prospects, Stakes, allocation, over
 from duelmatch.graph import Graph, Indices, Mask, Vector
-from duelmatch.matchings.decisions import FORBIDDEN as FORBIDDEN
-from duelmatch.matchings.decisions import decisions_of
+from duelmatch.matchings.assignment import FORBIDDEN, decisions_of
 
 SCALES = np.array([0.25, 0.5, 1.0, 2.0, 4.0])
 MIXTURES = np.concatenate([np.eye(5), 0.5 * (np.eye(5)[:-1] + np.eye(5)[1:])])
@@ -196,9 +194,9 @@ class TabledRivals:
     def _over(self, per_edge: Vector, of_both: Vector | None = None) -> Vector:
         """Sum over the edges of each rival known, and over the pairs that it uses both edges of."""
         sums: Vector = over(self._known, per_edge)
-        within = None if of_both is None else pairs_within(self._graph, self._known)
-        if of_both is None or within is None:
+        if of_both is None:
             return sums
+        within = pairs_within(self._graph, self._known)
         return np.asarray(np.maximum(sums + of_both[within].sum(axis=1), 0.0))
 
     def _drop_rejected(self) -> None:

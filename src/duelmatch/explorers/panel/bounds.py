@@ -35,8 +35,9 @@ from numpy.typing import NDArray
 from duelmatch.explorers.panel.state import UNKNOWN, Opinions, PanelState, Weights, opinion_of, pair_at
 from duelmatch.graph import Graph, Indices, Mask
 from duelmatch.matchings.blocks import blocks
-from duelmatch.matchings.counting import MEMORY, count_matchings, edge_marginals
+from duelmatch.matchings.counting import count_matchings, edge_marginals
 from duelmatch.matchings.integers import SAFE, cheapest
+from duelmatch.matchings.protocol import MEMORY
 
 Whole = NDArray[Any]
 """Whole numbers: int64, or Python integers where those do not suffice."""
@@ -152,7 +153,7 @@ class BordaBounds:
             factor, shares, weight = as_whole(self._largest, state.factor, self.shares, state.weight)
             narrow = _narrow.py_func if factor.dtype == object else _narrow
             narrow(
-                champion, sign, graph.start, state.pair_start, factor, shares, state.opinion, state.judged,
+                champion, sign, graph.start, state.pair_start, factor, shares, state.opinion, state.open_to,
                 weight, out,
             )  # fmt: skip
         return out
@@ -253,7 +254,7 @@ def _narrow(
     factor: Whole,
     shares: Whole,
     opinion: Opinions,
-    judged: Mask,
+    open_to: Mask,
     weight: Weights,
     out: Whole,
 ) -> None:
@@ -274,7 +275,7 @@ def _narrow(
                     other_pair = pair_at(base, degree, min(other, y), max(other, y))
                     if opinion[judge, own_pair] != 2 or opinion[judge, other_pair] != 2:
                         continue
-                    if judged[judge, own_pair] and judged[judge, other_pair]:
+                    if open_to[judge, own_pair] and open_to[judge, other_pair]:
                         less = 2 * min(factor[own_pair], factor[other_pair]) * weight[judge]
                         out[start[position] + other] -= sign * less * shares[start[position] + y]
 
