@@ -99,7 +99,7 @@ def gaps(chi: np.ndarray, totals: np.ndarray, winner: np.ndarray) -> list[float]
     return found
 
 
-@each("seed", choices.SEEDS[::9])
+@each("seed", choices.SEEDS[::30])
 def test_the_information_limit(seed):
     preferences = known(seed)
     for criterion in ("borda", "condorcet"):

@@ -271,12 +271,14 @@ class Preferences:
         None, and infinity, if there is no other.
         """
         graph, decisions = self.problem.graph, decisions_of(self.problem.graph)
-        if graph.conditions is None:
-            against = self.matrix[champion[graph.edge_position], np.arange(graph.edges)]
+        if graph.even:
+            over = self.matrix[np.arange(graph.edges), champion[graph.edge_position]]
         else:
-            against = self.matrix[champion].sum(axis=0) * graph.edge_scale
-        rival = decisions.best_other(-against, champion)
-        return rival, float("inf") if rival is None else float(against[rival].sum() / graph.total_weight)
+            over = self.matrix[:, champion].sum(axis=1) * graph.edge_scale
+        rival = decisions.best_other(over, champion)
+        if rival is None:
+            return None, float("inf")
+        return rival, 1.0 - float(over[rival].sum() / graph.total_weight)
 
     def _values_against(self, reference: str) -> Vector:
         if reference == "decisions":

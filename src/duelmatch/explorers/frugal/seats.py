@@ -19,7 +19,7 @@ from duelmatch.graph import Graph, Indices, Mask, Vector
 def pairs_within(graph: Graph, rows: Indices) -> Indices:
     """Return the numbers of the pairs that each decision uses both edges of."""
     columns = [graph.pair_table.number(rows[:, one], rows[:, other]) for one, other in _columns(graph)]
-    return np.stack(columns, axis=1) if columns else np.zeros((len(rows), 0), dtype=np.intp)
+    return np.stack(columns, axis=1)
 
 
 def _columns(graph: Graph) -> list[tuple[int, int]]:
