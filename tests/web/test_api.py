@@ -601,3 +601,48 @@ def test_events_end_when_the_link_is_revoked(
         return len([event async for event in stream])
 
     assert asyncio.run(asyncio.wait_for(listen(), 30)) <= 1
+
+
+SEATED = """
+candidates: [{name: ann, capacity: 2}, bob, cyd, dee]
+positions: [{name: chair, weight: 2}, {name: jury, seats: 2}]
+rules:
+- of: [ann, bob]
+  at_most: 2
+- together: [cyd, dee]
+"""
+
+
+def test_a_study_with_seats_and_rules_from_a_file_to_its_result(client: httpx2.Client) -> None:
+    read = client.post("/api/v1/problems/read", json={"text": SEATED, "layout": "yaml"}).json()
+    assert "May fill several positions: ann up to 2." in read["conditions"]
+    assert "Rule 2: 'cyd' and 'dee' are all chosen, or none of them is." in read["conditions"]
+    new = {
+        "name": "x",
+        "problem": read["problem"],
+        "voters": [{"name": name} for name in ("eve", "ned", "zoe")],
+    }
+    made = client.post("/api/v1/studies", json=new).json()
+    organiser = Caller(client, made["study"], made["organiser_token"])
+    judges = [Caller(client, made["study"], invited["token"]) for invited in made["voters"]]
+    for _ in range(40):
+        for judge in judges:
+            question = judge("POST", "/question")
+            if question["number"] is not None:
+                said = min(question["candidates"])
+                judge("POST", f"/questions/{question['number']}/answer", json={"answer": said})
+    result = organiser("GET", "/result")
+    assert result["status"] in ("decided", "unbeaten")
+    assert result["matching"] == {"chair": "ann", "jury": ["cyd", "dee"]}
+    organiser("POST", "/phase/close", 204)
+    assert organiser("GET", "/result")["matching"] == result["matching"]
+    report = verify(organiser("GET", "/export").splitlines())
+    assert (report.damage, report.found) == (None, report.recorded)
+    assert report.found is not None
+
+
+def test_a_crowd_with_rules_is_refused_in_a_sentence(client: httpx2.Client) -> None:
+    problem = {"candidates": ["ann", "bob"], "positions": ["chair"], "rules": [{"of": ["ann"], "at_most": 1}]}
+    refused = client.post("/api/v1/studies", json={"name": "x", "problem": problem})
+    assert refused.status_code == 422
+    assert refused.json()["detail"] == "A study without a panel cannot work on a problem with rules yet."

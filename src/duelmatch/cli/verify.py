@@ -11,6 +11,7 @@ import click
 
 from duelmatch.cli.options import json_option
 from duelmatch.cli.output import Page, print_json
+from duelmatch.errors import spoken
 from duelmatch.verify import Report, Verdict, verify
 
 AGREED, DIFFERS, DAMAGED = 0, 1, 2
@@ -71,7 +72,7 @@ def _print(report: Report) -> None:
     if shown is not None and shown.lineup is not None:
         page.table(
             {"Position": "left", "Candidate": "left"},
-            [list(row) for row in zip(report.positions, shown.lineup, strict=True)],
+            [[place, spoken(names)] for place, names in zip(report.positions, shown.lineup, strict=True)],
         )
     if report.recorded is not None and report.found is not None:
         page.paragraph("They DIFFER." if report.differs else "They agree.")
@@ -80,7 +81,7 @@ def _print(report: Report) -> None:
 def _said(verdict: Verdict) -> str:
     text = verdict.status
     if verdict.lineup is not None:
-        text += f": {', '.join(verdict.lineup)}"
+        text += f": {', '.join(spoken(names) for names in verdict.lineup)}"
     if verdict.shortfall:
         text += f" (behind another by {verdict.shortfall:.4f} per position at most)"
     return text

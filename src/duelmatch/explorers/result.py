@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from duelmatch.errors import spoken
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.matchings import Edge
-from duelmatch.problem import Matching
+from duelmatch.problem import Matching, seated
 
 ResultStatus = Literal[
     "decided", "unbeaten", "tied", "certified", "within_epsilon", "no_winner", "budget_spent"
@@ -119,9 +119,15 @@ class Progress:
     open_answers: int | None = None
 
     @property
-    def decided(self) -> dict[str, str]:
-        """The positions whose candidate is certain, or as certain as the algorithm makes it."""
-        return {position: candidate for candidate, position in self.accepted}
+    def decided(self) -> dict[str, Any]:
+        """The positions whose candidate is certain, or as certain as the algorithm makes it.
+
+        A tuple, in the order of the candidates, where that is so of several seats of a position.
+        """
+        found: dict[str, Any] = {}
+        for candidate, position in self.accepted:
+            found[position] = (*seated(found[position]), candidate) if position in found else candidate
+        return found
 
 
 def reference_name(reference: object) -> str | None:

@@ -15,6 +15,7 @@ from duelmatch.verify.chain import DamagedError, Entry, checked
 from duelmatch.verify.crowd import Crowd
 from duelmatch.verify.log import NotRecomputedError, StudyLog, Verdict
 from duelmatch.verify.panel import BordaPanel, Panel
+from duelmatch.verify.seats import SeatedPanel
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,11 @@ def verdict(log: StudyLog, recorded: Verdict | None) -> Verdict:
     """Recompute the verdict. What is certain of a panel's line-up is looked at for the one recorded."""
     match log.settings.get("algorithm"):
         case "panel":
-            panel = BordaPanel(log) if log.setting("criterion") == "borda" else Panel(log)
+            borda = log.setting("criterion") == "borda"
+            if log.has_conditions:
+                panel: Panel = SeatedPanel(log, borda)
+            else:
+                panel = BordaPanel(log) if borda else Panel(log)
             lineup = None if recorded is None else recorded.lineup
             return panel.best() if lineup is None else panel.verdict(lineup)
         case "condorcet" | "borda":

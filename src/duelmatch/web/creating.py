@@ -9,6 +9,7 @@ import threading
 from fastapi import APIRouter, Depends, HTTPException
 
 from duelmatch.errors import FileError
+from duelmatch.files.conditions import explained
 from duelmatch.files.problems import Largest, read_problem, tree_of
 from duelmatch.problem import Problem
 from duelmatch.studies import MOST_PAIRS, NewVoter, Settings
@@ -50,7 +51,8 @@ def create_study(store: GetStore, new: models.NewStudy) -> models.Created:
 @router.post("/problems/read")
 def read_text(written: models.ProblemText) -> models.ReadProblem:
     """Read a problem as people write it: the text of a file, or just names, one on a line."""
-    return models.ReadProblem(problem=tree_of(read_problem(written.text, f".{written.layout}", LARGEST)))
+    problem = read_problem(written.text, f".{written.layout}", LARGEST)
+    return models.ReadProblem(problem=tree_of(problem), conditions=explained(problem))
 
 
 @router.post("/estimate")

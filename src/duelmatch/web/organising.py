@@ -262,7 +262,7 @@ def duplicate(study: GetStudy, store: GetStore, new: models.NewName) -> models.C
         for voter in study.voters()
         if study.settings.kind == "panel" and not voter.struck and not voter.left
     ]
-    problem = without(study.problem, dropped)
+    problem = study.problem.without(dropped)
     return created(store, store.create(problem, replace(study.settings, seed=None), new.name, judges))
 
 

@@ -50,18 +50,27 @@ NOTHING = 1e-9
 Whole = NDArray[Any]
 
 
+def check_listed(graph: Graph) -> Indices:
+    """Return all decisions, a row each.
+
+    :raises TooLargeError: if there are more than LISTED.
+    """
+    rows = decisions_of(graph).listed(None, LISTED)
+    if rows is None:
+        raise TooLargeError(
+            f"A panel with capacities, seats, weights or rules decides between {LISTED:,} decisions at most, "
+            "and this problem has more. Leave out candidates that cannot win, or edges."
+        )
+    return rows
+
+
 class Comparisons:
     """By how much one decision is ahead of every other, at least and at most."""
 
     def __init__(self, state: PanelState, criterion: Criterion) -> None:
         graph = state.graph
-        rows = decisions_of(graph).listed(None, LISTED)
-        if rows is None:
-            raise TooLargeError(
-                f"A panel with capacities, seats, weights or rules decides between {LISTED:,} decisions at "
-                "most, and this problem has more. Leave out candidates that cannot win, or edges."
-            )
-        self.state, self.criterion, self.rows = state, criterion, rows
+        rows = self.rows = check_listed(graph)
+        self.state, self.criterion = state, criterion
         self.uses = graph.uses(rows)
         self.shares = np.bincount(rows.ravel(), minlength=graph.edges)
         weight = [Fraction(str(float(v))) for v in graph.weight]
