@@ -106,7 +106,7 @@ class MessyPanel:
 
 
 def seated_problems() -> Iterator[dm.Problem]:
-    """Yield problems with capacities, seats, weights and rules, small enough to compare every two line-ups."""
+    """Yield problems with capacities, seats, weights and rules, all line-ups of which can be compared."""
     for seed in choices.SEEDS:
         problem = choices.problem(seed)
         if problem.graph.pairs and len(choices.decisions(problem)) <= 60 and problem.conditions:
