@@ -1,8 +1,9 @@
 """A short version of the measurement in docs/error-rates.md, and proof that it can fail.
 
-A correct algorithm fails here with a probability below 1e-9, so all together below 1e-8. The seeds are fixed: a failure is one for everybody. The paper's algorithms look at their
-answers five times more rarely than usual, which is as safe, takes a third of the time, and hides no error:
-those that are broken on purpose are found out all the same.
+A correct algorithm fails here with a probability below 1e-9, so all together below 1e-8. The seeds are fixed:
+a failure is one for everybody. The paper's algorithms look at their answers five times more rarely than
+usual, which is as safe, takes a third of the time, and hides no error: those that are broken on purpose are
+found out all the same.
 """
 
 from dataclasses import replace
