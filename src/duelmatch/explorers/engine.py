@@ -229,7 +229,8 @@ class Engine:
                     return wanted
                 wanted = self._rounds.send(RoundAnswers.none(wanted))
         except StopIteration as stop:
-            self._check_outcome(stop.value)
+            if not self._tested:
+                self._check_outcome(stop.value)
             self.outcome = stop.value
             return Round.empty()
         raise AlgorithmError(f"The algorithm asked for nothing {MOST_EMPTY_ROUNDS:,} times in a row.")

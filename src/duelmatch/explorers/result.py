@@ -128,8 +128,3 @@ class Progress:
         for candidate, position in self.accepted:
             found[position] = (*seated(found[position]), candidate) if position in found else candidate
         return found
-
-
-def reference_name(reference: object) -> str | None:
-    """Return what a result says of a reference: its name, or that it was given; None if there is none."""
-    return reference if reference is None or isinstance(reference, str) else "given"
