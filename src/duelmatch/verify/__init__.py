@@ -97,10 +97,6 @@ def verdict(log: StudyLog, recorded: Verdict | None) -> Verdict:
             lineup = None if recorded is None else recorded.lineup
             return panel.best() if lineup is None else panel.verdict(lineup)
         case "condorcet" | "borda":
-            if log.has_conditions:
-                raise NotRecomputedError(
-                    "Crowds with capacities, seats or rules are not recomputed."
-                )
             return Crowd(log).verdict()
         case other:
             raise NotRecomputedError(

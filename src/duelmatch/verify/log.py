@@ -182,7 +182,7 @@ class StudyLog:
             return all(extend((*start, one)) for one in more if one not in start)
 
         if self.has_conditions:
-            return self._choices()
+            return self._choices(allowed)
         return found if extend(()) else None
 
     @property
@@ -190,11 +190,12 @@ class StudyLog:
         """Whether line-ups are more than one candidate for each position, all of which count the same."""
         return bool(self.capacity or self.seats or self.weight or self.rules)
 
-    def _choices(self) -> list[Lineup] | None:
+    def _choices(self, allowed: Container[tuple[str, str]] | None) -> list[Lineup] | None:
         """List the line-ups where there are seats, capacities or rules."""
         found: list[Lineup] = [()]
         for j in self.positions:
-            seats, at = self.seats.get(j, 1), self.staying(j)
+            seats = self.seats.get(j, 1)
+            at = [one for one in self.staying(j) if allowed is None or (j, one) in allowed]
             found = [
                 (*start, names if seats > 1 else names[0])
                 for start in found

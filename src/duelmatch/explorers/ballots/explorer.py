@@ -30,6 +30,7 @@ from duelmatch.explorers.engine import Outcome
 from duelmatch.explorers.questions import Answer, Question, places
 from duelmatch.explorers.result import Progress, Result
 from duelmatch.matchings import Edge
+from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.reference import ReferenceName
 from duelmatch.preferences import Criterion
 from duelmatch.problem import Problem
@@ -72,7 +73,8 @@ class BallotExplorer:
         max_answers: int | None = None,
         record: Callable[[Event], None] | None = None,
     ) -> None:
-        problem.require_one_to_one("A study of ballots")
+        if problem.seats:
+            raise ProblemError("Ballots cannot work on positions of several seats yet.")
         if not 0 < delta < 1:
             raise ProblemError(f"delta must lie between 0 and 1, not {delta!r:.50}.")
         if size < 1 or question_size < 2 or heirs < 0:
@@ -362,7 +364,7 @@ class BallotExplorer:
             raise ProblemError(f"'{candidate}' is not a candidate.")
         gone = (*state.dropped, candidate)
         staying = [name not in gone for name, _ in self.problem.edges]
-        if self.problem.graph.some_matching(np.array(staying)) is None:
+        if decisions_of(self.problem.graph).some(np.array(staying)) is None:
             raise ProblemError(f"Without '{candidate}' no line-up fills every position.")
         if not isinstance(state.reference, str):
             shares = self.problem.edge_vector(state.reference) * staying
