@@ -641,8 +641,42 @@ def test_a_study_with_seats_and_rules_from_a_file_to_its_result(client: httpx2.C
     assert report.found is not None
 
 
-def test_a_crowd_with_rules_is_refused_in_a_sentence(client: httpx2.Client) -> None:
-    problem = {"candidates": ["ann", "bob"], "positions": ["chair"], "rules": [{"of": ["ann"], "at_most": 1}]}
-    refused = client.post("/api/v1/studies", json={"name": "x", "problem": problem})
-    assert refused.status_code == 422
-    assert refused.json()["detail"] == "A study without a panel cannot work on a problem with rules yet."
+@pytest.mark.parametrize(
+    ("algorithm", "sentence"),
+    [
+        ("condorcet", "Ballots cannot work on positions of several seats yet."),
+        ("car-cond", "A study in rounds cannot work on a problem with seats yet."),
+    ],
+)
+def test_what_cannot_take_seats_refuses_in_a_sentence(
+    client: httpx2.Client, algorithm: str, sentence: str
+) -> None:
+    problem = {"candidates": ["ann", "bob", "cyd"], "positions": [{"name": "jury", "seats": 2}]}
+    new = {"name": "x", "problem": problem, "settings": {"algorithm": algorithm}}
+    refused = client.post("/api/v1/studies", json=new)
+    assert (refused.status_code, refused.json()["detail"]) == (422, sentence)
+
+
+def test_a_crowd_votes_under_a_rule(client: httpx2.Client) -> None:
+    problem = {
+        "candidates": ["ann", "bob", "cyd"],
+        "positions": ["chair", {"name": "editor", "weight": 2}],
+        "rules": [{"of": ["ann", "bob"], "at_most": 1}],
+    }
+    settings = {"algorithm": "condorcet", "delta": 0.3, "parameters": {"assume_winner": True}}
+    made = client.post("/api/v1/studies", json={"name": "x", "problem": problem, "settings": settings}).json()
+    organiser = Caller(client, made["study"], made["organiser_token"])
+    for number in range(60):
+        if organiser("GET", "/progress")["done"]:
+            break
+        invited = organiser("POST", "/voters", 201, json={"name": f"v{number}"})
+        voter = Caller(client, made["study"], invited["token"])
+        while (question := voter("POST", "/question"))["number"] is not None:
+            said = {"answer": min(question["candidates"])}
+            voter("POST", f"/questions/{question['number']}/answer", json=said)
+    result = organiser("GET", "/result")
+    assert (result["status"], result["matching"]) == ("certified", {"chair": "cyd", "editor": "ann"})
+    organiser("POST", "/phase/close", 204)
+    report = verify(organiser("GET", "/export").splitlines())
+    assert report.found is not None
+    assert (report.damage, report.differs) == (None, False)
