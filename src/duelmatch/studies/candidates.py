@@ -13,22 +13,6 @@ from duelmatch.studies.texts import plain
 LONGEST_DETAIL = 5_000
 
 
-def without(problem: Problem, dropped: Iterable[str]) -> Problem:
-    """Return the problem without these candidates.
-
-    :raises NoMatchingError: if the others cannot fill every position.
-    """
-    gone = set(dropped)
-    if not gone:
-        return problem
-    return replace(
-        problem,
-        candidates=tuple(name for name in problem.candidates if name not in gone),
-        edges=tuple(edge for edge in problem.edges if edge[0] not in gone),
-        candidate_details={name: of for name, of in problem.candidate_details.items() if name not in gone},
-    )
-
-
 def with_candidate(problem: Problem, candidate: str, positions: Iterable[str]) -> Problem:
     """Return the problem with one more candidate, the last."""
     if candidate in problem.candidates:

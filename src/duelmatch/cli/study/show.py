@@ -154,9 +154,7 @@ def _sentence(entry: Entry) -> str:
 @click.command("export")
 @click.argument("target", metavar="[FILE]", required=False, type=click.Path(dir_okay=False, path_type=Path))
 @on_study
-@click.option(
-    "--csv", "as_csv", is_flag=True, help="The answers that count as CSV, for `duelmatch estimate`."
-)
+@click.option("--csv", "as_csv", is_flag=True, help="The answers that count as CSV, for `duelmatch decide`.")
 @click.option(
     "--table", "as_table", is_flag=True, help="All answers as CSV, with times and whether they count."
 )
@@ -168,7 +166,8 @@ def export(
     """Write the log of a study to FILE, or its answers as CSV if FILE ends in .csv.
 
     Without FILE, it is printed. The log is JSON, an entry per line, each with the hash of the one before:
-    `duelmatch verify` checks it, and `duelmatch study import` reads it.
+    `duelmatch verify` checks it, and `duelmatch study import` reads it. The CSV of a panel also has weights,
+    conflicts and judges who have said nothing: `duelmatch decide` says what the study says.
 
     Voters appear by their ids, unless their names are asked for. Links are never included.
 
@@ -180,14 +179,25 @@ def export(
     from duelmatch.files.text import naming, write_text
     from duelmatch.studies import export_answers, export_log, export_table
 
-    wants_csv = as_csv or (target is not None and target.suffix.lower() == ".csv")
+    wants_csv = as_csv or as_table or (target is not None and target.suffix.lower() == ".csv")
     text = (export_table if as_table else export_answers if wants_csv else export_log)(study, voters)
     if target is None:
         click.echo(text, nl=False)
         return
     with naming(target) as path:
         write_text(path, text, MOST_BYTES)
-    print_either(as_json, {"study": study.id, "file": str(target)}, f"{study.name} is in {target}.")
+    sentence = f"{study.name} is in {target}."
+    if wants_csv and study.settings.kind == "panel":
+        sentence += f" To count it: {_decide_command(study, target)}"
+    print_either(as_json, {"study": study.id, "file": str(target)}, sentence)
+
+
+def _decide_command(study: Study, target: Path) -> str:
+    """Return the command that gives the verdict of a panel from its answers."""
+    parameters = study.settings.parameters
+    criterion = "" if parameters["criterion"] == "condorcet" else f" --criterion {parameters['criterion']}"
+    consistent = "" if parameters["consistent"] else " --no-consistent"
+    return f"duelmatch decide PROBLEM {target}{criterion}{consistent}"
 
 
 @click.command("import")
