@@ -369,14 +369,26 @@ class TestVerify:
 
     def test_damage_is_named(self, closed: list[str]) -> None:
         Path("log.jsonl").write_text("\n".join([closed[0], *closed[2:]]), encoding="utf-8")
-        assert "DAMAGED. Entry 2 " in run("verify", "log.jsonl", code=2).stdout
-        assert (
-            "No entry has the hash" in run("verify", "-", "--receipt", "0000", code=2, stdin=closed[0]).stdout
-        )
+        assert "DAMAGED. Entry 2 " in run("verify", "log.jsonl", code=8).stdout
+        said = run("verify", "-", "--receipt", "0" * 12, code=8, stdin=closed[0]).stdout
+        assert "No entry has the hash" in said
+
+    def test_a_receipt_leads_to_its_entry(self, closed: list[str]) -> None:
+        (entry,) = (entry for entry in map(json.loads, closed) if entry["kind"] == "answered")
+        said = run("verify", "log.jsonl", "--receipt", entry["hash"][:12]).stdout
+        assert f"Receipt {entry['hash'][:12]}: entry {entry['seq']}, 'answered', of 20" in said
+        for receipt in ("", "8c2f", "nonsense"):
+            assert "is not a receipt" in run("verify", "-", "--receipt", receipt, code=WRONG_USAGE).stderr
+
+    def test_a_byte_order_mark_is_passed_over(self, closed: list[str]) -> None:
+        text = "\n".join(closed)
+        Path("log.jsonl").write_text(text, encoding="utf-8-sig")
+        assert "They agree." in run("verify", "log.jsonl").stdout
+        assert "They agree." in run("verify", "-", stdin="\ufeff" + text).stdout
 
     def test_a_file_that_is_no_log_is_refused(self) -> None:
-        assert "There is no entry" in run("verify", "-", code=2, stdin="").stdout
-        run("verify", "nowhere.jsonl", code=WRONG_USAGE)
+        assert "There is no entry" in run("verify", "-", code=8, stdin="").stdout
+        assert "cannot be read" in run("verify", "nowhere.jsonl", code=BAD_INPUT).stderr
 
 
 def test_a_store_is_backed_up_and_restored(lineup: str) -> None:

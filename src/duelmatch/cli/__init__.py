@@ -191,12 +191,13 @@ Try:
 Exit codes:
   0    fine
   1    there is no Condorcet winner, and that was the question; a log and its verdict do not agree
-  2    wrong usage; a log is damaged
+  2    wrong usage
   3    the file or the problem is bad
   4    too large for an exact computation
   5    an optional dependency is missing
   6    a computation gave up
   7    the output cannot be written, as on a full disk
+  8    a log is damaged
   130  interrupted with Ctrl-C
   141  the reader of the output closed the pipe
 """,
