@@ -138,11 +138,13 @@ def test_preflib_files_stand_alone_or_beside_a_problem() -> None:
     assert done.exit_code == 0, done.output
     found = json.loads(done.output)
     assert (found["status"], found["matching"]) == ("decided", {"winner": "Cat"})
+    assert (found["voters"], found["answers"]) == (9, 9)
+    assert "9 judges, 9 answers" in CliRunner().invoke(main, ["decide", "pets.soc"]).output
     Path("pets.yaml").write_text("candidates: [Newt, Dog, Cat]\npositions: [best]\n", encoding="utf-8")
     open_ended = orders + "5: 1\n4: 3,{1,2}\n1: 2,1\n"
     found = verdict(open_ended, name="pets.toi", problem="pets.yaml")
     assert found["status"] == "budget_spent"
-    assert (found["voters"], found["open_answers"]) == (3, 3 + 0 + 2)
+    assert (found["voters"], found["answers"], found["open_answers"]) == (10, 5, 5 * 3 + 0 + 2)
     assert "about one position" in decide(open_ended, name="pets.toi").output
 
 

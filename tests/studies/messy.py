@@ -90,7 +90,7 @@ class Game:
             each = chance.choice([None, None, 5])
             return Settings("panel", 0.1, seed, parameters, LEASE, max_answers=most, questions_each=each)
         parameters = {
-            "size": chance.choice([1, 3, 6]),
+            "ballot_size": chance.choice([1, 3, 6]),
             "silence": chance.choice(["blind", "any"]),
             "heirs": chance.choice([0, 1, 5]),
             "assume_winner": chance.random() < 0.5,

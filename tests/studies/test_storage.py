@@ -122,7 +122,7 @@ class TestAsking:
         assert study.status().result.status == "budget_spent"
 
     def test_a_voter_of_a_crowd_sees_how_far_the_ballot_is(self, new_study: NewStudy) -> None:
-        study = new_study(algorithm="borda", parameters={"size": 4})
+        study = new_study(algorithm="borda", parameters={"ballot_size": 4})
         voter = study.add_voter()
         steps = []
         while isinstance(question := study.ask(voter), Question):
@@ -399,7 +399,7 @@ class TestSecondThoughts:
             study.undo(voters[1], second.number)
 
     def test_undo_in_a_crowd_ends_with_the_ballot(self, new_study: NewStudy) -> None:
-        study = new_study(algorithm="condorcet", parameters={"size": 2})
+        study = new_study(algorithm="condorcet", parameters={"ballot_size": 2})
         voter = study.add_voter()
         while isinstance(question := study.ask(voter), Question):
             study.tell(voter, question.number, min(question.candidates))
@@ -802,7 +802,7 @@ class TestSettings:
             {"algorithm": "car-cond", "parameters": {"max_duels": 9}},
             {"algorithm": "car-cond", "delta": 2},
             {"algorithm": "condorcet", "delta": 2},
-            {"algorithm": "condorcet", "parameters": {"size": 0}},
+            {"algorithm": "condorcet", "parameters": {"ballot_size": 0}},
             {"algorithm": "condorcet", "parameters": {"batch": 5}},
             {"algorithm": "panel", "parameters": {"criterion": "cake"}},
         ):
@@ -812,9 +812,9 @@ class TestSettings:
 
     def test_all_parameters_are_written_down(self, store: Store) -> None:
         problem = dm.Problem.complete(["a", "b"], ["p"])
-        study = store.create(problem, Settings("condorcet", parameters={"size": 3}), "x")
+        study = store.create(problem, Settings("condorcet", parameters={"ballot_size": 3}), "x")
         written = study.entries()[0].data["settings"]["parameters"]
-        assert written["size"] == 3
+        assert written["ballot_size"] == 3
         assert set(written) >= {"assume_winner", "silence", "heirs", "counting", "question_size"}
 
     def test_a_problem_that_nobody_can_work_through_is_refused(self, store: Store) -> None:

@@ -22,7 +22,7 @@ from studies.playing import check_every_question, check_log
 PROBLEM = dm.Problem.complete([f"c{number}" for number in range(12)], ["chair", "editor", "cook"])
 CLIENTS = 8
 KILLS = 50
-LONG: dict[str, dict[str, Any]] = {"panel": {"consistent": False}, "borda": {"size": 300}}
+LONG: dict[str, dict[str, Any]] = {"panel": {"consistent": False}, "borda": {"ballot_size": 300}}
 """So that the questions do not run out before the last kill."""
 GIVE_UP = 240.0
 """Seconds; a test that takes so long has failed."""

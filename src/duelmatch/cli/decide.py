@@ -9,7 +9,7 @@ import click
 
 import duelmatch as dm
 from duelmatch.cli.options import STDIN, STDIN_NAME, Source, json_option, stdin_text
-from duelmatch.cli.output import Page, counted, print_json
+from duelmatch.cli.output import Page, counted, print_json, working
 from duelmatch.errors import ProblemError
 
 if TYPE_CHECKING:
@@ -78,20 +78,21 @@ def command(
       duelmatch decide election.soc
     """  # noqa: D301
     sheet = _read(problem, answers)
-    decision = dm.decide(
-        sheet.problem,
-        [row.answer for row in sheet.rows],
-        criterion,
-        consistent,
-        voters=(*sheet.weights, *voters),
-        missing=missing if missing == "dropped" else dict.fromkeys(sheet.dropped, "dropped"),
-        conflicts=sheet.conflicts,
-        voter_weight=sheet.weights,
-    )
+    with working("Counting"):
+        decision = dm.decide(
+            sheet.problem,
+            [row.answer for row in sheet.rows],
+            criterion,
+            consistent,
+            voters=(*sheet.weights, *voters),
+            missing=missing if missing == "dropped" else dict.fromkeys(sheet.dropped, "dropped"),
+            conflicts=sheet.conflicts,
+            voter_weight=sheet.weights,
+        )
     if as_json:
-        print_json(_as_dict(decision))
+        print_json(_as_dict(decision, sheet))
     else:
-        _print(decision)
+        _print(decision, sheet)
 
 
 def _read(problem: str, answers: str | None) -> Sheet:
@@ -105,7 +106,7 @@ def _read(problem: str, answers: str | None) -> Sheet:
         if Path(problem).suffix.lower() not in preflib:
             raise click.UsageError("ANSWERS is missing; only a PrefLib file can stand alone.")
         alone, given, weights = load_preflib_answers(problem)
-        return Sheet(alone, [AnswerRow(0, answer) for answer in given], weights)
+        return Sheet(alone, [AnswerRow(0, answer) for answer in given], weights, is_preflib=True)
     if problem == answers == STDIN:
         raise click.UsageError("Only one of PROBLEM and ANSWERS can come from standard input.")
     found = Source(problem).document.problem()
@@ -117,7 +118,7 @@ def _read(problem: str, answers: str | None) -> Sheet:
             for answer in given:
                 for candidate in answer.candidates:
                     found.edge_number(candidate, answer.position)
-            return Sheet(found, [AnswerRow(0, answer) for answer in given], weights)
+            return Sheet(found, [AnswerRow(0, answer) for answer in given], weights, is_preflib=True)
         text = stdin_text(ANSWERS_BYTES) if answers == STDIN else read_text(file, ANSWERS_BYTES)
         sheet = read_sheet(text, found)
         _check_panel(sheet)
@@ -139,17 +140,31 @@ def _check_panel(sheet: Sheet) -> None:
             )
 
 
-def _as_dict(decision: Decision) -> dict[str, Any]:
+def _people(decision: Decision, sheet: Sheet) -> tuple[int, int, int]:
+    """Return how many judges, answers and open opinions there are.
+
+    A line of a PrefLib file stands for as many judges as it says.
+    """
+    stands_for = dict.fromkeys(decision.voters, 1)
+    if sheet.is_preflib:
+        stands_for |= {voter: round(weight) for voter, weight in sheet.weights.items()}
+    answers = sum(stands_for[row.answer.voter or ""] for row in sheet.rows)
+    is_open = sum(stands_for[voter] * number for voter, number in decision.open_answers.items())
+    return sum(stands_for.values()), answers if sheet.is_preflib else decision.answers, is_open
+
+
+def _as_dict(decision: Decision, sheet: Sheet) -> dict[str, Any]:
     result, progress, closest = decision.result, decision.progress, decision.closest
+    judges, answers, is_open = _people(decision, sheet)
     return {
         "status": result.status,
         "criterion": decision.criterion,
         "matching": dict(result.matching or {}),
         "shortfall": result.shortfall,
         "assuming": list(result.assuming),
-        "voters": len(decision.voters),
-        "answers": decision.answers,
-        "open_answers": progress.open_answers,
+        "voters": judges,
+        "answers": answers,
+        "open_answers": is_open,
         "open_answers_of": dict(decision.open_answers),
         "closest": None
         if closest is None
@@ -171,7 +186,7 @@ def _as_dict(decision: Decision) -> dict[str, Any]:
     }
 
 
-def _print(decision: Decision) -> None:
+def _print(decision: Decision, sheet: Sheet) -> None:
     result, progress, page = decision.result, decision.progress, Page()
     assert result.matching is not None, "a panel always has a leader"
     page.paragraph(_headline(decision), style="bold")
@@ -183,8 +198,9 @@ def _print(decision: Decision) -> None:
             for position, name in result.matching.items()
         ],
     )
-    judges, answers = counted(len(decision.voters), "judge"), counted(decision.answers, "answer")
-    page.paragraph(f"{judges}, {answers}. {_opinions(progress.open_answers or 0)}")
+    judges, answers, number_open = _people(decision, sheet)
+    sizes = f"{counted(judges, 'judge')}, {counted(answers, 'answer')}"
+    page.paragraph(f"{sizes}. {_opinions(number_open)}")
     if result.assuming:
         page.line("Taken for granted: " + "; ".join(one.sentence for one in result.assuming) + ".")
     page.paragraph(_margin(decision))

@@ -108,6 +108,8 @@ class Sheet:
     weights: dict[str, float] = field(default_factory=dict)
     conflicts: dict[str, list[Conflict]] = field(default_factory=dict)
     dropped: set[str] = field(default_factory=set)
+    is_preflib: bool = False
+    """Whether each voter stands for as many as the weight says."""
 
 
 def load_rankings(path: AnyPath, problem: Problem | None = None) -> list[AnswerRow]:
