@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from duelmatch.verify.chain import DamagedError, Entry, checked, checked_receipt
+from duelmatch.verify.chain import DamagedError, Entry, checked, checked_receipt, received
 from duelmatch.verify.crowd import Crowd
 from duelmatch.verify.log import NotRecomputedError, StudyLog, Verdict
 from duelmatch.verify.panel import BordaPanel, Panel
@@ -56,9 +56,11 @@ def verify(lines: Iterable[str], receipts: Sequence[str] = ()) -> Report:
 
     ``receipts`` are hashes that voters or the organiser have kept, or their first 12 letters or more.
     """
+    known = [checked_receipt(receipt) for receipt in receipts]
     entries: list[Entry] = []
     try:
-        entries.extend(checked(lines, receipts))
+        entries.extend(checked(lines))
+        of_receipts = received(entries, known)
         log, recorded = read(entries)
     except DamagedError as damage:
         return Report(len(entries), str(damage))
@@ -69,13 +71,11 @@ def verify(lines: Iterable[str], receipts: Sequence[str] = ()) -> Report:
         found = verdict(log, recorded)
     except NotRecomputedError as error:
         reason = str(error)
-    received = tuple(
+    named = tuple(
         Received(receipt, entry["seq"], entry["at"], entry["kind"])
-        for receipt in map(checked_receipt, receipts)
-        for entry in entries
-        if entry["hash"].startswith(receipt)
+        for receipt, entry in zip(known, of_receipts, strict=True)
     )
-    return Report(len(entries), None, recorded, found, reason, tuple(log.positions), received)
+    return Report(len(entries), None, recorded, found, reason, tuple(log.positions), named)
 
 
 def read(entries: Sequence[Entry]) -> tuple[StudyLog, Verdict | None]:

@@ -41,14 +41,12 @@ class DamagedError(FileError):
     """The log is not what a study has written: the message says where, and why."""
 
 
-def checked(lines: Iterable[str], receipts: Sequence[str] = ()) -> Iterator[Entry]:
+def checked(lines: Iterable[str]) -> Iterator[Entry]:
     """Yield the entries of a log as long as the chain is whole.
 
-    :raises DamagedError: at the first entry that does not fit, or at the end if a receipt is of none, or of
-        several.
+    :raises DamagedError: at the first entry that does not fit.
     """
     before, number = BEGINNING, 0
-    found = dict.fromkeys(map(checked_receipt, receipts), 0)
     for place, line in enumerate(lines, start=1):
         if not line.strip() or (number and line.startswith(NAMES)):
             continue
@@ -64,16 +62,29 @@ def checked(lines: Iterable[str], receipts: Sequence[str] = ()) -> Iterator[Entr
         if odd := _odd_field(entry):
             raise DamagedError(f"{where} is not as a study writes it: {odd}.")
         before = entry["hash"]
-        for receipt in found:
-            found[receipt] += before.startswith(receipt)
         yield entry
     if number == 0:
         raise DamagedError("There is no entry in the log.")
-    for receipt, entries in found.items():
-        if entries == 0:
+
+
+def received(entries: Sequence[Entry], receipts: Sequence[str]) -> list[Entry]:
+    """Return the entry that each receipt is of.
+
+    :raises DamagedError: if one is of none, or of several.
+    """
+    by_beginning: dict[str, list[Entry]] = {}
+    for entry in entries if receipts else ():
+        by_beginning.setdefault(entry["hash"][:SHORTEST_RECEIPT], []).append(entry)
+    found = []
+    for receipt in receipts:
+        alike = by_beginning.get(receipt[:SHORTEST_RECEIPT], [])
+        matching = [entry for entry in alike if entry["hash"].startswith(receipt)]
+        if not matching:
             raise DamagedError(f"No entry has the hash {receipt}: it was removed, or is from another log.")
-        if entries > 1:
-            raise DamagedError(f"{entries} entries have a hash that begins with {receipt}: give all of it.")
+        if len(matching) > 1:
+            raise DamagedError(f"{len(matching)} entries have a hash that begins with {receipt}.")
+        found += matching
+    return found
 
 
 def checked_receipt(receipt: str) -> str:
