@@ -86,6 +86,7 @@ class Game:
                 "criterion": chance.choice(["condorcet", "condorcet", "borda"]),
                 "consistent": chance.random() < 0.5,
                 "question_size": chance.choice([2, 2, 3]),
+                "until": chance.choice(["unbeaten", "unbeaten", "decided"]),
             }
             each = chance.choice([None, None, 5])
             return Settings("panel", 0.1, seed, parameters, LEASE, max_answers=most, questions_each=each)

@@ -12,13 +12,14 @@ from pathlib import Path
 
 import click
 
+from duelmatch.cli import DAMAGED
 from duelmatch.cli.options import STDIN, STDIN_NAME, json_option
 from duelmatch.cli.output import Page, print_json
 from duelmatch.errors import FileError
 from duelmatch.files.text import explaining, naming
 from duelmatch.verify import Report, Verdict, checked_receipt, verify
 
-AGREED, DIFFERS, DAMAGED = 0, 1, 8
+AGREED, DIFFERS = 0, 1
 
 
 class Receipt(click.ParamType[str]):
