@@ -288,6 +288,7 @@ def check_export(study: Study) -> None:
         missing=dict.fromkeys(sheet.dropped, "dropped"),
         conflicts=sheet.conflicts,
         voter_weight=sheet.weights,
+        chosen=sheet.chosen,
     )
     assert decision.progress.open_answers == status.progress.open_answers
     assert decision.result.status == status.result.status

@@ -88,6 +88,7 @@ def command(
             missing=missing if missing == "dropped" else dict.fromkeys(sheet.dropped, "dropped"),
             conflicts=sheet.conflicts,
             voter_weight=sheet.weights,
+            chosen=sheet.chosen,
         )
     if as_json:
         print_json(_as_dict(decision, sheet))

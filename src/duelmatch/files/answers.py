@@ -8,7 +8,8 @@ What is counted, and not estimated, depends on who the judges are, too (:func:`r
 answer is about a judge: that there is one who has said nothing, whom the judge does not judge (``conflict``),
 or that what the judge has not said is not counted (``missing``: dropped). A ``struck`` answer takes its judge
 out of what was asked. A row that has a candidate under ``withdrawn``, and nothing else, takes the candidate
-out of the problem.
+out of the problem. A position and a candidate under ``chosen`` say which of several line-ups that are equally
+good is to be named.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ ANSWERS_BYTES = 50_000_000
 COLUMNS = ("position", "winner", "loser")
 WEIGHTED_COLUMNS = (*COLUMNS, "weight")
 ANSWER_COLUMNS = ("position", "winner", "loser", "ranking")
-SHEET_COLUMNS = ("conflict", "missing", "struck", "withdrawn")
+SHEET_COLUMNS = ("conflict", "missing", "struck", "withdrawn", "chosen")
 ANY_COLUMNS = ("voter", *ANSWER_COLUMNS, "tie", "weight", "counts", *SHEET_COLUMNS)
 PASSED_OVER = ("number", "entry", "time", "question")
 """Columns that an exported study has, and that say nothing of what an answer is."""
@@ -100,7 +101,7 @@ class Sheet:
 
     ``problem`` is the one given, without those who withdrew. ``conflicts`` has a single pair, (position,
     first, second), for each that a judge does not judge since the answer was struck. ``dropped`` are the
-    judges of whom nothing is open.
+    judges of whom nothing is open. ``chosen`` maps positions to candidates.
     """
 
     problem: Problem
@@ -108,6 +109,7 @@ class Sheet:
     weights: dict[str, float] = field(default_factory=dict)
     conflicts: dict[str, list[Conflict]] = field(default_factory=dict)
     dropped: set[str] = field(default_factory=set)
+    chosen: dict[str, str] = field(default_factory=dict)
     is_preflib: bool = False
     """Whether each voter stands for as many as the weight says."""
 
@@ -153,7 +155,9 @@ def read_sheet(text: str, problem: Problem) -> Sheet:
     }
     for line, row in rows:
         voter = row.get("voter", "")
-        if not _has_answer(row):
+        if row.get("chosen"):
+            sheet.chosen[row.get("position", sheet.problem.positions[0])] = row["chosen"]
+        elif not _has_answer(row):
             if voter:
                 _note_judge(sheet, voter, row, line)
         elif _is_yes(row, "struck", "no", line):
@@ -202,14 +206,16 @@ def _rows(text: str, problem: Problem | None) -> Iterator[tuple[int, dict[str, s
         if _has_answer(row):
             row.setdefault("position", default or "")
         needed = ("voter", *ANSWER_COLUMNS, "weight") if _has_answer(row) else ("voter", "weight")
-        for column in () if row.get("withdrawn") else needed:
+        for column in () if row.get("withdrawn") or row.get("chosen") else needed:
             if not row.get(column, "-"):
                 raise FileError(f"line {line}: the {column} is empty.")
         yield line, row
 
 
 def _has_answer(row: Mapping[str, str]) -> bool:
-    """Whether a row is an answer, and not about a judge or a candidate."""
+    """Whether a row is an answer, and not about a judge, a candidate or the line-up."""
+    if row.get("chosen"):
+        return False
     return "voter" not in row or any(row.get(column) for column in ANSWER_COLUMNS)
 
 

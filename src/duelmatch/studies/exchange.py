@@ -28,7 +28,7 @@ from duelmatch.studies.study import Study
 from duelmatch.studies.texts import plain
 
 ANSWER_COLUMNS = ("voter", "position", "ranking")
-JUDGE_COLUMNS = ("weight", "conflict", "missing", "struck", "withdrawn")
+JUDGE_COLUMNS = ("weight", "conflict", "missing", "struck", "withdrawn", "chosen")
 """What the verdict of a panel depends on beside the answers; only those are written that say anything."""
 
 TABLE_COLUMNS = ("entry", "time", "voter", "question", "position", "ranking", "counts")
@@ -93,11 +93,14 @@ def export_table(study: Study, people: bool = False) -> str:
 
 
 def _judge_rows(study: Study) -> list[Row]:
-    """Return what is to be known of the judges of a panel, and who has withdrawn."""
+    """Return what is to be known of a panel: its judges, who has withdrawn, and the line-up, if not alone."""
     if study.settings.kind != "panel":
         return []
-    dropped = study.status().dropped
+    status = study.status()
+    dropped, result = status.dropped, status.result
     rows: list[Row] = [{"withdrawn": candidate} for candidate in dropped]
+    if result.status in ("unbeaten", "tied", "no_winner"):  # others may be as good
+        rows += [{"position": s, "chosen": candidate} for s, candidate in (result.matching or {}).items()]
     speaking = {given.voter for given in study.answers(limit=None) if given.counts}
     for voter in study.voters():
         conflicts = [candidate for candidate in voter.conflicts if candidate not in dropped]

@@ -73,12 +73,14 @@ def decide(
     missing: OpenAnswers | Mapping[str, OpenAnswers] = "open",
     conflicts: Mapping[str, Collection[Conflict]] | None = None,
     voter_weight: Mapping[str, object] | None = None,
+    chosen: Mapping[str, str] | None = None,
 ) -> Decision:
     """Return what the answers of a panel decide, whatever the missing ones would be.
 
     The panel is who has answered, and ``voters`` who may not have yet. What they have not said is open; with
     ``missing="dropped"`` it is not counted: whoever has an opinion on a pair decides it; ``missing`` may also
-    say so of each voter. A voter whose weight is not in ``voter_weight`` has that of the answers.
+    say so of each voter. A voter whose weight is not in ``voter_weight`` has that of the answers. Where
+    several line-ups are equally good, the result is the one ``chosen`` before, if it is one of them.
 
     >>> team = Problem.complete(["ann", "bob"], ["chair"])
     >>> said = [Answer("chair", ["ann", "bob"], voter) for voter in ("eve", "ned")]
@@ -104,6 +106,8 @@ def decide(
     for voter in names:
         way = missing if isinstance(missing, str) else missing.get(voter, "open")
         run.note({"kind": "left", "voter": voter, "open_answers": way})
+    if chosen:
+        run.note({"kind": "backed", "champion": dict(chosen)})
     unknown = run.state.unknown
     return Decision(
         criterion,
