@@ -12,6 +12,7 @@ import duelmatch as dm
 from duelmatch.errors import ConflictError, NotAllowedError, NotThereError, StoreError, StudyError
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.studies import NewVoter, Nothing, Question, Settings, Store, Study
+from duelmatch.studies.state import State
 from studies.playing import check_every_question, check_fresh, check_log, question_for, replayed, vote
 
 NewStudy = Callable[..., Study]
@@ -823,6 +824,30 @@ class TestSettings:
         written = study.entries()[0].data["settings"]["parameters"]
         assert written["ballot_size"] == 3
         assert set(written) >= {"assume_winner", "silence", "heirs", "counting", "question_size"}
+
+    def test_earlier_logs_are_read_where_the_size_of_a_ballot_was_called_size(self, store: Store) -> None:
+        problem = dm.Problem.complete(["a", "b"], ["p"])
+        study = store.create(problem, Settings("borda", parameters={"ballot_size": 3}), "x")
+        created = study.entries()[0]
+        settings = created.data["settings"]
+        parameters = {
+            "size" if name == "ballot_size" else name: v for name, v in settings["parameters"].items()
+        }
+        earlier = {**created.data, "settings": settings | {"parameters": parameters}}
+        assert State(created._replace(data=earlier)).settings == study.settings
+
+    def test_when_a_panel_is_done_is_a_setting(self, store: Store) -> None:
+        problem = dm.Problem.complete(["a", "b"], ["p"])
+        for until, done in (("unbeaten", True), ("decided", False)):
+            study = store.create(problem, Settings(parameters={"until": until}), "x", ["V", "W"])
+            first, second = (voter.id for voter in study.voters())
+            study.tell(first, question_for(study, first).number, "a")
+            assert (study.status().result.status, study.status().done) == ("unbeaten", done)
+            if not done:
+                study.tell(second, question_for(study, second).number, "b")
+                assert (study.status().result.status, study.status().done) == ("unbeaten", True)
+        with pytest.raises(dm.ProblemError, match="until must be unbeaten or decided, not 'ever'"):
+            Settings("panel", parameters={"until": "ever"})
 
     def test_a_problem_that_nobody_can_work_through_is_refused(self, store: Store) -> None:
         problem = dm.Problem.complete([f"c{number}" for number in range(700)], ["chair"])
