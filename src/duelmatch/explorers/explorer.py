@@ -183,6 +183,7 @@ class Explorer:
             name: problem.edge_vector(value) for name, value in checked.items() if isinstance(value, Mapping)
         }
         description = described(algorithm)
+        description.check_conditions(problem)
         search = description.search(problem.graph, float(delta), int(seed), checked | by_edge)
         return cls(
             problem, search, algorithm, float(delta), most, int(seed), checked, description in BUILT_IN
