@@ -31,7 +31,7 @@ ANSWER_COLUMNS = ("voter", "position", "ranking")
 JUDGE_COLUMNS = ("weight", "conflict", "missing", "struck", "withdrawn", "chosen")
 """What the verdict of a panel depends on beside the answers; only those are written that say anything."""
 
-TABLE_COLUMNS = ("entry", "time", "voter", "question", "position", "ranking", "counts")
+TABLE_COLUMNS = ("entry", "time", "voter", "question", "position", "ranking", "struck", "counts")
 
 Row = dict[str, object]
 
@@ -118,7 +118,8 @@ def _written(study: Study, people: bool, columns: Sequence[str], rows: list[Row]
         if (voter := voters.get(str(row.get("voter")))) is not None:
             row["voter"] = (people and voter.name) or voter.id
             row["weight"] = voter.weight if weighted else ""
-    header = (*columns, *(name for name in JUDGE_COLUMNS if any(row.get(name) for row in rows)))
+    needed = (name for name in JUDGE_COLUMNS if name not in columns and any(row.get(name) for row in rows))
+    header = (*columns, *needed)
     return dump_table(header, [[harmless(row.get(name, "")) for name in header] for row in rows])
 
 
