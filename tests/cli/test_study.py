@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ from cases import each
 from duelmatch import cli
 from duelmatch.studies import Store
 from logs import chained
-from terminal import flat, read
+from terminal import PROGRAM, flat, read
 from terminal import run as run_with_code
 
 WRONG_USAGE, BAD_INPUT = cli.WRONG_USAGE, cli.BAD_INPUT
@@ -230,6 +232,21 @@ class TestPanels:
         run("study", "drop", "cyd")
         refusal = flat(run("study", "add", "cyd", "chair", code=BAD_INPUT).stderr)
         assert "'cyd' withdrew from this study, which cannot be taken back" in refusal
+
+
+def test_a_terminal_shows_that_a_question_is_being_chosen(lineup: str) -> None:
+    import pty
+
+    master, slave = pty.openpty()
+    try:
+        command = [*PROGRAM, "study", "ask", "--voter", "ann"]
+        environment = os.environ | {"TERM": "xterm"}
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=slave, env=environment, check=True)
+        assert b"Choosing a question ..." in os.read(master, 65536)
+        assert b"Choosing" not in done.stdout
+    finally:
+        os.close(slave)
+        os.close(master)
 
 
 def test_whose_ballot_holds_up_the_proof_is_named(lineup: str) -> None:
