@@ -42,7 +42,12 @@ def places(question: Question | Duel, answer: object) -> dict[str, int]:
     if answer is None:
         return dict.fromkeys(asked, 0)
     if isinstance(answer, str):
-        if len(asked) != 2 or answer not in asked:
+        if len(asked) > 2 and answer in asked:
+            raise DuelError(
+                f"'{answer:.80}' alone does not answer question {question.id}: rank all of "
+                f"{', '.join(map(repr, asked))} at '{question.position}', best first."
+            )
+        if answer not in asked:
             raise DuelError(
                 f"'{answer:.80}' is not an answer to question {question.id}: {_described(question)}."
             )

@@ -102,6 +102,10 @@ class Progress:
     both are estimates along the present plan. ``open_answers`` have not been given.
 
     ``shortfall``: by how much the leader is worse than the best, at most; None where nothing is known of it.
+
+    ``waiting_for`` says who holds up the result, and with how much. On a panel, whose opinions are open, and
+    how many. In a run of voters, whose ballot is not finished, and how many answers on later ballots count
+    only once it is (:meth:`duelmatch.explorers.crowd.CrowdExplorer.leave` hands it in as it is).
     """
 
     duels: int
@@ -117,6 +121,7 @@ class Progress:
     shortfall: float | None = None
     fewest_questions: int | None = None
     open_answers: int | None = None
+    waiting_for: tuple[tuple[str, int], ...] = ()
 
     @property
     def decided(self) -> dict[str, Any]:

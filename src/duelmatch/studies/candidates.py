@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields, replace
 from typing import Any
@@ -11,6 +12,9 @@ from duelmatch.problem import Details, Problem
 from duelmatch.studies.texts import plain
 
 LONGEST_DETAIL = 5_000
+
+_ON_THE_WEB = re.compile(r"https?://[^\s/]", re.IGNORECASE)
+_SCHEME = re.compile(r"\s*[a-z][a-z0-9+.\s-]*:", re.IGNORECASE)
 
 
 def with_candidate(problem: Problem, candidate: str, positions: Iterable[str]) -> Problem:
@@ -44,7 +48,22 @@ def checked_details(details: Any) -> dict[str, str | None]:
     given = asdict(details) if isinstance(details, Details) else details
     if not isinstance(given, Mapping) or set(given) - known:
         raise ProblemError(f"Details are {', '.join(sorted(known))}, not {given!r:.80}.")
-    return {
+    checked = {
         name: None if text in (None, "") else plain(text, f"The {name}", LONGEST_DETAIL, lines=True)
         for name, text in given.items()
     }
+    check_addresses(checked.get("link"), checked.get("picture"))
+    return checked
+
+
+def check_addresses(link: str | None, picture: str | None) -> None:
+    """Refuse a link that a browser would not open as a page, and a picture that is not on the web.
+
+    The name of a file is no address, and allowed for a picture: the pages do not show it.
+    """
+    if link is not None and not _ON_THE_WEB.match(link):
+        raise ProblemError(f"A link begins with https:// or http://, and '{link:.80}' does not.")
+    if picture is not None and _SCHEME.match(picture) and not _ON_THE_WEB.match(picture):
+        raise ProblemError(
+            f"The address of a picture begins with https:// or http://, and '{picture:.80}' does not."
+        )

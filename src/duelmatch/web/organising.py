@@ -8,7 +8,6 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
 
-from duelmatch.problem import Problem
 from duelmatch.studies import (
     LARGEST_NUMBER,
     NewVoter,
@@ -273,14 +272,3 @@ def created(store: Store, study: Study) -> models.Created:
         for voter in study.voters()
     ]
     return models.Created(study=study.id, organiser_token=study.new_link("organiser"), voters=invited)
-
-
-def without(problem: Problem, dropped: tuple[str, ...]) -> Problem:
-    """Return a problem without some candidates."""
-    return Problem(
-        tuple(name for name in problem.candidates if name not in dropped),
-        problem.positions,
-        tuple(edge for edge in problem.edges if edge[0] not in dropped),
-        {name: details for name, details in problem.candidate_details.items() if name not in dropped},
-        problem.position_details,
-    )

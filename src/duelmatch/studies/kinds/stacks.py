@@ -37,7 +37,7 @@ class Stacks:
     """The run, the stacks of answers, and what the present round still needs."""
 
     def __init__(self, problem: Problem, dropped: Iterable[str], settings: Settings) -> None:
-        self.problem = problem.without(dropped)
+        self.problem = problem.without({*dropped})
         self.run = begin_run(self.problem, settings)
         self.trace = Trace()
         self._ahead = settings.ahead
