@@ -11,7 +11,10 @@ from typing import Any
 import httpx2
 import pytest
 
+import duelmatch as dm
 from duelmatch.errors import ConflictError
+from duelmatch.files.answers import read_sheet
+from duelmatch.files.problems import read_problem
 from duelmatch.studies import Store, Study
 from duelmatch.verify import verify
 from duelmatch.web import Config
@@ -667,6 +670,17 @@ def test_a_study_with_seats_and_rules_from_a_file_to_its_result(client: httpx2.C
     report = verify(organiser("GET", "/export").splitlines())
     assert (report.damage, report.found) == (None, report.recorded)
     assert report.found is not None
+    sheet = read_sheet(organiser("GET", "/export?format=csv"), read_problem(SEATED, ".yaml"))
+    decision = dm.decide(
+        sheet.problem,
+        [row.answer for row in sheet.rows],
+        voters=tuple(sheet.weights),
+        chosen=sheet.chosen,
+    )
+    assert (decision.result.status, decision.result.matching) == (
+        result["status"],
+        {"chair": "ann", "jury": ("cyd", "dee")},
+    )
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,8 @@ class SeatedPanel(Panel):
         if worst > 0:
             return Verdict("decided", lineup, 0.0)
         shortfall = float(max(0, -worst) / self.whole)
+        if not any(self.factor.values()):  # nobody's opinion counts
+            return Verdict("budget_spent", lineup, shortfall)
         if self.borda:
             tied = worst == 0 and any(most <= 0 for _, most in intervals)
             return Verdict("tied" if tied else "budget_spent", lineup, shortfall)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -70,7 +71,7 @@ def decide(
     missing: OpenAnswers | Mapping[str, OpenAnswers] = "open",
     conflicts: Mapping[str, Collection[Conflict]] | None = None,
     voter_weight: Mapping[str, object] | None = None,
-    chosen: Mapping[str, str] | None = None,
+    chosen: Mapping[str, Any] | None = None,
 ) -> Decision:
     """Return what the answers of a panel decide, whatever the missing ones would be.
 

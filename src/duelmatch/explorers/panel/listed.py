@@ -160,6 +160,8 @@ class ListedJudge:
             return Verdict(champion, "decided", 0)
         shortfall = max(0, -int(least[others].min()))
         status: PanelStatus | None = None
+        if not self.bounds.state.total.any():
+            return Verdict(champion, None, shortfall)
         if self.bounds.criterion == "borda":
             if shortfall == 0 and not self.may_beat_all(champion):
                 status = "tied"
