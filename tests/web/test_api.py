@@ -515,7 +515,8 @@ def test_a_study_is_duplicated_without_votes_and_who_withdrew(
 )
 def test_a_written_problem_is_read(client: httpx2.Client, layout: str, text: str) -> None:
     answer = client.post("/api/v1/problems/read", json={"text": text, "layout": layout})
-    assert answer.json() == {"problem": {"candidates": ["ann", "bob"], "positions": ["chair"]}}
+    problem = {"candidates": ["ann", "bob"], "positions": ["chair"]}
+    assert answer.json() == {"problem": problem, "conditions": []}
     wrong = client.post("/api/v1/problems/read", json={"text": "a: [", "layout": layout})
     assert wrong.status_code == 422
     assert checked(wrong)
