@@ -363,6 +363,23 @@ def test_many_who_wait_for_a_long_computation_share_it(study: Study, monkeypatch
     assert all(isinstance(each.result(60), Question) for each in asked)
 
 
+def test_an_answer_is_kept_where_the_next_question_takes_long(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever also wants the next question is told of the answer at once; the question is for later."""
+    voter = study.add_voter()
+    question = question_for(study, voter)
+    gone = next(name for name in PROBLEM.candidates if name not in question.candidates)
+    study.drop(gone)
+    monkeypatch.setattr("duelmatch.studies.kinds.rounds.RoundsKind.think", lambda self, patient=True: None)
+    told = study.submit(lambda feed: feed.tell_and_ask(voter, question.number, question.candidates[0]))
+    receipt, following = told.result(60)
+    assert following is None
+    assert (receipt.repeated, receipt.entry) == (False, study.end())
+    monkeypatch.undo()
+    assert question_for(study, voter).number > question.number
+
+
 def test_a_gap_in_the_log_is_noticed(study: Study) -> None:
     study.add_voter()
     study.add_voter()

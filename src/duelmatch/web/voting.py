@@ -67,16 +67,26 @@ async def next_question(request: Request) -> Response:
 
 
 async def answer(request: Request) -> Response:
-    """Answer a question of mine; when this returns, the answer is on disk. Sent twice, it counts once."""
+    """Answer a question of mine, and perhaps get the next one.
+
+    When this returns, the answer is on disk. Sent twice, it counts once.
+    """
     number = _number(request.path_params["number"])
-    said = (await _body(request, models.Answer)).said
-    kept = await _as_voter(request, lambda feed, voter: feed.tell(voter, number, said))
-    return _sent(models.Receipt.of_study(kept))
+    body = await _body(request, models.VoterAnswer)
+    if not body.next:
+        receipt = await _as_voter(request, lambda feed, voter: feed.tell(voter, number, body.said))
+        return _sent(models.Kept.of_study(receipt))
+    receipt, asked = await _as_voter(
+        request, lambda feed, voter: feed.tell_and_ask(voter, number, body.said)
+    )
+    kept = models.Kept.of_study(receipt)
+    kept.next = None if asked is None else models.Question.of_study(asked)
+    return _sent(kept)
 
 
 def direct_routes(prefix: str, responses: dict[int | str, dict[str, Any]]) -> list[APIRoute]:
     """Return the two as FastAPI describes them. They are served by plain routes, before all others."""
-    schema = {"$ref": "#/components/schemas/Answer"}
+    schema = models.VoterAnswer.model_json_schema()
     body = {"content": {"application/json": {"schema": schema}}, "required": True}
     secured: dict[str, Any] = {"security": [{"HTTPBearer": []}]}
     return [
@@ -94,7 +104,7 @@ def direct_routes(prefix: str, responses: dict[int | str, dict[str, Any]]) -> li
             answer,
             methods=["POST"],
             tags=["voter"],
-            response_model=models.Receipt,
+            response_model=models.Kept,
             responses={**responses, **documented(401, 404, 409)},
             openapi_extra={"parameters": [_STUDY, _NUMBER], "requestBody": body, **secured},
         ),
