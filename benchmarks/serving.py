@@ -1,12 +1,12 @@
 """Votes per second over real HTTP, and how long voters wait for a question and a receipt.
 
-``python benchmarks/serving.py [--votes N] [--other PYTHON] [--algorithm NAME] [--databases NAME ...] [--separately]``
+``python benchmarks/serving.py [--votes N] [--other PYTHON] [--algorithm NAME] [--separately]``
 
 Three crowds: 50 and 200 voters who answer at once, and 1,000 who pause for 2 seconds after each answer. The
 server is `duelmatch serve` in a process of its own, without rate limits; the voters share this process, each
 with a connection that is kept. So on two cores the voters take one of them. Everybody has voted once before
-it is measured. In a crowd, whoever has finished a ballot is followed by somebody else. As on the voter's page,
-an answer brings the next question along, so a request of its own is for a ballot's first question only;
+it is measured. In a crowd, whoever has finished a ballot is followed by somebody else. As on the voter's
+page, an answer brings the next question along, so a request of its own is for a ballot's first question only;
 ``--separately`` asks for every question in a request of its own.
 
 ``--other`` is the Python of an environment with another version of duelmatch, which is measured in turns with
@@ -131,7 +131,7 @@ class Place:
     async def vote(
         self, connection: Connection, token: str, question: Any, chance: random.Random
     ) -> tuple[str, Any]:
-        """Answer once, and ask before if need be; return who did, perhaps a follower, and the next question."""
+        """Answer once, and ask before if need be; return who did, perhaps a follower, and what is next."""
         begin = perf_counter()
         known = question
         while question is None or question["number"] is None:

@@ -23,7 +23,7 @@ from duelmatch.studies.database import Database
 from duelmatch.studies.entries import Entry, checked
 from duelmatch.studies.feed import Feed, Later
 from duelmatch.studies.history import History
-from duelmatch.studies.links import Access, Link, Role, access_in, is_id, new_token
+from duelmatch.studies.links import Access, Link, Role, is_id, new_token
 from duelmatch.studies.log import LAST, Transaction, Writer, end_of, read_entries
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.state import State
@@ -99,15 +99,17 @@ class Study:
         """
 
         def checked_work(transaction: Transaction, feed: Feed) -> Returned:
-            access = access_in(transaction.connection, token)
+            access = transaction.access(token)
             if access is None or access.study != self.id:
                 raise NotAllowedError("This link does not open this study.")
             feed.by = access.link
             return work(feed, access)
 
-        return self._submit(checked_work, None)
+        return self._submit(checked_work, None, token)
 
-    def _submit(self, work: Callable[[Transaction, Feed], Returned], by: str | None) -> Future[Returned]:
+    def _submit(
+        self, work: Callable[[Transaction, Feed], Returned], by: str | None, token: str | None = None
+    ) -> Future[Returned]:
         if by is not None and not is_id(by):
             raise NotThereError(f"There is no link {by!r:.40} in this study.")
         outcome: Future[Returned] = Future()
@@ -123,7 +125,7 @@ class Study:
                 return later
 
         def attempt() -> None:
-            self._writer.submit(self.id, turn).add_done_callback(finish)
+            self._writer.do(self.id, turn, finish, outcome.set_exception, token)
 
         def try_again(prepared: Future[None]) -> None:
             if (error := prepared.exception()) is not None:
@@ -131,10 +133,8 @@ class Study:
             else:
                 attempt()
 
-        def finish(done: Future[Returned | Later]) -> None:
-            if (error := done.exception()) is not None:
-                outcome.set_exception(error)
-            elif isinstance(returned := done.result(), Later):
+        def finish(returned: Returned | Later) -> None:
+            if isinstance(returned, Later):
                 self._states.preparing(self.id).add_done_callback(try_again)
             else:
                 outcome.set_result(returned)

@@ -79,8 +79,7 @@ def _ready(request: Request, store: GetStore) -> PlainTextResponse:
     preparing: threading.Thread | None = request.app.state.preparing
     if preparing is not None and preparing.is_alive():
         raise HTTPException(503, "The server is getting ready.")
-    with store.database.reading() as connection:
-        store.database.now(connection)
+    store.database.check()
     return PlainTextResponse("ready\n")
 
 

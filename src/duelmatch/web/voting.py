@@ -76,9 +76,7 @@ async def answer(request: Request) -> Response:
     if not body.next:
         receipt = await _as_voter(request, lambda feed, voter: feed.tell(voter, number, body.said))
         return _sent(models.Kept.of_study(receipt))
-    receipt, asked = await _as_voter(
-        request, lambda feed, voter: feed.tell_and_ask(voter, number, body.said)
-    )
+    receipt, asked = await _as_voter(request, lambda feed, voter: feed.tell_and_ask(voter, number, body.said))
     kept = models.Kept.of_study(receipt)
     kept.next = None if asked is None else models.Question.of_study(asked)
     return _sent(kept)
