@@ -1,9 +1,9 @@
 """The operations of voters.
 
-Two of them, the next question and its answer, make up a vote and nearly all requests there are. They have
-routes of their own kind: no worker thread and no dependencies, just one await until the transaction that
-serves many voters at once is on disk. Everything else about them is as for the others: the same refusals, and
-a place in the OpenAPI description.
+Two of them, the next question and its answer, make up a vote and nearly all requests there are. They are
+served before the routes are looked through: no worker thread and no dependencies, just one await until the
+transaction that serves many voters at once is on disk. Everything else about them is as for the others: the
+same refusals, and a place in the OpenAPI description.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ValidationError
 from starlette.concurrency import run_in_threadpool
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from duelmatch.errors import NotAllowedError
 from duelmatch.files.problems import tree_of
@@ -36,7 +37,7 @@ from duelmatch.web.access import (
 )
 from duelmatch.web.cookies import forget, remember, remembered
 from duelmatch.web.loop_bridge import LoopBridge
-from duelmatch.web.problems import documented
+from duelmatch.web.problems import REFUSALS, documented, reason_of, refusal
 
 Returned = TypeVar("Returned")
 Body = TypeVar("Body", bound=BaseModel)
@@ -82,8 +83,30 @@ async def answer(request: Request) -> Response:
     return _sent(kept)
 
 
+class DirectVotes:
+    """Serves the two, and passes all other requests on."""
+
+    def __init__(self, app: ASGIApp, prefix: str) -> None:
+        self._app = app
+        self._path = re.compile(f"{prefix}/studies/(?P<study>[^/]+)/question(s/(?P<number>[^/]+)/answer)?")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request that is part of a vote."""
+        is_post = scope["type"] == "http" and scope["method"] == "POST"
+        if not is_post or (found := self._path.fullmatch(scope["path"])) is None:
+            await self._app(scope, receive, send)
+            return
+        operation = next_question if found["number"] is None else answer
+        scope["endpoint"], scope["path_params"] = operation, found.groupdict()
+        try:
+            response = await operation(Request(scope, receive))
+        except REFUSALS as error:
+            response = refusal(*reason_of(error))
+        await response(scope, receive, send)
+
+
 def direct_routes(prefix: str, responses: dict[int | str, dict[str, Any]]) -> list[APIRoute]:
-    """Return the two as FastAPI describes them. They are served by plain routes, before all others."""
+    """Return the two as FastAPI describes them."""
     schema = models.VoterAnswer.model_json_schema()
     body = {"content": {"application/json": {"schema": schema}}, "required": True}
     secured: dict[str, Any] = {"security": [{"HTTPBearer": []}]}
@@ -149,7 +172,7 @@ def _bridge(request: Request) -> LoopBridge:
 
 def _number(text: str) -> int:
     """Return the number of a question as a path has it."""
-    if not re.fullmatch("[0-9]{1,10}", text) or not 1 <= int(text) <= LARGEST_NUMBER:
+    if not (text.isascii() and text.isdecimal() and len(text) <= 10 and 1 <= int(text) <= LARGEST_NUMBER):
         raise HTTPException(422, f"number: A whole number from 1 to {LARGEST_NUMBER} is needed.")
     return int(text)
 
