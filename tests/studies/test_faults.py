@@ -146,6 +146,29 @@ def test_a_failing_writer_takes_nobody_with_it(study: Study, store: Store, error
     check_log(study)
 
 
+def test_who_does_not_wait_any_more_takes_nobody_with_them(
+    study: Study, store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    voter = study.add_voter()
+    release, entered = threading.Event(), threading.Event()
+
+    def slow(transaction: Transaction) -> None:
+        entered.set()
+        release.wait()
+
+    first = store.writer.submit(study.id, slow)
+    entered.wait()
+    gone = study.submit(lambda feed: feed.enter("a" * 16, 1, ()))
+    asked = study.submit(lambda feed: feed.ask(voter))
+    assert gone.cancel()
+    release.set()
+    first.result(60)
+    assert isinstance(asked.result(60), Question)
+    assert isinstance(study.ask(voter), Question), "the next transaction is done as well"
+    assert "could be told" in caplog.text
+    assert study.entries()[-1].kind == "asked"
+
+
 def test_nobody_sees_what_may_not_come_true(study: Study, store: Store) -> None:
     """A status waits for the transaction that is changing the study, and then tells what came of it."""
     voter = study.add_voter()

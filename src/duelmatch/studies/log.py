@@ -7,6 +7,7 @@ for one each: the next transaction does the work of all of them, and each is tol
 from __future__ import annotations
 
 import json
+import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -30,6 +31,8 @@ Returned = TypeVar("Returned")
 
 MOST_IN_A_BATCH = 100
 ROWS_AT_ONCE = 1_000
+_log = logging.getLogger(__name__)
+
 LAST = 2**31 - 1
 """No entry has a higher number."""
 
@@ -248,11 +251,12 @@ class Writer:
                 for ticket in batch:  # one of them is to blame; the others should not suffer
                     self._do([ticket])
                 return
-            for ticket in batch:
-                ticket.fail(error)
-            return
+            outcomes = [partial(ticket.fail, error) for ticket in batch]
         for tell in outcomes:
-            tell()
+            try:
+                tell()
+            except Exception:  # as of a future that was cancelled; the others are told all the same
+                _log.exception("Nobody could be told what became of a transaction.")
 
     def _commit(self, batch: list[_Ticket[Any]]) -> list[Callable[[], object]]:
         with ExitStack() as locks:

@@ -92,10 +92,17 @@ class Study:
         """
         return self._submit(lambda transaction, feed: work(feed), by)
 
-    def submit_as(self, token: str, work: Callable[[Feed, Access], Returned]) -> Future[Returned]:
+    def submit_as(
+        self,
+        token: str,
+        work: Callable[[Feed, Access], Returned],
+        succeed: Callable[[Returned], object],
+        fail: Callable[[BaseException], object],
+    ) -> None:
         """Do some work for whoever has a link's token, which is looked up in the same transaction.
 
-        :raises NotAllowedError: (from the future) if the token does not open this study.
+        When all of it is on disk, ``succeed`` is called with what it returned, or else ``fail``: with a
+        NotAllowedError if the token does not open this study. Both are called in another thread.
         """
 
         def checked_work(transaction: Transaction, feed: Feed) -> Returned:
@@ -105,14 +112,24 @@ class Study:
             feed.by = access.link
             return work(feed, access)
 
-        return self._submit(checked_work, None, token)
+        self._begin(checked_work, None, token, succeed, fail)
 
-    def _submit(
-        self, work: Callable[[Transaction, Feed], Returned], by: str | None, token: str | None = None
-    ) -> Future[Returned]:
+    def _submit(self, work: Callable[[Transaction, Feed], Returned], by: str | None) -> Future[Returned]:
         if by is not None and not is_id(by):
             raise NotThereError(f"There is no link {by!r:.40} in this study.")
         outcome: Future[Returned] = Future()
+        self._begin(work, by, None, outcome.set_result, outcome.set_exception)
+        return outcome
+
+    def _begin(
+        self,
+        work: Callable[[Transaction, Feed], Returned],
+        by: str | None,
+        token: str | None,
+        succeed: Callable[[Returned], object],
+        fail: Callable[[BaseException], object],
+    ) -> None:
+        """Do some work in a transaction; if that has to wait for a computation, again after it."""
 
         def turn(transaction: Transaction) -> Returned | Later:
             held = transaction.hold(self.id)
@@ -125,11 +142,11 @@ class Study:
                 return later
 
         def attempt() -> None:
-            self._writer.do(self.id, turn, finish, outcome.set_exception, token)
+            self._writer.do(self.id, turn, finish, fail, token)
 
         def try_again(prepared: Future[None]) -> None:
             if (error := prepared.exception()) is not None:
-                outcome.set_exception(error)
+                fail(error)
             else:
                 attempt()
 
@@ -137,10 +154,9 @@ class Study:
             if isinstance(returned, Later):
                 self._states.preparing(self.id).add_done_callback(try_again)
             else:
-                outcome.set_result(returned)
+                succeed(returned)
 
         attempt()
-        return outcome
 
     def _do(self, work: Callable[[Feed], Returned], by: str | None = None) -> Returned:
         return self.submit(work, by).result()

@@ -145,7 +145,9 @@ async def _as_voter(request: Request, work: Callable[[Feed, str], Returned]) -> 
         return None if access.voter is None else (work(feed, access.voter),)
 
     try:
-        done = await _bridge(request).awaitable(study.submit_as(token or "", work_of_voter))
+        waiting, succeed, fail = _bridge(request).expect()
+        study.submit_as(token or "", work_of_voter, succeed, fail)
+        done: tuple[Returned] | None = await waiting
     except NotAllowedError:
         await run_in_threadpool(access_of, request, store, study_id)  # refuses if it was for the token
         raise
