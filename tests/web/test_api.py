@@ -369,6 +369,14 @@ def test_what_is_wrong_with_a_request_is_said_in_a_sentence(
     assert checked(answer) == sentence
 
 
+@pytest.mark.parametrize("said", [7, True, {"ann": 1}, ["ann", 7], [["ann", ["bob"]]]])
+def test_an_answer_of_no_form_is_refused_in_a_sentence(invite: Callable[..., Any], said: Any) -> None:
+    voter = invite()
+    number = voter("POST", "/question")["number"]
+    refusal = voter("POST", f"/questions/{number}/answer", 422, json={"answer": said})
+    assert refusal.startswith("'answer' must be a name, null for no difference, or a ranking")
+
+
 @pytest.mark.parametrize("levels", [50, 500, 900])
 def test_a_deep_problem_is_refused(client: httpx2.Client, levels: int) -> None:
     body = f'{{"name": "x", "problem": {{"candidates": {nested(levels)}}}, "settings": {{}}}}'

@@ -73,11 +73,15 @@ def sentence_of(error: Mapping[str, Any]) -> str:
             return f"There is no field {where} here."
         case "json_invalid":
             return "The body of the request is not JSON."
+    if path.partition(".")[0] == "answer":  # of several forms, none of which it has
+        return f"'answer' must be {ANSWER_FORMS}."
     clause = re.sub(r"^(\w+ should|Value error,)", "must", str(error["msg"])).removesuffix(".")
     for technical, plain in PLAIN_WORDS.items():
         clause = clause.replace(technical, plain)
     return f"{where} {clause}." if clause.startswith("must") else f"{where} is wrong: {clause}."
 
+
+ANSWER_FORMS = 'a name, null for no difference, or a ranking such as ["ann", ["bob", "cyd"]]'
 
 PLAIN_WORDS = {
     "a valid integer, unable to parse string as an integer": "a whole number",
