@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ import sqlalchemy as sa
 import duelmatch as dm
 from duelmatch.errors import ConflictError, NotAllowedError, NotThereError, StoreError, StudyError
 from duelmatch.explorers.catalogue import Assumption
-from duelmatch.studies import NewVoter, Nothing, Question, Settings, Store, Study
+from duelmatch.studies import Access, Feed, NewVoter, Nothing, Question, Settings, Store, Study
 from duelmatch.studies.state import State
 from studies.playing import check_every_question, check_fresh, check_log, question_for, replayed, vote
 
@@ -39,6 +40,13 @@ def voters(study: Study) -> list[str]:
 @pytest.fixture
 def rounds(new_study: NewStudy) -> Study:
     return new_study()
+
+
+def done_as(study: Study, token: str, work: Callable[[Feed, Access], Any]) -> Any:
+    """Do some work by a link, and wait for it."""
+    outcome: Future[Any] = Future()
+    study.submit_as(token, work, outcome.set_result, outcome.set_exception)
+    return outcome.result(60)
 
 
 class Clock:
@@ -676,14 +684,14 @@ class TestVotersAndLinks:
         link = study.new_link("organiser")[:16]
         study.strike(voters[0], by=link)
         token = study.new_link("voter", voters[1])
-        asked = study.submit_as(token, lambda feed, access: feed.ask(access.voter or "")).result()
+        asked = done_as(study, token, lambda feed, access: feed.ask(access.voter or ""))
         assert isinstance(asked, Question)
         assert [e.by for e in study.entries() if e.kind == "struck"] == [link]
         assert [e.by for e in study.entries() if e.kind == "asked"] == [token[:16]]
         with pytest.raises(NotThereError, match="no link"):
             study.strike(voters[2], by='"')
         with pytest.raises(NotAllowedError, match="does not open"):
-            study.submit_as("A" * 59, lambda feed, access: None).result()
+            done_as(study, "A" * 59, lambda feed, access: None)
         study.check()
 
     def test_a_revoked_link_opens_nothing(self, rounds: Study, store: Store, new_study: NewStudy) -> None:

@@ -85,7 +85,7 @@ def test_a_study_from_beginning_to_end(organiser: Caller, invite: Callable[[], C
         assert (kept["winner"], kept["repeated"]) == ("ann", False)
         again = voter("POST", answer, json={"answer": None})
         assert again == kept | {"repeated": True}
-        assert voter("GET", f"/receipts/{question['number']}") == again
+        assert voter("GET", f"/receipts/{question['number']}") | {"next": None} == again
     assert question["reason"] == "done"
     assert organiser("GET", "/result")["matching"] == {"chair": "ann"}
     assert voter("GET", "/progress")["done"]
@@ -370,6 +370,14 @@ def test_what_is_wrong_with_a_request_is_said_in_a_sentence(
     answer = client.post("/api/v1/studies", content=body, headers={"content-type": "application/json"})
     assert answer.status_code == 422
     assert checked(answer) == sentence
+
+
+@pytest.mark.parametrize("said", [7, True, {"ann": 1}, ["ann", 7], [["ann", ["bob"]]]])
+def test_an_answer_of_no_form_is_refused_in_a_sentence(invite: Callable[..., Any], said: Any) -> None:
+    voter = invite()
+    number = voter("POST", "/question")["number"]
+    refusal = voter("POST", f"/questions/{number}/answer", 422, json={"answer": said})
+    assert refusal.startswith("'answer' must be a name, null for no difference, or a ranking")
 
 
 @pytest.mark.parametrize("levels", [50, 500, 900])

@@ -47,17 +47,21 @@ class Client:
 
     def run(self) -> None:
         chance = random.Random(self.voter)
+        following = None
         with self._http:
             while not self._stop.is_set():
-                question = self._post("/question", None)
+                question = following or self._post("/question", None)
+                following = None
                 if not question or question["number"] is None:
                     time.sleep(0.02)
                     continue
                 self.shown.add(question["number"])
                 said = chance.choice([*question["candidates"], None])
-                kept = self._post(f"/questions/{question['number']}/answer", {"answer": said})
+                body = {"answer": said, "next": chance.random() < 0.5}
+                kept = self._post(f"/questions/{question['number']}/answer", body)
                 if kept:
                     self.acknowledged.append(kept)
+                    following = kept["next"]
 
     def _post(self, path: str, body: Any) -> dict[str, Any] | None:
         while not self._stop.is_set():

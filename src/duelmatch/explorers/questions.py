@@ -53,7 +53,7 @@ def places(question: Question | Duel, answer: object) -> dict[str, int]:
             )
         return {name: int(name != answer) for name in asked}
     if not isinstance(answer, Sequence):
-        raise DuelError(f"An answer is a name, None or a ranking, not {answer!r:.80}.")
+        raise DuelError(f"An answer is a name, a ranking, or nothing for no difference, not {answer!r:.80}.")
     place: dict[str, int] = {}
     for rank, group in enumerate(answer):
         for name in (group,) if isinstance(group, str) else tuple(group):

@@ -89,6 +89,16 @@ class Feed:
                 self.state.kind.tell(question, ranking, self.held.now)
         return self.state.receipt(asked, repeated=False)
 
+    def tell_and_ask(
+        self, voter: str, question: int, answer: questions.Answer
+    ) -> tuple[Receipt, Question | Nothing | None]:
+        """Keep an answer, and put the next question to its voter; None if that has to be asked for later."""
+        receipt = self.tell(voter, question, answer)
+        try:
+            return receipt, self.ask(voter)
+        except (Later, NotAllowedError):  # the answer stays, and its voter learns that it does
+            return receipt, None
+
     def skip(self, voter: str, question: int, reason: str | None) -> None:
         """Pass on an open question for good; what is given back already stays so."""
         if not self.state.settings.skips:

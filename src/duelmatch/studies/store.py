@@ -15,7 +15,7 @@ from duelmatch.problem import Problem
 from duelmatch.studies import schema
 from duelmatch.studies.candidates import check_addresses
 from duelmatch.studies.database import Database
-from duelmatch.studies.links import Access, access_in
+from duelmatch.studies.links import Access, accesses_in
 from duelmatch.studies.log import Transaction, Writer, read_entries
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.state import State, created_data, read_created
@@ -145,7 +145,7 @@ class Store:
     def access(self, token: str) -> Access | None:
         """Return what a link's token allows; None if it is not one, or was revoked."""
         with self.database.reading() as connection:
-            return access_in(connection, token)
+            return accesses_in(connection, [token]).get(token)
 
     def recall(self) -> None:
         """Read the newest of the open studies, so that the next who votes there need not wait for it."""

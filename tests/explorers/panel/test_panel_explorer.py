@@ -269,7 +269,7 @@ def test_bad_arguments_are_refused(arguments: dict[str, object], sentence: str) 
         ("zoe", "is not an answer to question 1"),
         (["ann", "zoe"], "'zoe' cannot be there in a ranking"),
         (["ann"], "lacks 'bob'"),
-        (3, "a name, None or a ranking"),
+        (3, "a name, a ranking"),
     ],
 )
 def test_an_answer_that_does_not_fit_changes_nothing(answer: object, sentence: str) -> None:
