@@ -193,4 +193,4 @@ def test_a_panel_without_judges_has_decided_nothing(store: Store) -> None:
     view = Dashboard.of(study)
     assert view.explanation == "Nothing is decided: there is no judge whose votes count."
     assert view.headline == "Nothing more can be asked"
-    assert all(race.leader is None for race in view.races)
+    assert all(not race.leaders for race in view.races)
