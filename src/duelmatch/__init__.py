@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from duelmatch.panel import Panel
     from duelmatch.preferences import Preferences
     from duelmatch.problem import Details, Duel, Matching, Problem
+    from duelmatch.rules import Rule
 
 __all__ = [
     "Algorithm",
@@ -66,6 +67,7 @@ __all__ = [
     "ProblemError",
     "Progress",
     "Result",
+    "Rule",
     "TooLargeError",
     "algorithms",
     "decide",
@@ -118,6 +120,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "panel": ("Panel",),
     "preferences": ("Preferences",),
     "problem": ("Details", "Duel", "Matching", "Problem"),
+    "rules": ("Rule",),
     "theory": (),
 }
 """Where each name lives; a module that is mapped to nothing is itself one."""

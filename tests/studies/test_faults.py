@@ -346,7 +346,7 @@ def test_readers_do_not_wait_for_writers_nor_writers_for_readers(study: Study, o
 
 def test_what_is_refused_leaves_the_state_in_memory(new_study: NewStudy) -> None:
     """Reading a long log anew for every refusal would let one voter hold up all others."""
-    study = new_study(PROBLEM, "condorcet", parameters={"size": 1})
+    study = new_study(PROBLEM, "condorcet", parameters={"ballot_size": 1})
     voter = study.add_voter()
     vote(study, voter)
     with study._states.reading(study.id) as state:

@@ -13,6 +13,7 @@ import duelmatch as dm
 from duelmatch.errors import ConflictError, NotAllowedError, NotThereError, StoreError, StudyError
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.studies import Access, Feed, NewVoter, Nothing, Question, Settings, Store, Study
+from duelmatch.studies.state import State
 from studies.playing import check_every_question, check_fresh, check_log, question_for, replayed, vote
 
 NewStudy = Callable[..., Study]
@@ -134,7 +135,7 @@ class TestAsking:
         assert study.status().result.status == "budget_spent"
 
     def test_a_voter_of_a_crowd_sees_how_far_the_ballot_is(self, new_study: NewStudy) -> None:
-        study = new_study(algorithm="borda", parameters={"size": 4})
+        study = new_study(algorithm="borda", parameters={"ballot_size": 4})
         voter = study.add_voter()
         steps = []
         while isinstance(question := study.ask(voter), Question):
@@ -411,7 +412,7 @@ class TestSecondThoughts:
             study.undo(voters[1], second.number)
 
     def test_undo_in_a_crowd_ends_with_the_ballot(self, new_study: NewStudy) -> None:
-        study = new_study(algorithm="condorcet", parameters={"size": 2})
+        study = new_study(algorithm="condorcet", parameters={"ballot_size": 2})
         voter = study.add_voter()
         while isinstance(question := study.ask(voter), Question):
             study.tell(voter, question.number, min(question.candidates))
@@ -618,7 +619,10 @@ class TestPhases:
     def test_a_study_is_renamed_and_its_candidates_get_titles(self, study: Study, other_store: Store) -> None:
         link = study.new_link("organiser")[:16]
         study.rename("Another name", by=link)
-        study.edit({"ann": {"title": "Ann", "text": "Line one\nLine two"}}, {"chair": {"link": "x"}})
+        study.edit(
+            {"ann": {"title": "Ann", "text": "Line one\nLine two"}},
+            {"chair": {"link": "https://example.org"}},
+        )
         study.edit({"ann": {"text": None}})
         assert study.name == other_store.study(study.id).name == "Another name"
         details = other_store.study(study.id).problem.candidate_details["ann"]
@@ -814,7 +818,7 @@ class TestSettings:
             {"algorithm": "car-cond", "parameters": {"max_duels": 9}},
             {"algorithm": "car-cond", "delta": 2},
             {"algorithm": "condorcet", "delta": 2},
-            {"algorithm": "condorcet", "parameters": {"size": 0}},
+            {"algorithm": "condorcet", "parameters": {"ballot_size": 0}},
             {"algorithm": "condorcet", "parameters": {"batch": 5}},
             {"algorithm": "panel", "parameters": {"criterion": "cake"}},
         ):
@@ -824,10 +828,34 @@ class TestSettings:
 
     def test_all_parameters_are_written_down(self, store: Store) -> None:
         problem = dm.Problem.complete(["a", "b"], ["p"])
-        study = store.create(problem, Settings("condorcet", parameters={"size": 3}), "x")
+        study = store.create(problem, Settings("condorcet", parameters={"ballot_size": 3}), "x")
         written = study.entries()[0].data["settings"]["parameters"]
-        assert written["size"] == 3
+        assert written["ballot_size"] == 3
         assert set(written) >= {"assume_winner", "silence", "heirs", "counting", "question_size"}
+
+    def test_earlier_logs_are_read_where_the_size_of_a_ballot_was_called_size(self, store: Store) -> None:
+        problem = dm.Problem.complete(["a", "b"], ["p"])
+        study = store.create(problem, Settings("borda", parameters={"ballot_size": 3}), "x")
+        created = study.entries()[0]
+        settings = created.data["settings"]
+        parameters = {
+            "size" if name == "ballot_size" else name: v for name, v in settings["parameters"].items()
+        }
+        earlier = {**created.data, "settings": settings | {"parameters": parameters}}
+        assert State(created._replace(data=earlier)).settings == study.settings
+
+    def test_when_a_panel_is_done_is_a_setting(self, store: Store) -> None:
+        problem = dm.Problem.complete(["a", "b"], ["p"])
+        for until, done in (("unbeaten", True), ("decided", False)):
+            study = store.create(problem, Settings(parameters={"until": until}), "x", ["V", "W"])
+            first, second = (voter.id for voter in study.voters())
+            study.tell(first, question_for(study, first).number, "a")
+            assert (study.status().result.status, study.status().done) == ("unbeaten", done)
+            if not done:
+                study.tell(second, question_for(study, second).number, "b")
+                assert (study.status().result.status, study.status().done) == ("unbeaten", True)
+        with pytest.raises(dm.ProblemError, match="until must be unbeaten or decided, not 'ever'"):
+            Settings("panel", parameters={"until": "ever"})
 
     def test_a_problem_that_nobody_can_work_through_is_refused(self, store: Store) -> None:
         problem = dm.Problem.complete([f"c{number}" for number in range(700)], ["chair"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from duelmatch.errors import spoken
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.matchings import Edge
 from duelmatch.problem import Matching
@@ -58,7 +59,7 @@ class Result:
 
     def __str__(self) -> str:
         chosen = "; ".join(
-            f"{position}: {candidate}" for position, candidate in (self.matching or {}).items()
+            f"{position}: {spoken(names)}" for position, names in (self.matching or {}).items()
         )
         duels = f"after {self.duels:,} duel{'s' * (self.duels != 1)}"
         assuming = "".join(f" if {assumption.sentence}" for assumption in self.assuming)
@@ -101,6 +102,10 @@ class Progress:
     both are estimates along the present plan. ``open_answers`` have not been given.
 
     ``shortfall``: by how much the leader is worse than the best, at most; None where nothing is known of it.
+
+    ``waiting_for`` says who holds up the result, and with how much. On a panel, whose opinions are open, and
+    how many. In a run of voters, whose ballot is not finished, and how many answers on later ballots count
+    only once it is (:meth:`duelmatch.explorers.crowd.CrowdExplorer.leave` hands it in as it is).
     """
 
     duels: int
@@ -116,6 +121,7 @@ class Progress:
     shortfall: float | None = None
     fewest_questions: int | None = None
     open_answers: int | None = None
+    waiting_for: tuple[tuple[str, int], ...] = ()
 
     @property
     def decided(self) -> dict[str, str]:

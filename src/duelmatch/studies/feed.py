@@ -176,6 +176,11 @@ class Feed:
 
     def add(self, candidate: str, positions: Sequence[str], details: Mapping[str, Any]) -> None:
         """Take in a late candidate."""
+        if candidate in self.state.dropped:
+            raise ConflictError(
+                f"'{candidate}' withdrew from this study, which cannot be taken back. Take them in under a "
+                "new name."
+            )
         with_candidate(self.state.problem, candidate, positions)
         with self._recording():
             self.state.kind.add(candidate, positions)

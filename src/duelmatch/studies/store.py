@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from duelmatch.errors import NotThereError, StudyError
 from duelmatch.problem import Problem
 from duelmatch.studies import schema
+from duelmatch.studies.candidates import check_addresses
 from duelmatch.studies.database import Database
 from duelmatch.studies.links import Access, accesses_in
 from duelmatch.studies.log import Transaction, Writer, read_entries
@@ -79,6 +80,7 @@ class Store:
 
         :raises ProblemError: if there is no such algorithm, or it has no such parameters.
         """
+        problem.require_one_to_one("A study")
         name = plain(name, "The name of a study")
         members = [NewVoter(voter) if isinstance(voter, str) else voter for voter in voters]
         settings = (settings or Settings()).settled(named_voters=bool(members))
@@ -87,6 +89,8 @@ class Store:
                 f"The problem is too large for a study: it has {problem.graph.pairs:,} different duels, "
                 f"where {MOST_PAIRS:,} are allowed."
             )
+        for about in (*problem.candidate_details.values(), *problem.position_details.values()):
+            check_addresses(about.link, about.picture)
         people = [(new_voter_id(), member.checked(problem)) for member in members]
         names = [member.name for _, member in people if member.name is not None]
         if twice := [each for each in names if names.count(each) > 1]:

@@ -466,6 +466,7 @@ class Study:
                     member.conflicts,
                     member.struck,
                     member.left,
+                    member.open_dropped,
                     len(member.answered),
                 )
                 for member in state.members.values()

@@ -175,7 +175,7 @@ def _bridge(request: Request) -> LoopBridge:
 def _number(text: str) -> int:
     """Return the number of a question as a path has it."""
     if not (text.isascii() and text.isdecimal() and len(text) <= 10 and 1 <= int(text) <= LARGEST_NUMBER):
-        raise HTTPException(422, f"number: A whole number from 1 to {LARGEST_NUMBER} is needed.")
+        raise HTTPException(422, f"The number of a question is from 1 to {LARGEST_NUMBER:,}.")
     return int(text)
 
 

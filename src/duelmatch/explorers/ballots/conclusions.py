@@ -193,6 +193,7 @@ class Conclusions:
             exp(-known),
             None if rows is None else len(rows),
             () if rows is None or len(rows) > FEW else tuple(map(problem.matching, rows.tolist())),
+            waiting_for=() if self.outcome else self._state.waiting_for(),
         )
 
     def _known_of(self, leader: Indices) -> float:

@@ -153,6 +153,16 @@ class CrowdState:
         self.last_question = max(self.last_question, question)
         self._tally = None
 
+    def waiting_for(self) -> tuple[tuple[str, int], ...]:
+        """Return whose ballot is not finished, and how many answers on later ballots count only then."""
+        found, behind = [], 0
+        for number in range(len(self.ballots) - 1, self.settled - 1, -1):
+            if behind and not self.returned[number].closed:
+                found.append((self.holders[number].voter, behind))
+            ballot, missing = self.ballots[number], self.returned[number].missing
+            behind += sum(not missing[ballot.pairs_of(n)].any() for n in range(len(ballot.questions)))
+        return tuple(found[::-1])
+
     def unanswered(self, number: int) -> list[int]:
         """Return the places of the questions without an answer, about candidates who have not left."""
         ballot, missing = self.ballots[number], self.returned[number].missing

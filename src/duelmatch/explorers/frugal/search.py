@@ -34,13 +34,15 @@ from duelmatch.explorers.frugal.listed import Ledger, ListedRivals
 from duelmatch.explorers.frugal.stakes import Pairs, Play, Prospects, Stakes
 from duelmatch.explorers.frugal.tables import TabledRivals
 from duelmatch.graph import Graph, Indices, Mask, Vector
-from duelmatch.matchings.assignment import best_matching, list_matchings, usable_edges
-from duelmatch.matchings.counting import count_matchings
+from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.minimax import least_beaten
 from duelmatch.matchings.reference import NO_REFERENCE, ReferenceName, reference_of
 from duelmatch.preferences import Criterion
 
 LONGEST_WALK = 12
+SLOW_WALK = 4
+"""Where a response takes an integer program."""
+
 ROUNDING = 1e-12
 
 GROWTH = 0.02
@@ -51,6 +53,9 @@ PRIOR = 10.0
 
 MOST_LISTED = 10_000
 """Rivals are listed one by one from here on: an update takes some tens of milliseconds then."""
+
+SHORT_COUNT = 1 << 22
+"""The memory for counting possible winners in a report, in bytes, where it takes counters."""
 
 FEW = 100
 """So many possible winners are listed in a report."""
@@ -106,9 +111,12 @@ class FrugalSearch:
         self._threshold = log((2 if self._proves else 1) / delta)
         self._rng = np.random.default_rng([seed, 0])
         self._pairs = Pairs(graph)
-        self._usable = usable_edges(graph)
+        self._decisions = decisions_of(graph)
+        self._usable = self._decisions.usable
         self._reference = reference_of(graph, reference, seed) if criterion == "borda" else NO_REFERENCE
         self._marginals = self._reference.shares
+        if criterion == "borda" and self._pairs.several:  # who holds a seat is met in it alone
+            self._marginals = self._marginals * graph.seats[graph.edge_position]
         self._duels = 0
         self._champion: Indices | None = None
         self._crowned = 0  # how many duels there had been when it became the champion
@@ -122,13 +130,14 @@ class FrugalSearch:
 
     def rounds(self) -> Rounds:
         """Play until one matching is left, or proven, or none is left."""
-        if int(self._usable.sum()) == self._graph.positions:
+        if int(self._usable.sum()) == self._graph.places:
             return Outcome("certified", np.flatnonzero(self._usable))
         while True:
             champion = self._crown()
             stakes = self._stakes(champion)
+            variance = 0.25 / (self._pairs.duels + 2)
             prospects = Prospects(
-                stakes.sums(self._advantage()), stakes.square_sums(0.25 / (self._pairs.duels + 2))
+                stakes.sums(self._advantage()), stakes.square_sums(variance), stakes.squares_of_both(variance)
             )
             proving = self._proving
             omega = self._rivals.plan(
@@ -138,7 +147,10 @@ class FrugalSearch:
             pairs = np.flatnonzero(drawn)
             asked = Round(self._pairs.first[pairs], self._pairs.second[pairs], drawn[pairs])
             answers = yield asked
-            play = Play(stakes, omega, stakes.spread(omega), stakes.worst(omega), pairs, asked.count, answers)
+            play = Play(
+                stakes, omega, stakes.spread(omega), stakes.worst(omega), pairs, asked.count, answers,
+                stakes.spread_of_both(omega),
+            )  # fmt: skip
             self._pairs.add(pairs, asked.count, answers)
             self._duels += asked.total
             self._rivals.settle(play, prospects, self._slack, proving)
@@ -215,7 +227,7 @@ class FrugalSearch:
         """List the rivals of these edges one by one, with the wealth of the tables; None if they are many."""
         if tables is not None and not self._assume_winner:
             return None
-        rows = list_matchings(self._graph, edges, MOST_LISTED)
+        rows = self._decisions.listed(edges, MOST_LISTED)
         if rows is None or len(rows) == 0:
             return None
         base = Ledger(np.zeros(len(rows)) if tables is None else tables.base.wealth(rows))
@@ -226,7 +238,7 @@ class FrugalSearch:
         """Report the champion, the edges decided, the possible winners, and how much evidence is missing."""
         edges = self._rivals.edges()
         per_position = np.add.reduceat(edges, self._graph.start[:-1], dtype=np.intp)
-        accepted = edges & (per_position == 1)[self._graph.edge_position]
+        accepted = edges & (per_position == self._graph.seats)[self._graph.edge_position]
         possible, some = self._possible(edges)
         if self._champion is None or self._last is None:
             return Snapshot(None, accepted, ~edges, None, None, float(possible != 1), possible, some)
@@ -266,12 +278,9 @@ class FrugalSearch:
             return len(rows), rows if len(rows) <= FEW else None
         if not edges.any():
             return 0, None
-        graph = self._graph
-        left = Graph(
-            graph.candidates, graph.positions, graph.edge_candidate[edges], graph.edge_position[edges]
-        )
+        left = decisions_of(self._graph.part(edges))
         try:
-            return count_matchings(left), None
+            return left.count() if left.graph.one_to_one else left.count(SHORT_COUNT), None
         except TooLargeError:
             return None, None
 
@@ -294,7 +303,7 @@ def condorcet_champion(
     clearest: Indices | None = None
     clearness = -np.inf
     seen = [current]
-    for _ in range(LONGEST_WALK):
+    for _ in range(LONGEST_WALK if decisions_of(pairs.graph).fast else SLOW_WALK):
         response, lead = _response(pairs, advantage, current, allowed)
         if lead <= ROUNDING:
             return current
@@ -313,24 +322,26 @@ def condorcet_champion(
 def _response(pairs: Pairs, advantage: Vector, current: Indices, allowed: Mask) -> tuple[Indices, float]:
     """Return what does best against a matching, and by how much it beats it."""
     against = pairs.against(current, advantage)
-    response = best_matching(pairs.graph, against, allowed)
-    assert response is not None, "the allowed edges hold a matching"
+    response = decisions_of(pairs.graph).good(against, allowed)
+    assert response is not None, "the allowed edges hold a decision"
     return response, float(against[response].sum())
 
 
 def _error(pairs: Pairs, current: Indices, response: Indices) -> float:
     """Return the standard error of how much one beats the other."""
-    variance = np.abs(pairs.against(current, 0.25 / (pairs.duels + 2)))
+    variance = pairs.variance_against(current, 0.25 / (pairs.duels + 2))
     return float(np.sqrt(variance[response].sum()))
 
 
 def borda_champion(pairs: Pairs, advantage: Vector, marginals: Vector, allowed: Mask) -> Indices:
     """Return the best matching of the allowed edges under the estimated rewards."""
+    if pairs.scale is not None:
+        advantage = advantage * pairs.scale
     won = np.bincount(pairs.first, advantage * marginals[pairs.second], pairs.graph.edges)
     lost = np.bincount(pairs.second, advantage * marginals[pairs.first], pairs.graph.edges)
     rewards = np.asarray(won - lost, dtype=np.float64)
-    champion = best_matching(pairs.graph, rewards, allowed)
-    assert champion is not None, "the allowed edges hold a matching"
+    champion = decisions_of(pairs.graph).good(rewards, allowed)
+    assert champion is not None, "the allowed edges hold a decision"
     return champion
 
 
@@ -346,10 +357,11 @@ def least_beaten_estimate(pairs: Pairs, advantage: Vector, allowed: Mask) -> Ind
     """
     graph, kept = pairs.graph, np.flatnonzero(allowed)
     ahead = np.zeros((graph.edges, graph.edges))
+    if pairs.scale is not None:
+        advantage = advantage * pairs.scale
     ahead[pairs.first, pairs.second], ahead[pairs.second, pairs.first] = advantage, -advantage
-    left = Graph(graph.candidates, graph.positions, graph.edge_candidate[kept], graph.edge_position[kept])
     try:
-        found = least_beaten(left, ahead[np.ix_(kept, kept)])
+        found = least_beaten(graph.part(allowed), ahead[np.ix_(kept, kept)])
     except TooLargeError:
         return None
     assert found is not None, "the allowed edges hold a matching"
