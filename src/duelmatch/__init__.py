@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from duelmatch.files.preflib import load_preflib
     from duelmatch.files.problems import load_preferences, load_problem, save_problem
     from duelmatch.instances.registry import register_generator
+    from duelmatch.models.standings import Standings, standings
     from duelmatch.panel import Panel
     from duelmatch.preferences import Preferences
     from duelmatch.problem import Details, Duel, Matching, Problem
@@ -63,6 +64,7 @@ __all__ = [
     "ProblemError",
     "Progress",
     "Result",
+    "Standings",
     "TooLargeError",
     "algorithms",
     "estimate_preferences",
@@ -78,6 +80,7 @@ __all__ = [
     "register_generator",
     "save_problem",
     "simulate",
+    "standings",
     "theory",
 ]
 
@@ -112,6 +115,7 @@ if not TYPE_CHECKING:  # a type checker would take any name for one of ours
             "instances": (),
             "instances.registry": ("register_generator",),
             "matchings": (),
+            "models.standings": ("Standings", "standings"),
             "panel": ("Panel",),
             "preferences": ("Preferences",),
             "problem": ("Details", "Duel", "Matching", "Problem"),

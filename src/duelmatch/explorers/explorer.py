@@ -14,15 +14,25 @@ from numpy.typing import NDArray
 
 from duelmatch.errors import DuelError, ProblemError, listed
 from duelmatch.explorers.catalogue import BUILT_IN, check, described, drawn_seed, is_whole
-from duelmatch.explorers.engine import NOTHING, Counts, Engine, Outcome, Round, RoundAnswers, Search
+from duelmatch.explorers.engine import (
+    NOTHING,
+    AimsAtBudget,
+    Counts,
+    Engine,
+    Outcome,
+    Round,
+    RoundAnswers,
+    Search,
+)
 from duelmatch.explorers.questions import Answer, places
 from duelmatch.explorers.result import Progress, Result
-from duelmatch.graph import Mask
+from duelmatch.graph import Graph, Mask
 from duelmatch.matchings import Edge
 from duelmatch.problem import Duel, Problem
 
 if TYPE_CHECKING:
     from duelmatch.explorers.panel.explorer import PanelExplorer
+    from duelmatch.models.standings import Standings
 
 MISSING = "(no answer)"
 
@@ -57,8 +67,9 @@ def explorer(
     nothing.
 
     ``delta`` bounds the probability of a wrong answer. Without a ``seed`` one is drawn; the run and its
-    result show it. ``max_duels`` ends the run without an answer. The parameters of each algorithm are listed
-    by ``duelmatch algorithms`` and in the documentation.
+    result show it. ``max_duels`` is a budget: it ends the run without a certificate, and ``condorcet`` and
+    ``borda`` aim at it, so that the leader is as good as it can be by then. The parameters of each algorithm
+    are listed by ``duelmatch algorithms`` and in the documentation.
 
     :raises ProblemError: for an unknown name or parameter, or a value out of range.
     """
@@ -73,6 +84,8 @@ def explorer(
     description = described(algorithm)
     search = description.search(problem.graph, float(delta), int(seed), parameters)
     most = None if max_duels is None else int(max_duels)
+    if most is not None and isinstance(search, AimsAtBudget):
+        search.aim_at(most)
     epsilon, tested = parameters.get("epsilon"), description in BUILT_IN
     return Explorer(problem, search, algorithm, float(delta), epsilon, most, int(seed), tested)
 
@@ -144,6 +157,7 @@ class Explorer:
         self._last_id = 0
         self._queue: Queue | None = None  # of the present round, listed only once somebody asks
         self._of: Round = self._engine.wanted
+        self._counted: AnswerCounts | None = None
 
     @property
     def done(self) -> bool:
@@ -176,6 +190,7 @@ class Explorer:
         self._engine.interrupted = True
         del self._open[duel.id]
         self.duels += 1
+        self.answer_counts.add_one(self._engine.wanted, pair, first_wins)
         self._engine.tell_one(pair, first_wins)
 
     def release(self, duel: Duel) -> None:
@@ -246,6 +261,18 @@ class Explorer:
             () if rows is None else tuple(self.problem.matching(row) for row in rows.tolist()),
         )
 
+    def standings(self, seed: int = 0) -> Standings:
+        """Estimate from all answers so far who is in the best line-up: by a model, without a guarantee.
+
+        Unlike ``progress`` it counts every answer at once, and does not wait for a round to be complete.
+        """
+        from duelmatch.models.standings import standings_from_counts
+
+        counts = self.answer_counts
+        return standings_from_counts(
+            self.problem, counts.wins, counts.duels, described(self.name).criterion, counts.ties, seed=seed
+        )
+
     def wanted(self) -> Round:
         """Return what is left to hand out of the present round, for a simulation to answer at once."""
         self._engine.check_going_on()
@@ -276,7 +303,15 @@ class Explorer:
         if self._queue is not None and self._of is self._engine.wanted:
             self._queue = Queue(NOTHING)
         self.duels += wanted.total
+        self.answer_counts.add(wanted, wins, ties)
         self._engine.tell_many(RoundAnswers(wins, ties), wanted.total)
+
+    @property
+    def answer_counts(self) -> AnswerCounts:
+        """All answers so far, by pair."""
+        if self._counted is None:
+            self._counted = AnswerCounts(self.problem.graph)
+        return self._counted
 
     def _budget(self, wanted: int) -> int:
         """Return how many of the duels wanted can still be asked."""
@@ -326,6 +361,32 @@ class Explorer:
 
     def _named(self, edges: Mask) -> tuple[Edge, ...]:
         return tuple(self.problem.edges[edge] for edge in np.flatnonzero(edges))
+
+
+class AnswerCounts:
+    """All answers of a run by pair, whatever they were asked for; a tie is half a win."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._table = graph.pair_table
+        self.wins, self.duels = np.zeros(self._table.count), np.zeros(self._table.count)
+        self.ties = 0
+
+    def add(self, asked: Round, wins: Counts, ties: Counts) -> None:
+        """Count the answers to a round: how often the first of each pair won, or nobody did."""
+        pairs = self._table.number(asked.first, asked.second)
+        score = wins + 0.5 * ties
+        np.add.at(self.duels, pairs, asked.count)
+        np.add.at(self.wins, pairs, np.where(asked.first < asked.second, score, asked.count - score))
+        self.ties += int(ties.sum())
+
+    def add_one(self, asked: Round, pair: int, first_wins: bool | None) -> None:
+        """Count the answer to one duel of a round; None is a tie."""
+        one = slice(pair, pair + 1)
+        number = self._table.number(asked.first[one], asked.second[one])
+        score = 0.5 if first_wins is None else float(first_wins)
+        self.duels[number] += 1
+        self.wins[number] += score if asked.first[pair] < asked.second[pair] else 1 - score
+        self.ties += first_wins is None
 
 
 def _first_wins(duel: Duel, answer: Answer) -> bool | None:

@@ -11,6 +11,11 @@ answered by a proof for one champion at a time: a second wealth against each riv
 loses to it by no more than epsilon per position, made while it is the champion. The champion of a proof is
 chosen by the data, so the i-th proof gets its own part of delta / 2, one in i (i + 1), and a new one begins
 only after the duels have grown by half.
+
+Champion, shares and bets come from estimates of the pairs by a model (:mod:`duelmatch.models.strengths`).
+Any function of the past will do for them, so the proof does not mind if the model is wrong. With a budget
+(:meth:`FrugalSearch.aim_at`) the duels go where they improve the leader most
+(:mod:`duelmatch.explorers.frugal.finding`), until a proof is in reach.
 """
 
 from __future__ import annotations
@@ -22,26 +27,35 @@ import numpy as np
 from duelmatch.errors import TooLargeError
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.explorers.engine import Outcome, Round, Rounds, Snapshot
-from duelmatch.explorers.frugal.design import borda_champion, condorcet_champion
+from duelmatch.explorers.frugal.design import EXPLORED, borda_champion, condorcet_champion
+from duelmatch.explorers.frugal.finding import worthwhile
 from duelmatch.explorers.frugal.listed import Ledger, ListedRivals
 from duelmatch.explorers.frugal.stakes import Pairs, Play, Prospects, Stakes
 from duelmatch.explorers.frugal.tables import TabledRivals
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.assignment import list_matchings, usable_edges
 from duelmatch.matchings.counting import count_matchings, edge_marginals
+from duelmatch.models.lineups import LineupFinder, least_expected
+from duelmatch.models.strengths import StrengthModel
 from duelmatch.preferences import Criterion
 
 GROWTH = 0.02
 """A round adds this part of the duels so far: its bets are fixed before it."""
-
-PRIOR = 10.0
-"""The estimates begin as if each candidate of a pair had won so many duels already."""
 
 MOST_LISTED = 10_000
 """Rivals are listed one by one from here on: an update takes some tens of milliseconds then."""
 
 FEW = 100
 """So many possible winners are listed in a report."""
+
+LEADING = 3
+"""Keeps the random numbers of the leader apart from those that draw pairs."""
+
+DRAWS = 100
+"""From the posterior, to compare possible leaders."""
+
+MOST_PAIRS = 5_000
+"""Beyond so many pairs the champion leads: drawing tables would take too long."""
 
 NEXT_PROOF = 1.5
 """A new proof begins when the duels have grown by this factor since the last one began."""
@@ -81,6 +95,7 @@ class FrugalSearch:
     ) -> None:
         self._graph = graph
         self._criterion = criterion
+        self._seed = seed
         self._assume_winner = assume_winner or criterion == "borda"
         self._slack = 0.0 if epsilon is None else epsilon * graph.positions
         self._batch = batch
@@ -88,6 +103,8 @@ class FrugalSearch:
         self._threshold = log((2 if self._proves else 1) / delta)
         self._rng = np.random.default_rng([seed, 0])
         self._pairs = Pairs(graph)
+        self._model = StrengthModel(graph, self._pairs.wins, self._pairs.duels)
+        self._budget: int | None = None
         self._usable = usable_edges(graph)
         self._marginals = edge_marginals(graph) if criterion == "borda" else np.zeros(0)
         self._duels = 0
@@ -101,21 +118,28 @@ class FrugalSearch:
             graph, self._usable, self._assume_winner
         )
 
+    def aim_at(self, max_duels: int) -> None:
+        """Make the best of so many duels: find a good leader first, and prove it if that is in reach."""
+        self._budget = max_duels
+
     def rounds(self) -> Rounds:
         """Play until one matching is left, or proven, or none is left."""
         if int(self._usable.sum()) == self._graph.positions:
             return Outcome("certified", np.flatnonzero(self._usable))
         while True:
-            champion = self._crown()
+            self._model.adjust()
+            estimates, variance = self._model.estimates()
+            champion = self._crown(estimates - 0.5)
             stakes = self._stakes(champion)
-            prospects = Prospects(
-                stakes.sums(self._advantage()), stakes.square_sums(0.25 / (self._pairs.duels + 2))
-            )
+            prospects = Prospects(stakes.sums(estimates - 0.5), stakes.square_sums(variance))
             proving = self._proving
             omega = self._rivals.plan(
                 stakes, prospects, self._slack if proving else 0.0, self._proof_threshold if proving else None
             )
-            drawn = self._rng.multinomial(max(self._batch, int(GROWTH * self._duels), 1), omega)
+            size = max(self._batch, int(GROWTH * self._duels), 1)
+            if self._budget is not None and self._out_of_reach(stakes, prospects, omega):
+                omega = self._finding(stakes, estimates, omega, size)
+            drawn = self._rng.multinomial(size, omega)
             pairs = np.flatnonzero(drawn)
             asked = Round(self._pairs.first[pairs], self._pairs.second[pairs], drawn[pairs])
             answers = yield asked
@@ -130,19 +154,35 @@ class FrugalSearch:
             if outcome is not None:
                 return outcome
 
-    def _advantage(self) -> Vector:
-        """Estimate p - 1/2 for every pair."""
-        return (self._pairs.wins + PRIOR) / (self._pairs.duels + 2 * PRIOR) - 0.5
+    def _out_of_reach(self, stakes: Stakes, prospects: Prospects, omega: Vector) -> bool:
+        """Whether a proof takes more than what is left of the budget, if the estimates are right."""
+        assert self._budget is not None, "asked only if there is one"
+        play = Play.of_nothing(stakes, omega)
+        return self._duels_left(play, prospects) > self._budget - self._duels
 
-    def _crown(self) -> Indices:
+    def _duels_left(self, play: Play, prospects: Prospects) -> float:
+        proving = self._proving
+        threshold = self._proof_threshold if proving else self._threshold
+        return self._rivals.duels_left(play, prospects, threshold, self._slack if proving else 0.0, proving)
+
+    def _finding(self, stakes: Stakes, estimates: Vector, omega: Vector, size: int) -> Vector:
+        """Return the shares of pairs that improve the leader most; ``omega`` where none does."""
+        assert self._champion is not None, "crowned before"
+        allowed = self._rivals.edges() if self._assume_winner else self._usable
+        marginals = self._marginals if self._criterion == "borda" else None
+        found = worthwhile(self._pairs, self._model, estimates, self._champion, allowed, marginals, size)
+        if found is None:
+            return omega
+        told = omega > 0  # the bets need a look at each of these now and then
+        return np.asarray((1 - EXPLORED) * found + EXPLORED * told / told.sum())
+
+    def _crown(self, advantage: Vector) -> Indices:
         """Choose the champion, and begin a proof for it if it is time."""
         allowed = self._rivals.edges() if self._assume_winner else self._usable
         if self._criterion == "borda":
-            champion = borda_champion(self._pairs, self._advantage(), self._marginals, allowed)
+            champion = borda_champion(self._pairs, advantage, self._marginals, allowed)
         else:
-            champion = condorcet_champion(
-                self._pairs, self._advantage(), self._champion, allowed, self._rivals
-            )
+            champion = condorcet_champion(self._pairs, advantage, self._champion, allowed, self._rivals)
         if self._champion is None or not np.array_equal(champion, self._champion):
             self._crowned = self._duels
         self._champion = champion
@@ -211,15 +251,11 @@ class FrugalSearch:
         possible, some = self._possible(edges)
         if self._champion is None or self._last is None:
             return Snapshot(None, accepted, ~edges, None, None, float(possible != 1), possible, some)
-        proving, evidence = self._proving, self._evidence()
-        left = self._rivals.duels_left(
-            *self._last,
-            self._proof_threshold if proving else self._threshold,
-            self._slack if proving else 0.0,
-            proving,
-        )
+        leader = self._leader()
+        evidence = self._evidence(leader)
+        left = self._duels_left(*self._last)
         return Snapshot(
-            self._champion,
+            leader,
             accepted,
             ~edges,
             1 - evidence / self._threshold,
@@ -229,13 +265,28 @@ class FrugalSearch:
             some,
         )
 
-    def _evidence(self) -> float:
-        """Return the log evidence that the champion is the winner, between 0 and the threshold."""
-        assert self._champion is not None, "there has been a round"
+    def _leader(self) -> Indices:
+        """Return the matching to name now: the champion, or for Condorcet the one least beaten on average.
+
+        They differ while the estimates have no winner: the champion is then the one to bet on.
+        """
+        champion = self._champion
+        assert champion is not None, "there has been a round"
+        if self._criterion == "borda" or self._pairs.count > MOST_PAIRS:
+            return champion
+        allowed = self._rivals.edges() if self._assume_winner else self._usable
+        finder = LineupFinder(self._graph)
+        rng = np.random.default_rng([self._seed, LEADING, self._duels])
+        tables = self._model.draws(rng, DRAWS)
+        best, _ = finder.best(tables, champion, allowed)
+        return least_expected(finder, tables, best, champion)[0]
+
+    def _evidence(self, leader: Indices) -> float:
+        """Return the log evidence that the leader is the winner, between 0 and the threshold."""
         if self._assume_winner:
-            evidence = self._rivals.poorest(self._champion)
-        elif self._proving:
-            evidence = self._rivals.poorest(self._champion) - log(self._proofs * (self._proofs + 1))
+            evidence = self._rivals.poorest(leader)
+        elif self._proof_for is not None and np.array_equal(self._proof_for, leader):
+            evidence = self._rivals.poorest(leader) - log(self._proofs * (self._proofs + 1))
         else:
             evidence = 0.0
         return min(self._threshold, max(0.0, evidence))

@@ -225,6 +225,13 @@ class Play:
     duels: NDArray[np.int64]
     answers: RoundAnswers
 
+    @classmethod
+    def of_nothing(cls, stakes: Stakes, omega: Vector) -> Play:
+        """Return a round without duels: how pairs would be drawn."""
+        none = np.zeros(0, dtype=np.int64)
+        pairs, answers = np.zeros(0, dtype=np.intp), RoundAnswers(none, none)
+        return cls(stakes, omega, stakes.spread(omega), stakes.worst(omega), pairs, none, answers)
+
     @property
     def losses(self) -> NDArray[np.int64]:
         """How often the first edge of each pair lost."""
