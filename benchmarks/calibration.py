@@ -1,7 +1,7 @@
 """Are the standings right as often as they say? Prints Markdown tables.
 
-Every run collects answers on an instance of benchmarks/budget.py, half of the runs by random pairs and half by
-`condorcet` or `borda` with that budget, and compares each probability of the standings with whether that
+Every run collects answers on an instance of benchmarks/budget.py, half of the runs by random pairs and half
+by `condorcet` or `borda` with that budget, and compares each probability of the standings with whether that
 candidate is in the best line-up at that position (Condorcet: in the least beaten one).
 
     python benchmarks/calibration.py --runs 100 --save build/calibration.jsonl

@@ -35,8 +35,17 @@ SPREADS = np.array([0.15, 0.3, 0.6, 1.2, 2.4])
 TRUSTS = np.array([4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 512.0, 2048.0])
 """The settings between which the data choose. With trust 2048 a pair is within 0.01 of the model."""
 
-LOG_PRIOR = -0.5 * (np.log(SPREADS / 0.6) / 1.0)[:, None] ** 2 - 0.5 * (np.log(TRUSTS / 32.0) / 2.0) ** 2
-"""What is believed of them before any answer: spreads around 0.6, trusts around 32, within wide margins."""
+LOG_PRIOR = -0.5 * np.log(SPREADS / 0.6)[:, None] ** 2 - 0.5 * (np.log(TRUSTS / 20.0) / 1.5) ** 2
+"""What is believed of them before any answer: spreads around 0.6, trusts around 20, within wide margins."""
+
+CAUTION = 4.0
+"""How many variances weigh against a difference of strengths in the cautious estimates."""
+
+PRIOR = 20.0
+"""How many answers the model is worth in the cautious estimates."""
+
+DOUBT = 64.0
+"""The trust at which the cautious estimates believe half of what the model says."""
 
 TOLERANCE = 1e-7
 MOST_STEPS = 30
@@ -148,14 +157,19 @@ class StrengthModel:
         return evidence + float(LOG_PRIOR[setting])
 
     def estimates(self) -> tuple[Vector, Vector]:
-        """Return the mean of p for every pair, and its variance."""
+        """Return two estimates of p for every pair: its mean, and a cautious one for bets.
+
+        A bet on noise loses what a bet withheld would only miss. So the cautious estimate takes a difference
+        d of strengths, known with variance v, for d^3 / (d^2 + 4 v), and less where the trust is small; and the
+        model is worth PRIOR answers in it, however well it fits.
+        """
         lay = self.layout
-        mean, variance = np.empty(len(lay.one)), np.empty(len(lay.one))
+        mean, cautious = np.empty(len(lay.one)), np.empty(len(lay.one))
         _estimates(
             lay.start, lay.begin, lay.one, lay.other, lay.square, self.wins, self.duels, self.trust,
-            self.strength, self.factor, mean, variance,
+            self.strength, self.factor, mean, cautious,
         )  # fmt: skip
-        return mean, variance
+        return mean, cautious
 
     def draws(self, rng: np.random.Generator, count: int) -> Matrix:
         """Draw p of all pairs from the posterior, ``count`` times: a row each."""
@@ -303,7 +317,7 @@ def _estimates(
     strength: Vector,
     factor: Vector,
     mean: Vector,
-    variance: Vector,
+    cautious: Vector,
 ) -> None:
     for position in range(len(start) - 1):
         degree = start[position + 1] - start[position]
@@ -313,12 +327,12 @@ def _estimates(
             a, b = one[pair], other[pair]
             spread = cov[a, a] + cov[b, b] - 2 * cov[a, b]
             # MacKay's approximation of the mean of a logistic function of a normal variable
-            pi = 1.0 / (1.0 + exp((s[b] - s[a]) / sqrt(1.0 + 0.3926990817 * spread)))
-            n = duels[pair]
-            share = (wins[pair] + trust * pi) / (n + trust)
-            mean[pair] = share
-            learned = trust / (n + trust) * pi * (1 - pi)
-            variance[pair] = learned * learned * spread + share * (1 - share) / (n + trust + 1)
+            ahead = (s[a] - s[b]) / sqrt(1.0 + 0.3926990817 * spread)
+            pi = 1.0 / (1.0 + exp(-ahead))
+            mean[pair] = (wins[pair] + trust * pi) / (duels[pair] + trust)
+            ahead *= ahead * ahead / (ahead * ahead + CAUTION * spread) * trust / (trust + DOUBT)
+            pi = 1.0 / (1.0 + exp(-ahead))
+            cautious[pair] = (wins[pair] + PRIOR * pi) / (duels[pair] + PRIOR)
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

@@ -12,7 +12,7 @@ value of the best B through e, and u(e) how far z moves it; then V = max over e 
 mean over z is a sum over a few nodes. All best(e) come from one assignment problem
 (:func:`duelmatch.matchings.assignment.alternatives`).
 
-Only what is asked depends on any of this. The champion, the bets and the proof stay what they are.
+No bets are made on these duels: they serve the estimates, and leave the wealth of the proof as it is.
 """
 
 from __future__ import annotations
@@ -49,13 +49,15 @@ def worthwhile(
     estimates: Vector,
     leader: Indices,
     allowed: Mask,
+    usable: Mask,
     marginals: Vector | None,
     duels: int = 1,
 ) -> Vector | None:
     """Return the share of each pair in the next ``duels``: all for the one that is worth most.
 
-    ``estimates`` are the means of p by the model. ``marginals`` are those of Borda, None for Condorcet. Pairs
-    that are worth the same share the duels. None if no answer could change the leader.
+    ``estimates`` are the means of p by the model. Only matchings of ``allowed`` edges are in question, and
+    only ``usable`` edges are asked about. ``marginals`` are those of Borda, None for Condorcet. Pairs that
+    are worth the same share the duels. None if no answer could change the leader.
     """
     graph, layout = pairs.graph, model.layout
     ahead = estimates - 0.5
@@ -74,6 +76,7 @@ def worthwhile(
         np.zeros(graph.edges) if marginals is None else marginals, marginals is not None, float(duels), NODES,
         WEIGHTS, gain,
     )  # fmt: skip
+    gain[~(usable[pairs.first] & usable[pairs.second])] = 0.0
     if gain.max(initial=0.0) < NOTHING:
         return None
     chosen = gain >= (1 - NEAR) * gain.max()
@@ -141,7 +144,7 @@ def _gains(
                 moved[number] = scale * (common + stake * noise[i])
             mean = 0.0
             for node in range(len(nodes)):
-                highest = top if best[first + own] < top else -np.inf
+                highest = -np.inf
                 for number in range(len(contender)):
                     value = best[first + contender[number]] + nodes[node] * moved[number]
                     highest = max(highest, value)

@@ -20,6 +20,7 @@ Any function of the past will do for them, so the proof does not mind if the mod
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import exp, log
 
 import numpy as np
@@ -27,7 +28,7 @@ import numpy as np
 from duelmatch.errors import TooLargeError
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.explorers.engine import Outcome, Round, Rounds, Snapshot
-from duelmatch.explorers.frugal.design import EXPLORED, borda_champion, condorcet_champion
+from duelmatch.explorers.frugal.design import borda_champion, condorcet_champion
 from duelmatch.explorers.frugal.finding import worthwhile
 from duelmatch.explorers.frugal.listed import Ledger, ListedRivals
 from duelmatch.explorers.frugal.stakes import Pairs, Play, Prospects, Stakes
@@ -128,53 +129,56 @@ class FrugalSearch:
             return Outcome("certified", np.flatnonzero(self._usable))
         while True:
             self._model.adjust()
-            estimates, variance = self._model.estimates()
+            estimates, cautious = self._model.estimates()
             champion = self._crown(estimates - 0.5)
             stakes = self._stakes(champion)
-            prospects = Prospects(stakes.sums(estimates - 0.5), stakes.square_sums(variance))
+            noise = stakes.square_sums(0.25 / (self._pairs.duels + 2))
+            prospects = Prospects(stakes.sums(cautious - 0.5), noise)
             proving = self._proving
             omega = self._rivals.plan(
                 stakes, prospects, self._slack if proving else 0.0, self._proof_threshold if proving else None
             )
+            planned = Play.of_nothing(stakes, omega)
+            self._last = planned, prospects
             size = max(self._batch, int(GROWTH * self._duels), 1)
-            if self._budget is not None and self._out_of_reach(stakes, prospects, omega):
-                omega = self._finding(stakes, estimates, omega, size)
-            drawn = self._rng.multinomial(size, omega)
+            sought = self._worth_finding(planned, prospects, estimates, size)
+            drawn = self._rng.multinomial(size, omega if sought is None else sought)
             pairs = np.flatnonzero(drawn)
             asked = Round(self._pairs.first[pairs], self._pairs.second[pairs], drawn[pairs])
             answers = yield asked
-            play = Play(stakes, omega, stakes.spread(omega), stakes.worst(omega), pairs, asked.count, answers)
             self._pairs.add(pairs, asked.count, answers.score)
             self._duels += asked.total
+            if sought is not None:
+                continue
+            play = replace(planned, pairs=pairs, duels=asked.count, answers=answers)
             self._rivals.settle(play, prospects, self._slack, proving)
-            self._last = play, prospects
             if self._rivals.reject(self._threshold) and isinstance(self._rivals, TabledRivals):
                 self._rivals = self._listed(self._rivals.edges(), self._rivals) or self._rivals
             outcome = self._outcome(champion, proving)
             if outcome is not None:
                 return outcome
 
-    def _out_of_reach(self, stakes: Stakes, prospects: Prospects, omega: Vector) -> bool:
-        """Whether a proof takes more than what is left of the budget, if the estimates are right."""
-        assert self._budget is not None, "asked only if there is one"
-        play = Play.of_nothing(stakes, omega)
-        return self._duels_left(play, prospects) > self._budget - self._duels
+    def _worth_finding(
+        self, planned: Play, prospects: Prospects, estimates: Vector, size: int
+    ) -> Vector | None:
+        """Return the shares of the pairs that improve the leader most, while the budget allows no proof.
+
+        None if a proof takes no more than what is left, should the estimates be right; if there is no budget;
+        and if no answer can change the leader.
+        """
+        if self._budget is None or self._duels_left(planned, prospects) <= self._budget - self._duels:
+            return None
+        assert self._champion is not None, "crowned before"
+        allowed = self._rivals.edges() if self._assume_winner else self._usable
+        marginals = self._marginals if self._criterion == "borda" else None
+        return worthwhile(
+            self._pairs, self._model, estimates, self._champion, allowed, self._usable, marginals, size
+        )
 
     def _duels_left(self, play: Play, prospects: Prospects) -> float:
         proving = self._proving
         threshold = self._proof_threshold if proving else self._threshold
         return self._rivals.duels_left(play, prospects, threshold, self._slack if proving else 0.0, proving)
-
-    def _finding(self, stakes: Stakes, estimates: Vector, omega: Vector, size: int) -> Vector:
-        """Return the shares of pairs that improve the leader most; ``omega`` where none does."""
-        assert self._champion is not None, "crowned before"
-        allowed = self._rivals.edges() if self._assume_winner else self._usable
-        marginals = self._marginals if self._criterion == "borda" else None
-        found = worthwhile(self._pairs, self._model, estimates, self._champion, allowed, marginals, size)
-        if found is None:
-            return omega
-        told = omega > 0  # the bets need a look at each of these now and then
-        return np.asarray((1 - EXPLORED) * found + EXPLORED * told / told.sum())
 
     def _crown(self, advantage: Vector) -> Indices:
         """Choose the champion, and begin a proof for it if it is time."""
