@@ -72,9 +72,11 @@ def command(
         identity = {"problem": fingerprint(problem), "file": source.name}
         settings = _settings(journal, given, identity)
         resumed = len(journal.answers)
-        start = partial(_start, problem, settings, max_duels, journal)
+        recorded = journal.settings()
+        aim = max_duels if recorded is None else recorded.get("aim")
+        start = partial(_start, problem, settings, aim, max_duels, journal)
         dialogue = Dialogue(page, journal, settings.seed, start)
-        journal.begin(identity | settings.as_dict(), problem)
+        journal.begin(identity | settings.as_dict() | {"aim": aim}, problem)
         _welcome(page, source, journal)
         ended = dialogue.hold()
         result, progress = dialogue.run.result, dialogue.run.progress
@@ -123,12 +125,15 @@ def _settings(journal: Journal, given: Mapping[str, Any], identity: Mapping[str,
 
 
 def _start(
-    problem: dm.Problem, settings: RunSettings, max_duels: int | None, journal: Journal
+    problem: dm.Problem, settings: RunSettings, aim: int | None, max_duels: int | None, journal: Journal
 ) -> dm.Explorer:
-    """Start the run and replay the answers that there are."""
+    """Start the run and replay the answers that there are.
+
+    What is asked depends on the budget that the run began with, the aim; it may end sooner or later now.
+    """
     answers = journal.answers
-    most = None if max_duels is None else max(max_duels, len(answers))
-    run = dm.explorer(settings.algorithm, problem, settings.delta, settings.seed, most, **settings.parameters)
+    run = dm.explorer(settings.algorithm, problem, settings.delta, settings.seed, aim, **settings.parameters)
+    run.max_duels = None if max_duels is None else max(max_duels, len(answers))
     try:
         with working("Replaying the answers") if len(answers) > MANY else nullcontext():
             run.replay((answer.position, answer.winner, answer.loser) for answer in answers)

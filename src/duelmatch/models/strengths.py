@@ -160,7 +160,7 @@ class StrengthModel:
         """Return two estimates of p for every pair: its mean, and a cautious one for bets.
 
         A bet on noise loses what a bet withheld would only miss. So the cautious estimate takes a difference
-        d of strengths, known with variance v, for d^3 / (d^2 + 4 v), and less where the trust is small; and the
+        d of strengths, known with variance v, for d^3 / (d^2 + 4 v), and less where the trust is small; the
         model is worth PRIOR answers in it, however well it fits.
         """
         lay = self.layout

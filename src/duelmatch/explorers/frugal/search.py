@@ -253,7 +253,7 @@ class FrugalSearch:
         per_position = np.add.reduceat(edges, self._graph.start[:-1], dtype=np.intp)
         accepted = edges & (per_position == 1)[self._graph.edge_position]
         possible, some = self._possible(edges)
-        if self._champion is None or self._last is None:
+        if self._champion is None or self._last is None or self._duels == 0:
             return Snapshot(None, accepted, ~edges, None, None, float(possible != 1), possible, some)
         leader = self._leader()
         evidence = self._evidence(leader)

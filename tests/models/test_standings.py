@@ -1,0 +1,188 @@
+"""Standings: an estimate from all answers."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import duelmatch as dm
+from duelmatch.experiments.simulation import simulated_run
+from duelmatch.files.answers import Comparison
+from duelmatch.models.standings import standings_from_counts
+
+BOTH = ("condorcet", "borda")
+both = pytest.mark.parametrize("criterion", BOTH)
+TEAM = dm.Problem.complete(["ann", "bob", "cyd"], ["chair", "editor"])
+LOPSIDED = [
+    ("chair", "ann", "bob"),
+    ("chair", "ann", "cyd"),
+    ("editor", "bob", "cyd"),
+    ("editor", "bob", "ann"),
+]
+
+
+def random_answers(preferences, answers, seed=0):
+    table = preferences.problem.graph.pair_table
+    rng = np.random.default_rng(seed)
+    duels = rng.multinomial(answers, np.full(table.count, 1 / table.count))
+    return rng.binomial(duels, preferences.matrix[table.first, table.second]).astype(float), duels.astype(
+        float
+    )
+
+
+@both
+def test_who_wins_every_duel_leads_and_is_nearly_sure(criterion):
+    found = dm.standings(TEAM, 25 * LOPSIDED, criterion)
+    assert found.leader == {"chair": "ann", "editor": "bob"}
+    assert found.probability["ann", "chair"] > 0.95
+    assert found.expected_shortfall < 0.01
+    assert found.leader_probability > 0.9
+    assert found.answers == 100
+
+
+@both
+def test_without_answers_everything_is_open(criterion):
+    found = dm.standings(TEAM, [], criterion)
+    shares = [found.probability[name, "chair"] for name in TEAM.candidates]
+    assert sum(shares) == pytest.approx(1.0)
+    assert max(shares) < 0.5
+    assert found.expected_shortfall > 0.03
+
+
+@both
+def test_each_position_has_one_candidate_in_the_best_matching(criterion):
+    found = dm.standings(TEAM, LOPSIDED, criterion)
+    for position in TEAM.positions:
+        assert sum(found.probability[name, position] for name in TEAM.candidates) == pytest.approx(1.0)
+    for name in TEAM.candidates:
+        assert sum(found.probability[name, position] for position in TEAM.positions) <= 1.0 + 1e-9
+
+
+def test_the_same_seed_gives_the_same_standings():
+    assert dm.standings(TEAM, LOPSIDED, seed=3) == dm.standings(TEAM, LOPSIDED, seed=3)
+
+
+def test_answers_come_in_many_forms():
+    ranking = SimpleNamespace(position="chair", ranking=["ann", ("bob", "cyd")], voter="eve")
+    forms = [
+        [ranking],
+        [("chair", "ann", "bob"), ("chair", "ann", "cyd"), ("chair", "bob", "cyd", "=")],
+        [Comparison("chair", "ann", "bob"), Comparison("chair", "ann", "cyd"), ("chair", "cyd", "bob", "=")],
+    ]
+    first, *others = [dm.standings(TEAM, answers) for answers in forms]
+    assert all(other == first for other in others)
+    assert first.answers == 3
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (("chair", "ann"), "answer 1: an answer is .position, winner, loser."),
+        (("chair", "ann", "zoe"), "answer 1: .*zoe"),
+        (("chair", "ann", "ann"), "answer 1: a candidate comes twice"),
+        (3, "answer 1: an answer has a position and a ranking"),
+    ],
+)
+def test_what_is_no_answer_is_refused_in_a_sentence(answer, sentence):
+    with pytest.raises(dm.ProblemError, match=sentence):
+        dm.standings(TEAM, [answer])
+
+
+def test_a_criterion_that_does_not_exist_is_refused():
+    with pytest.raises(dm.ProblemError, match="'borda' or 'condorcet'"):
+        dm.standings(TEAM, [], "best")  # type: ignore[arg-type]
+
+
+def test_a_circle_has_no_condorcet_winner_and_borda_always_one():
+    trio = dm.Problem.complete(["a", "b", "c"], ["s"])
+    circle = 100 * [("s", "a", "b"), ("s", "b", "c"), ("s", "c", "a")]
+    assert dm.standings(trio, circle, "condorcet").winner_probability < 0.05
+    assert dm.standings(trio, circle, "borda").winner_probability == 1.0
+
+
+def test_ties_leave_less_open_than_coins():
+    trio = dm.Problem.complete(["a", "b", "c"], ["s"])
+    table = trio.graph.pair_table
+    wins, duels = np.array([33.0, 33.0, 30.0]), np.full(table.count, 60.0)
+    coins = standings_from_counts(trio, wins, duels, "borda", ties=0)
+    ties = standings_from_counts(trio, wins, duels, "borda", ties=120)
+    assert ties.probability["a", "s"] > coins.probability["a", "s"] + 0.03
+
+
+@both
+def test_a_panel_with_nothing_open_is_certain(criterion):
+    preferences = dm.instances.bradley_terry(5, 3, spread=1.0, seed=2)
+    wins, duels = random_answers(preferences, 900)
+    found = standings_from_counts(preferences.problem, wins, duels, criterion, awaited=np.zeros(len(wins)))
+    count = dm.Preferences.from_matrix(preferences.problem, shares(preferences.problem, wins, duels))
+    best = count.borda_winner() if criterion == "borda" else count.least_beaten()[0]
+    assert found.leader == best
+    assert found.leader_probability == 1.0
+
+
+def test_a_panel_with_much_open_is_not():
+    preferences = dm.instances.bradley_terry(5, 3, spread=0.5, seed=2)
+    wins, duels = random_answers(preferences, 60)
+    found = standings_from_counts(
+        preferences.problem, wins, duels, "borda", awaited=20 - np.minimum(duels, 20)
+    )
+    assert found.leader_probability < 0.9
+
+
+def shares(problem, wins, duels):
+    table, size = problem.graph.pair_table, problem.graph.edges
+    matrix = np.full((size, size), 0.5)
+    matrix[table.first, table.second] = wins / duels
+    matrix[table.second, table.first] = 1 - wins / duels
+    return matrix
+
+
+@both
+def test_a_run_tells_the_standings_from_all_its_answers(criterion):
+    preferences = dm.instances.bradley_terry(4, 2, spread=1.0, seed=1)
+    run = simulated_run(preferences, criterion, seed=1, max_duels=120)
+    assert run.standings().answers == run.duels == 120
+    assert run.standings().criterion == criterion
+
+
+def test_a_run_counts_the_answers_of_a_round_that_is_not_complete():
+    run = dm.explorer("condorcet", TEAM, seed=1, batch=10)
+    for duel in run.ask(3):
+        run.tell(duel, None)
+    assert run.standings().answers == 3
+    assert run.progress.leader is None
+
+
+def test_counts_do_not_depend_on_who_is_named_first():
+    run = dm.explorer("condorcet", TEAM, seed=1, batch=50)
+    while run.duels < 50:
+        (duel,) = run.ask()
+        run.tell(duel, min(duel.candidates))
+    counts = run.answer_counts
+    assert (counts.wins == counts.duels).all()
+    assert counts.duels.sum() == 50
+
+
+@both
+def test_it_says_that_it_is_an_estimate(criterion):
+    assert "an estimate from 4 answers" in str(dm.standings(TEAM, LOPSIDED, criterion))
+
+
+@both
+def test_the_leader_is_as_good_as_expected_on_average(criterion):
+    """Over 40 instances of the kind the model describes, expected and actual shortfall agree roughly."""
+    expected, actual = [], []
+    for seed in range(40):
+        preferences = dm.instances.bradley_terry(5, 2, spread=0.8, seed=seed)
+        wins, duels = random_answers(preferences, 100, seed)
+        found = standings_from_counts(preferences.problem, wins, duels, criterion)
+        expected.append(found.expected_shortfall)
+        if criterion == "borda":
+            best = preferences.borda_score(preferences.borda_winner())
+            actual.append(best - preferences.borda_score(found.leader))
+        else:
+            edges = preferences.problem.edge_numbers(found.leader)
+            actual.append(max(0.0, -preferences.condorcet_margin(edges)))
+    assert 0.5 < np.mean(actual) / np.mean(expected) < 1.5
