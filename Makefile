@@ -5,7 +5,7 @@ INSTALLED := .venv/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 BENCHMARKS := $(sort $(wildcard benchmarks/*.py))
 PICTURES := borda-gaps:gap borda-gaps:bound condorcet-gaps:gap confidence:certainty positions:positions \
-  random-instances:bound
+  random-instances:bound width:width
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo serve test check bench stats gallery docs clean
@@ -48,7 +48,7 @@ bench: setup ## Run every benchmark
 stats: setup ## Measure error rates over thousands of runs (hours; goes on after Ctrl-C) for docs/error-rates.md
 	$(BIN)/python -m benchmarks.error_rates --out docs/error-rates.md --save build/error-rates.jsonl
 
-gallery: setup ## Run the experiments of docs/gallery (a quarter of an hour) and put their figures there
+gallery: setup ## Run the experiments of docs/gallery (seven minutes of processor time) and put their figures there
 	@for file in docs/gallery/*.toml; do name=$$(basename $$file .toml); \
 	  $(BIN)/duelmatch experiment run $$file --out build/gallery/$$name || exit 1; \
 	  $(BIN)/duelmatch experiment report build/gallery/$$name || exit 1; \

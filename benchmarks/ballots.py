@@ -9,17 +9,21 @@ Costs are geometric means over instances whose information limit is alike.
 """
 
 import argparse
+import json
 import time
 
 import numpy as np
 from benchmarks.error_rates.crowds import DELTA, SOUND, WRONG
-from scipy.stats import beta
 
 import duelmatch as dm
 from duelmatch.experiments import crowds
+from duelmatch.experiments.simulation import clopper_pearson
 from duelmatch.explorers.ballots.explorer import BallotExplorer
 
 CRITERIA = ("condorcet", "borda")
+NEAREST = ("exact ties, a given line-up ruled out",)
+"""Where the error is nearest to delta there are four times as many runs."""
+
 COSTS = {
     "ballots of 1": {"size": 1},
     "ballots of 4": {"size": 4},
@@ -29,22 +33,19 @@ COSTS = {
 }
 
 
-def upper(wrong, runs, confidence=0.99):
-    """Return Clopper and Pearson's upper bound."""
-    return 1.0 if wrong == runs else float(beta.ppf(confidence, wrong + 1, runs - wrong))
-
-
 def errors(runs, wrong_runs):
     """Print how often the winner is ruled out."""
     print(f"\n### Winner ruled out, delta = {DELTA:g}\n")
-    print("| crowd | criterion | runs | wrong | rate | at most (99%) |\n|---|---|---|---|---|---|")
+    print("| crowd | criterion | runs | wrong | rate | 95% interval |\n|---|---|---|---|---|---|")
     for settings, count, label in ((SOUND, runs, ""), (WRONG, wrong_runs, "*wrong way:* ")):
         for name, play in settings.items():
+            times = count * 4 if name in NEAREST else count
             for criterion in CRITERIA:
-                found = sum(bool(play(criterion, seed)) for seed in range(count))
-                rate, most = found / count, upper(found, count)
+                found = sum(bool(play(criterion, seed)) for seed in range(times))
+                low, high = clopper_pearson(found, times, 0.95)
                 print(
-                    f"| {label}{name} | {criterion} | {count} | {found} | {rate:.3f} | {most:.3f} |",
+                    f"| {label}{name} | {criterion} | {times} | {found} | {found / times:.3f} "
+                    f"| {low:.3f} to {high:.3f} |",
                     flush=True,
                 )
 
@@ -76,8 +77,13 @@ def costs(seeds):
     print("|---" * 7 + "|")
     for criterion in CRITERIA:
         found = instances(criterion)
+        assumed = {"assume_winner": True} if criterion == "condorcet" else {}
         duels = mean(
-            [dm.simulate(c.preferences, criterion, seed=s).duels for c, _ in found for s in range(seeds)]
+            [
+                dm.simulate(crowd.preferences, criterion, seed=seed, **assumed).duels
+                for crowd, _ in found
+                for seed in range(seeds)
+            ]
         )
         print(f"| single duels (frugal) | {criterion} | {duels:,.0f} | | {duels:,.0f} | | |")
         single = None
@@ -87,13 +93,13 @@ def costs(seeds):
             answers, voters, wrong, began = [], [], 0, time.process_time()
             for crowd, winner in found:
                 for seed in range(seeds):
-                    run = BallotExplorer(crowd.problem, criterion, 0.05, seed, max_answers=10**6, **settings)
+                    run = BallotExplorer(crowd.problem, criterion, 0.05, seed, **settings, **assumed)
                     crowds.hold(
                         run, crowd, np.random.default_rng([seed, 5]), 10**6, together=together,
                         at_once=10**6 if together == 1 else 1,
                     )  # fmt: skip
                     answers.append(run.answers)
-                    voters.append(len(run.ballots))
+                    voters.append(len(run.state.ballots))
                     wrong += run.result.matching != winner
             speed = sum(voters) / (time.process_time() - began)
             single = single or mean(answers)
@@ -104,6 +110,34 @@ def costs(seeds):
             )
 
 
+def restoring(ballots=10_000):
+    """Print how long it takes to read a log of ballots of 10 about 100 edges, and to see what follows."""
+    print(f"\n### Reading a log of {ballots:,} ballots of 10, 100 edges, seconds\n")
+    print("| candidates x positions | criterion | answers | parsing JSON | noting events | what follows |")
+    print("|---" * 6 + "|")
+    for candidates, positions in ((10, 10), (50, 2)):
+        names = [f"c{number}" for number in range(candidates)]
+        problem = dm.Problem.complete(names, [f"s{number}" for number in range(positions)])
+        crowd = crowds.consistent(problem, np.zeros(problem.graph.edges))
+        for criterion in CRITERIA:
+            log = []
+            run = BallotExplorer(
+                problem, criterion, 1e-9, 1, record=lambda e, log=log: log.append(json.dumps(e))
+            )
+            crowds.hold(run, crowd, np.random.default_rng(2), ballots)
+            seconds = [time.process_time()]
+            events = [json.loads(line) for line in log]
+            seconds.append(time.process_time())
+            again = BallotExplorer(problem, criterion, 1e-9, 1)
+            for event in events:
+                again.note(event)
+            seconds.append(time.process_time())
+            assert again.progress == run.progress
+            seconds.append(time.process_time())
+            took = " | ".join(f"{second:.2f}" for second in np.diff(seconds))
+            print(f"| {candidates} x {positions} | {criterion} | {run.answers:,} | {took} |", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -111,11 +145,13 @@ def main():
     parser.add_argument("--runs", type=int, default=300)
     parser.add_argument("--wrong-runs", type=int, default=100)
     parser.add_argument("--seeds", type=int, default=4)
-    parser.add_argument("--only", choices=("errors", "costs"))
+    parser.add_argument("--only", choices=("errors", "costs", "restoring"))
     chosen = parser.parse_args()
-    if chosen.only != "errors":
+    if chosen.only in (None, "restoring"):
+        restoring()
+    if chosen.only in (None, "costs"):
         costs(chosen.seeds)
-    if chosen.only != "costs":
+    if chosen.only in (None, "errors"):
         errors(chosen.runs, chosen.wrong_runs)
 
 

@@ -52,8 +52,7 @@ def run(task):
 def collected(here, criterion, seed, budget):
     """Return wins, duels by pair, and ties."""
     if seed % 2:
-        counts = play(here, criterion, seed, budget).answer_counts
-        return counts.wins, counts.duels, counts.ties
+        return play(here, criterion, seed, budget).answer_counts.counted()
     rng = np.random.default_rng([seed, 6])
     pairs = here.table.count
     duels = rng.multinomial(budget, np.full(pairs, 1 / pairs))

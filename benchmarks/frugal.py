@@ -74,7 +74,8 @@ def run(job):
     criterion, family, size, algorithm, delta, seed, parameters = job
     preferences, winner, limit, _ = instance(criterion, family, *size)
     began = time.process_time()
-    result = dm.simulate(preferences, algorithm, delta=delta, seed=seed, **parameters)
+    assumed = {"assume_winner": True} if algorithm == "condorcet" else {}
+    result = dm.simulate(preferences, algorithm, delta=delta, seed=seed, **(assumed | parameters))
     return {
         "criterion": criterion, "family": family, "size": size, "algorithm": algorithm, "delta": delta,
         "seed": seed, "batch": parameters.get("batch", 1), "duels": result.duels,

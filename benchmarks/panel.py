@@ -5,6 +5,7 @@ normal, the same for all judges, and each judge adds Gumbel noise. Judges come o
 
     python benchmarks/panel.py                          the tables, some 10 minutes on one core
     python benchmarks/panel.py --panels 10              a quick look
+    python benchmarks/panel.py --panels 60 --first 2000 the panels of the documentation
     python benchmarks/panel.py --check 2000             random panels against the count of all answers
 """
 
@@ -52,7 +53,7 @@ def complete(candidates, positions):
     return dm.Problem.complete([f"c{i}" for i in range(candidates)], [f"s{j}" for j in range(positions)])
 
 
-def needed(count):
+def needed(count, begin):
     """Print how many answers were needed."""
     print(f"\nAnswers until certain, {count} panels each: median (5% - 95%) of those that end certain.\n")
     heads = [
@@ -62,22 +63,21 @@ def needed(count):
     print("| candidates x positions, judges | every pair |", " | ".join(heads), "|")
     print("|---" * (2 + len(heads)) + "|")
     for shape in SHAPES:
-        drawn = [random_utility(*shape, seed) for seed in range(count)]
+        drawn = {seed: random_utility(*shape, seed) for seed in range(begin, begin + count)}
         cells = []
         for criterion, consistent, size in SETTINGS:
-            few = drawn if criterion == "condorcet" else drawn[: max(7, count // 4)]
+            few = list(drawn.items())[: count if criterion == "condorcet" else max(7, count // 4)]
             results = [
-                simulate_panel(panel, criterion, consistent, seed, question_size=size)
-                for seed, panel in enumerate(few)
+                simulate_panel(panel, criterion, consistent, seed, question_size=size) for seed, panel in few
             ]
             duels = [result.duels for result in results if result.status in CERTAIN]
             low, middle, high = np.quantile(duels, [0.05, 0.5, 0.95])
             cells.append(f"{middle:,.0f} ({low:,.0f} - {high:,.0f})")
-        every = drawn[0].opinions.size
+        every = drawn[begin].opinions.size
         print(f"| {shape[0]} x {shape[1]}, {shape[2]} | {every:,} |", " | ".join(cells), "|", flush=True)
 
 
-def budgets(count):
+def budgets(count, begin):
     """Print how many panels are certain with so many questions a judge, and the certain shortfall if not."""
     shape = (8, 4, 20)
     print(f"\n{shape[0]} x {shape[1]} with {shape[2]} judges, {count} panels, so many questions each:\n")
@@ -85,7 +85,7 @@ def budgets(count):
     for each in (10, 15, 20, 25, 30, 40):
         results = [
             simulate_panel(random_utility(*shape, seed), seed=seed, questions_each=each)
-            for seed in range(count)
+            for seed in range(begin, begin + count)
         ]
         certain = sum(result.status in CERTAIN for result in results) / count
         beaten = sum(result.status == "no_winner" for result in results) / count
@@ -104,6 +104,33 @@ def speed():
             middle, high = 1e3 * np.quantile(times, [0.5, 0.99])
             name = f"{shape[0]} x {shape[1]}, {shape[2]}"
             print(f"| {name} | {criterion} | {len(times):,} | {middle:.2f} | {high:.2f} |", flush=True)
+
+
+def restore():
+    """Print how long it takes to restore a run of 100,000 answers from its events."""
+    candidates, positions, judges, answers = 20, 11, 50, 100_000
+    problem, rng = complete(candidates, positions), np.random.default_rng(0)
+    table, edges = problem.graph.pair_table, problem.edges
+    voters, strength = [f"v{judge}" for judge in range(judges)], rng.standard_normal(len(edges))
+    events = []
+    for voter in voters:
+        for pair in rng.permutation(table.count)[: answers // judges].tolist():
+            (first, position), (second, _) = edges[table.first[pair]], edges[table.second[pair]]
+            two, number = [first, second], len(events) // 2 + 1
+            asked = {"voter": voter, "position": position, "candidates": two, "until": None}
+            ahead = strength[table.first[pair]] - strength[table.second[pair]] + rng.logistic()
+            answer = [[name] for name in (two if ahead > 0 else two[::-1])]
+            events.append({"kind": "asked", "question": number, **asked})
+            events.append({"kind": "answered", "question": number, "answer": answer})
+    PanelExplorer(problem, voters).ask(1)  # compiled by now
+    begin = time.process_time()
+    run = PanelExplorer(problem, voters)
+    for event in events:
+        run.note(event)
+    asked = run.ask(1)
+    seconds = time.process_time() - begin
+    print(f"\n{len(events) // 2:,} answers restored, and the next question found: {seconds:.2f} s")
+    assert asked
 
 
 def play(shape, criterion, most):
@@ -156,7 +183,7 @@ def with_leaver(panel, criterion, ranks, seed, size, opinions):
             moment = None
         for question in run.ask(1, voter=panel.voters[int(rng.integers(len(panel.voters)))]):
             run.tell(question, answer_of(panel, question))
-    counted = run.state.judged[panel.voters.index(leaver)]
+    counted = run.state.counted[panel.voters.index(leaver)]
     for pair, (position, first, second) in enumerate(panels.pairs(panel.problem)):
         if not counted[pair]:
             opinions.pop((leaver, position, first, second), None)
@@ -168,11 +195,13 @@ if __name__ == "__main__":
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--panels", type=int, default=60, help="panels of each size")
+    parser.add_argument("--first", type=int, default=0, help="the seed of the first panel")
     parser.add_argument("--check", type=int, help="only compare so many random panels with the count")
     arguments = parser.parse_args()
     if arguments.check:
         check(arguments.check)
     else:
         speed()
-        budgets(arguments.panels)
-        needed(arguments.panels)
+        restore()
+        budgets(arguments.panels, arguments.first)
+        needed(arguments.panels, arguments.first)

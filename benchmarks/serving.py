@@ -1,8 +1,14 @@
-"""Votes per second over real HTTP with 50 voters at once, and how long they wait for a duel and a receipt.
+"""Votes per second over real HTTP, and how long voters wait for a question and a receipt.
 
-``python benchmarks/serving.py [--votes N] [--algorithm NAME]``. The server is `duelmatch serve` in a process
-of its own, without rate limits; the voters share this process, each with a connection that is kept. So on two
-cores the voters take one of them. Everybody has voted once before it is measured.
+``python benchmarks/serving.py [--votes N] [--other PYTHON] [--algorithm NAME] [--databases NAME ...]``
+
+Three crowds: 50 and 200 voters who answer at once, and 1,000 who pause for 2 seconds after each answer. The
+server is `duelmatch serve` in a process of its own, without rate limits; the voters share this process, each
+with a connection that is kept. So on two cores the voters take one of them. Everybody has voted once before
+it is measured. In a crowd, whoever has finished a ballot is followed by somebody else.
+
+``--other`` is the Python of an environment with another version of duelmatch, which is measured in turns with
+this one; the voters speak its dialect of the API. The load of the machine is printed with every line.
 """
 
 from __future__ import annotations
@@ -17,40 +23,44 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from time import perf_counter, sleep
 from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import urlopen
 
-from duelmatch.explorers.catalogue import DEFAULT
-from duelmatch.studies import Settings, Store
-from studies import SIZES, VOTERS, databases, percentile, problem_of
+from studies import SIZES, databases, percentile
+
+EDGES = 100
+BALLOT = 10
+"""Questions until somebody else comes, in a crowd."""
+
+PAUSE = 2.0
+"""Seconds between a voter's answers, more or less, of those who pause."""
+
+CROWDS = {"50 at once": (50, 0.0), "200 at once": (200, 0.0), "1,000 who pause 2 s": (1_000, PAUSE)}
 
 
 @contextmanager
-def server(store: str) -> Iterator[str]:
-    """Run a server; give its host and port."""
-    command = [
-        sys.executable,
-        "-c",
-        "from duelmatch.cli import main; main()",
-        "serve",
-        "--json",
-        "--no-limits",
-    ]
+def server(python: str | None, store: str) -> Iterator[tuple[str, int]]:
+    """Run a server; give its host and port, and the id of its process."""
+    command = [python or sys.executable, "-c", "from duelmatch.cli import main; main()"]
+    environment = os.environ | {"PYTHONUNBUFFERED": "1"}
+    if python is not None:
+        environment.pop("PYTHONPATH", None)
     with subprocess.Popen(
-        [*command, "--store", store, "--port", "0"],
+        [*command, "serve", "--json", "--no-limits", "--store", store, "--port", "0"],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env=os.environ | {"PYTHONUNBUFFERED": "1"},
+        env=environment,
     ) as process:
         try:
             assert process.stdout
             address = json.loads(process.stdout.readline())["address"]
             while not is_ready(address):
                 sleep(0.05)
-            yield urlsplit(address).netloc
+            yield urlsplit(address).netloc, process.pid
         finally:
             process.terminate()
 
@@ -63,86 +73,191 @@ def is_ready(address: str) -> bool:
         return False
 
 
-class Voter:
-    """Somebody who votes over HTTP, on a connection that is kept."""
+def processor_seconds(process: int) -> float:
+    """Return how long a process has been at work; other work on the machine hardly changes that."""
+    with open(f"/proc/{process}/stat", encoding="ascii") as stat:
+        user, system = stat.read().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
-    def __init__(self, place: str, study: str, token: str) -> None:
-        self._host, port = place.rsplit(":", 1)
-        self._port = int(port)
-        self._path = f"/api/v1/studies/{study}"
-        self._headers = (
-            f"Host: {place}\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n"
-        )
 
-    async def connect(self) -> None:
-        self._reader, self._writer = await asyncio.open_connection(self._host, self._port)
+class Connection:
+    """A connection that is kept, for one caller at a time."""
 
-    async def post(self, path: str, body: Any = None) -> Any:
+    def __init__(self, place: str) -> None:
+        self._place = place
+
+    async def open(self) -> None:
+        host, port = self._place.rsplit(":", 1)
+        self._reader, self._writer = await asyncio.open_connection(host, int(port))
+
+    async def post(self, path: str, token: str | None, body: Any = None) -> Any:
         text = "" if body is None else json.dumps(body)
-        length = f"Content-Length: {len(text)}\r\n\r\n"
-        self._writer.write(f"POST {self._path}{path} HTTP/1.1\r\n{self._headers}{length}{text}".encode())
-        head = await self._reader.readuntil(b"\r\n\r\n")
+        shown = "" if token is None else f"Authorization: Bearer {token}\r\n"
+        request = (
+            f"POST /api/v1/studies{path} HTTP/1.1\r\nHost: {self._place}\r\n{shown}"
+            f"Content-Type: application/json\r\nContent-Length: {len(text)}\r\n\r\n{text}"
+        ).encode()
+        try:
+            head = await self._sent(request)
+        except (asyncio.IncompleteReadError, ConnectionError):  # it was idle for too long, and closed
+            await self.open()
+            head = await self._sent(request)
         size = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
         content = await self._reader.readexactly(size)
-        assert head.startswith(b"HTTP/1.1 200"), content
+        assert head.startswith(b"HTTP/1.1 20"), content
         return json.loads(content)
 
+    async def _sent(self, request: bytes) -> bytes:
+        self._writer.write(request)
+        return await self._reader.readuntil(b"\r\n\r\n")
 
-async def vote(voters: list[Voter], votes: int) -> tuple[float, list[float], list[float]]:
-    """Return the seconds in all, of each ask, and of each tell."""
-    asks: list[float] = []
-    tells: list[float] = []
+
+@dataclass
+class Place:
+    """A study on a server, and the tokens of voters who have not come yet."""
+
+    address: str
+    study: str
+    tokens: list[str]
+    is_old: bool
+    """Whether it speaks of duels, as version 0.1.0 does."""
+    asks: list[float] = field(default_factory=list)
+    tells: list[float] = field(default_factory=list)
+
+    async def vote(self, connection: Connection, token: str, chance: random.Random) -> str:
+        """Ask and answer once; return the token of who did, perhaps a follower."""
+        begin = perf_counter()
+        while True:
+            question = await connection.post(f"/{self.study}/{'duel' if self.is_old else 'question'}", token)
+            if question["number"] is not None:
+                break
+            if question["reason"] == "all yours":
+                token = self.tokens.pop()
+                begin = perf_counter()
+            else:
+                assert question["reason"] == "waiting", question
+                await asyncio.sleep(0.005)
+        asked = perf_counter()
+        if self.is_old:
+            said = {"winner": sorted((question["left"], question["right"]))[chance.random() > 0.7]}
+            path = f"/{self.study}/duels/{question['number']}/answer"
+        else:
+            said = {"answer": sorted(question["candidates"])[chance.random() > 0.7]}
+            path = f"/{self.study}/questions/{question['number']}/answer"
+        await connection.post(path, token, said)
+        self.asks.append(asked - begin)
+        self.tells.append(perf_counter() - asked)
+        return token
+
+
+async def prepared(address: str, algorithm: str, voters: int, votes: int, is_old: bool) -> Place:
+    """Create a study, and invite as many voters as it takes."""
+    connection = Connection(address)
+    await connection.open()
+    candidates, positions = SIZES[EDGES]
+    new = {
+        "name": "A benchmark",
+        "problem": {
+            "candidates": [f"c{number:02}" for number in range(candidates)],
+            "positions": [f"p{number:02}" for number in range(positions)],
+        },
+        "settings": {"algorithm": algorithm},
+    }
+    panel = algorithm == "panel"
+    if panel:
+        new["voters"] = [{"name": f"v{number}"} for number in range(voters)]
+    made = await connection.post("", None, new)
+    if panel:
+        return Place(address, made["study"], [each["token"] for each in made["voters"]], is_old)
+    count = voters if is_old else voters + (votes + voters) * 3 // (2 * BALLOT)
+    tokens = [
+        (await connection.post(f"/{made['study']}/voters", made["organiser_token"], {}))["token"]
+        for _ in range(count)
+    ]
+    return Place(address, made["study"], tokens, is_old)
+
+
+async def crowd(place: Place, process: int, voters: int, votes: int, pause: float) -> tuple[float, float]:
+    """Let everybody vote; return the seconds that it took, after a first vote each, and the server's."""
+    connections = [Connection(place.address) for _ in range(voters)]
+    for connection in connections:
+        await connection.open()
+    tokens = [place.tokens.pop() for _ in connections]
+    chances = [random.Random(number) for number in range(voters)]
+    tokens = list(
+        await asyncio.gather(*(place.vote(*each) for each in zip(connections, tokens, chances, strict=True)))
+    )
+    place.asks.clear()
+    place.tells.clear()
     left = list(range(votes))
 
-    async def work(number: int, voter: Voter) -> None:
-        chance = random.Random(number)
+    async def work(connection: Connection, token: str, chance: random.Random) -> None:
+        if pause:
+            await asyncio.sleep(chance.uniform(0, pause))
         while left:
             left.pop()
-            begin = perf_counter()
-            while (duel := await voter.post("/duel"))["number"] is None:
-                assert duel["reason"] == "waiting", duel
-                await asyncio.sleep(0.005)
-            asked = perf_counter()
-            sides = sorted((duel["left"], duel["right"]))
-            await voter.post(f"/duels/{duel['number']}/answer", {"winner": sides[chance.random() > 0.7]})
-            asks.append(asked - begin)
-            tells.append(perf_counter() - asked)
+            token = await place.vote(connection, token, chance)
+            if pause:
+                await asyncio.sleep(chance.uniform(0.5, 1.5) * pause)
 
-    await asyncio.gather(*(voter.connect() for voter in voters))
-    begin = perf_counter()
-    await asyncio.gather(*(work(number, voter) for number, voter in enumerate(voters)))
-    assert len(tells) == votes
-    return perf_counter() - begin, asks, tells
+    begin, busy = perf_counter(), processor_seconds(process)
+    await asyncio.gather(*(work(*each) for each in zip(connections, tokens, chances, strict=True)))
+    return perf_counter() - begin, processor_seconds(process) - busy
 
 
-def voting(place: str, study: str, tokens: list[str], votes: int) -> tuple[float, list[float], list[float]]:
+async def measured(
+    address: str, process: int, algorithm: str, voters: int, votes: int, pause: float
+) -> tuple[Place, float, float]:
+    with urlopen(f"http://{address}/api/v1/openapi.json") as answer:
+        is_old = any(path.endswith("/duel") for path in json.load(answer)["paths"])
+    place = await prepared(address, algorithm, voters, votes, is_old)
     gc.collect()
     gc.freeze()  # or else all voters pause for 0.1 s now and then, and blame the server
-    return asyncio.run(vote([Voter(place, study, token) for token in tokens], votes))
+    return place, *await crowd(place, process, voters, votes, pause)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--votes", type=int, default=5_000)
-    parser.add_argument("--algorithm", default=DEFAULT)
+    parser.add_argument("--algorithm", default="condorcet")
+    parser.add_argument("--other", metavar="PYTHON", help="measure another version, in turns")
+    parser.add_argument("--databases", nargs="+", default=["SQLite", "PostgreSQL"])
+    parser.add_argument("--turns", type=int, default=1)
     options = parser.parse_args()
-    print(f"{options.algorithm} over HTTP, {VOTERS} voters at once, {options.votes:,} votes; ms as p50 / p99")
-    print("| Database | Edges | Votes per second | ask | tell |")
-    print("|---|---|---|---|---|")
+    print(f"{options.algorithm} over HTTP, {EDGES} edges, {options.votes:,} votes; ms as p50 / p99")
+    print("| Database | Voters | Version | Votes per second | ask | tell | Processor ms per vote | Load |")
+    print("|---|---|---|---|---|---|---|---|")
+    versions = {"this": None} | ({"other": options.other} if options.other else {})
     with databases() as addresses:
-        for name, address in addresses.items():
-            for edges in SIZES:
-                with Store(address) as store:
-                    study = store.create(problem_of(edges), Settings(options.algorithm), f"{edges}")
-                    tokens = [study.new_key("voter", study.add_voter()) for _ in range(VOTERS)]
-                with server(address) as place:
-                    voting(place, study.id, tokens, VOTERS)  # a first vote each, so that all is loaded
-                    seconds, asks, tells = voting(place, study.id, tokens, options.votes)
-                times = (f"{percentile(all, 0.5):.0f} / {percentile(all, 0.99):.0f}" for all in (asks, tells))
-                print(
-                    f"| {name} | {edges:,} | {options.votes / seconds:,.0f} | {' | '.join(times)} |",
-                    flush=True,
-                )
+        for name in options.databases:
+            for title, (voters, pause) in CROWDS.items():
+                for version, python in list(versions.items()) * options.turns:
+                    store = f"{addresses[name]}{version}" if name == "SQLite" else addresses[name]
+                    if name == "PostgreSQL":
+                        store = new_database(store)
+                    with server(python, store) as (address, process):
+                        place, seconds, busy = asyncio.run(
+                            measured(address, process, options.algorithm, voters, options.votes, pause)
+                        )
+                    times = [
+                        f"{percentile(each, 0.5):.0f} / {percentile(each, 0.99):.0f}"
+                        for each in (place.asks, place.tells)
+                    ]
+                    rate = len(place.tells) / seconds
+                    load = os.getloadavg()[0]
+                    work = f"{1000 * busy / len(place.tells):.2f}"
+                    row = [name, title, version, f"{rate:,.0f}", *times, work, f"{load:.1f}"]
+                    print(f"| {' | '.join(row)} |", flush=True)
+
+
+def new_database(url: str) -> str:
+    """Make another database on the same server, as the tables of two versions differ."""
+    import psycopg
+
+    name = f"d{random.randrange(10**9)}"
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}".encode())
+    return url.replace("/postgres?", f"/{name}?")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
-"""Studies: votes per second with 50 voters at once, and how long a log of 100,000 votes takes to restore.
+"""Studies: votes per second with 50 voters at once, and how long a log of 100,000 answers takes to restore.
 
-``python benchmarks/studies.py [--votes N] [--algorithm NAME] [--all]``. The voters are threads that call the
-study directly, without HTTP; the databases are SQLite in a temporary folder and PostgreSQL, synced to disk.
-Restoring is reading the log and letting the explorer think about it, which takes long with many edges.
+``python benchmarks/studies.py [--votes N] [--algorithm NAME ...] [--all]``. The voters are threads that call
+the study directly, without HTTP; in a crowd, whoever has finished a ballot is followed by somebody else. The
+databases are SQLite in a temporary folder and PostgreSQL, synced to disk. Restoring is reading the log into
+memory; looking is the first status after that.
 """
 
 from __future__ import annotations
@@ -20,14 +21,15 @@ from time import perf_counter, sleep
 import sqlalchemy as sa
 
 import duelmatch as dm
-from duelmatch.explorers.catalogue import DEFAULT
-from duelmatch.studies import Question, Settings, Store, Study, schema
-from duelmatch.studies.course import Course
+from duelmatch.studies import Feed, Nothing, Question, Settings, Store, Study, schema
+from duelmatch.studies.log import Held
+from duelmatch.studies.state import State
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 VOTERS = 50
 SIZES = {100: (10, 10), 2000: (50, 40)}
+ALGORITHMS = ("condorcet", "panel", "car-cond")
 
 
 def problem_of(edges: int) -> dm.Problem:
@@ -54,18 +56,23 @@ def voting(study: Study, votes: int) -> tuple[float, list[float], list[float]]:
     asks: list[float] = []
     tells: list[float] = []
     left = list(range(votes))
+    members = [voter.id for voter in study.voters()] or [study.add_voter() for _ in range(VOTERS)]
 
     def voter(number: int) -> None:
         chance = random.Random(number)
-        me = study.add_voter()
+        me = members[number]
         while left:
             left.pop()
             begin = perf_counter()
             while not isinstance(question := study.ask(me), Question):
-                sleep(0.005)
+                if question.reason == "all yours":
+                    me = study.add_voter()
+                elif question.reason == "done":
+                    return
+                else:
+                    sleep(0.005)
             asked = perf_counter()
-            sides = sorted((question.left, question.right))
-            study.tell(me, question.number, sides[chance.random() > 0.7])
+            study.tell(me, question.number, sorted(question.candidates)[chance.random() > 0.7])
             asks.append(asked - begin)
             tells.append(perf_counter() - asked)
 
@@ -78,71 +85,89 @@ def voting(study: Study, votes: int) -> tuple[float, list[float], list[float]]:
     return perf_counter() - begin, asks, tells
 
 
-def write_votes(store: Store, study: Study, votes: int) -> None:
-    """Write a log of so many votes by one voter, as if they had been given."""
+def write_answers(store: Store, study: Study, answers: int, judges: int) -> int:
+    """Write a log of so many answers, as if they had been given; return how many there are."""
     chance = random.Random(0)
-    voter = study.add_voter()
-    course = Course(study.problem, (), study.settings)
-    entries, questions = [], []
-    for number in range(1, votes + 1):
-        pair = course.choose({})
-        if pair is None:
-            raise SystemExit(f"{study.settings.algorithm} was sure after {number - 1:,} votes")
-        winner, loser = pair if chance.random() < 0.5 else pair[::-1]
-        course.push(number, winner, loser)
-        while course.ready:
-            course.run.tell_wins(course.take())
-            course.install()
-        about = {"study": study.id, "at": 0.0, "voter": voter, "question": number}
-        entries.append(about | {"seq": 2 * number + 1, "kind": "asked", "one": pair[0], "other": pair[1]})
-        entries.append(about | {"seq": 2 * number + 2, "kind": "answered", "one": winner, "other": loser})
-        row = {"study": study.id, "number": number, "voter": voter, "left": pair[0], "right": pair[1]}
-        answer = {"winner": winner, "answer": 2 * number + 2}
-        questions.append(row | answer | {"state": "answered", "expires_at": 0.0})
+    entries = study.entries()
+    state = State(entries[0])
+    state.note(entries[1:])
+    held = Held(study.id, "long", "open", state.seq, state.hash, 1_000_000.0)
+    feed = Feed(state, held)
+    voters = list(state.members)
+    number = 0
+    for told in range(answers):
+        while not isinstance(question := asked_of(feed, voters, number), Question):
+            number += 1
+            if question.reason == "done" or number > 10 * answers:
+                return flush(store, study, held, told)
+        feed.tell(question.voter, question.number, question.candidates[chance.random() < 0.5])
+        number += study.settings.kind == "panel"
+    return flush(store, study, held, answers)
+
+
+def asked_of(feed: Feed, voters: list[str], number: int) -> Question | Nothing:
+    """Ask the voter whose turn it is, who joins if need be."""
+    if feed.state.settings.kind == "panel":
+        return feed.ask(voters[number % len(voters)])
+    while number >= len(voters):
+        voters.append(f"{len(voters):016x}")
+        feed.enter(voters[-1], 1, ())
+    feed.state.kind.think()
+    return feed.ask(voters[number])
+
+
+def flush(store: Store, study: Study, held: Held, answers: int) -> int:
     with store.database.writing() as connection:
-        connection.execute(sa.insert(schema.entries), entries)
-        connection.execute(sa.insert(schema.questions), questions)
-        values = {"head": 2 * votes + 2, "questions": votes}
-        connection.execute(sa.update(schema.studies).where(schema.studies.c.id == study.id).values(values))
+        connection.execute(sa.insert(schema.entries), held.rows)
+        end = sa.update(schema.studies).where(schema.studies.c.id == study.id)
+        connection.execute(end.values(seq=held.seq, hash=held.hash))
+    return answers
+
+
+def restore(address: str, edges: int, algorithm: str, answers: int) -> str:
+    """Return how long reading a long log takes, and the first look at it."""
+    judges = 250
+    names = [f"J{number}" for number in range(judges)] if algorithm == "panel" else []
+    settings = Settings(algorithm, delta=1e-9, parameters={"consistent": False} if names else {})
+    with Store(address) as store:
+        study = store.create(problem_of(edges), settings, "long", names)
+        written = write_answers(store, study, answers, judges)
+    with Store(address) as store:
+        begin = perf_counter()
+        with store.states.reading(study.id) as state:
+            read = perf_counter()
+        assert state.answers == written
+        store.study(study.id).status()
+        looked = perf_counter()
+    return f"{written:,}: {read - begin:.1f} s, {looked - read:.1f} s"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--votes", type=int, default=5_000)
     parser.add_argument("--stored", type=int, default=100_000)
-    parser.add_argument("--all", action="store_true", help="restore 2,000 edges too, which takes minutes")
-    parser.add_argument("--algorithm", default=DEFAULT)
+    parser.add_argument("--all", action="store_true", help="2,000 edges too, which takes minutes")
+    parser.add_argument("--algorithm", nargs="*", default=ALGORITHMS)
     options = parser.parse_args()
-    print(f"{options.algorithm}, {VOTERS} voters at once, {options.votes:,} votes; milliseconds as p50 / p99")
-    print(f"| Database | Edges | Votes per second | ask | tell | Read {options.stored:,} votes | Think |")
+    print(f"{VOTERS} voters at once, {options.votes:,} votes; milliseconds as p50 / p99")
+    print("| Algorithm | Database | Edges | Votes per second | ask | tell | Restored: reading, looking |")
     print("|---|---|---|---|---|---|---|")
     with databases() as addresses:
-        for name, address in addresses.items():
-            for edges in SIZES:
-                with Store(address) as store:
-                    study = store.create(problem_of(edges), Settings(options.algorithm), f"{edges}")
-                    seconds, asks, tells = voting(study, options.votes)
-                times = (f"{percentile(all, 0.5):.0f} / {percentile(all, 0.99):.0f}" for all in (asks, tells))
-                restored = "| "
-                if options.all or edges == min(SIZES):
-                    restored = "{:.1f} s | {:.1f} s".format(*restore(address, edges, options))
-                rate = options.votes / seconds
-                print(f"| {name} | {edges:,} | {rate:,.0f} | {' | '.join(times)} | {restored} |", flush=True)
+        for algorithm in options.algorithm:
+            for name, address in addresses.items():
+                for edges in SIZES if options.all else [min(SIZES)]:
+                    row = measured(address, edges, algorithm, options)
+                    print(f"| {algorithm} | {name} | {edges:,} | {row} |", flush=True)
 
 
-def restore(address: str, edges: int, options: argparse.Namespace) -> tuple[float, float]:
-    """Return the seconds that reading a long log takes, and thinking about it."""
+def measured(address: str, edges: int, algorithm: str, options: argparse.Namespace) -> str:
+    names = [f"J{number}" for number in range(VOTERS)] if algorithm == "panel" else []
     with Store(address) as store:
-        study = store.create(problem_of(edges), Settings(options.algorithm), "long")
-        write_votes(store, study, options.stored)
-    with Store(address) as store:
-        begin = perf_counter()
-        board = store.board(study.id)
-        read = perf_counter()
-        board.think()
-        thought = perf_counter()
-    assert board.counted == options.stored
-    return read - begin, thought - read
+        study = store.create(problem_of(edges), Settings(algorithm), f"{edges}", names)
+        seconds, asks, tells = voting(study, options.votes)
+    times = (f"{percentile(all, 0.5):.0f} / {percentile(all, 0.99):.0f}" for all in (asks, tells))
+    restored = restore(address, edges, algorithm, options.stored)
+    return f"{len(tells) / seconds:,.0f} | {' | '.join(times)} | {restored}"
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,7 +12,7 @@ import pytest
 
 import duelmatch as dm
 from duelmatch.explorers import catalogue
-from duelmatch.instances import registry
+from duelmatch.instances import generators
 from duelmatch.studies import Settings, Store, Study
 from postgres import server
 
@@ -35,7 +35,7 @@ def own_registrations(monkeypatch: pytest.MonkeyPatch) -> None:
     dm.algorithms()  # those of installed packages are found once, before the first copy
     monkeypatch.setattr(catalogue, "_known", dict(catalogue._known))
     monkeypatch.setattr(catalogue, "_registered", {})
-    monkeypatch.setattr(registry, "_known", dict(registry._known))
+    monkeypatch.setattr(generators, "_known", dict(generators._known))
 
 
 @pytest.fixture(scope="session")
@@ -98,17 +98,17 @@ PROBLEM = dm.Problem.from_edges(
 
 
 @pytest.fixture
-def thoughtless(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let nobody think before somebody asks, so that a test can say when."""
-    monkeypatch.setattr(store, "think", lambda study: None)
-
-
-@pytest.fixture
 def new_study(store: Store) -> Callable[..., Study]:
     """Give a function that begins a study, with the settings it is given, and seed 0."""
 
-    def new(problem: dm.Problem = PROBLEM, algorithm: str = "car-cond", **settings: object) -> Study:
-        return store.create(problem, Settings(algorithm, **{"seed": 0} | settings), "A study")  # type: ignore[arg-type]
+    def new(
+        problem: dm.Problem = PROBLEM,
+        algorithm: str = "car-cond",
+        voters: Sequence[str] = (),
+        **settings: object,
+    ) -> Study:
+        chosen = Settings(algorithm, **{"seed": 0} | settings)  # type: ignore[arg-type]
+        return store.create(problem, chosen, "A study", voters)
 
     return new
 

@@ -95,8 +95,8 @@ def test_what_ask_keeps_can_be_estimated_from(tmp_path: Path) -> None:
     ("text", "sentence"),
     [
         ("position,winner,loser\n", "There are no answers"),
-        ("winner,loser\nann,bob\n", "the header must be position,winner,loser"),
-        ("position,winner,loser\nchair,ann,ann\n", "answer 1: 'ann' cannot win against itself"),
+        ("winner,loser\nann,bob\n", "there is no column 'position'"),
+        ("position,winner,loser\nchair,ann,ann\n", "line 2: 'ann' cannot win against itself"),
         ("position,winner,loser\nchair,ann,bob\neditor,ann,bob\nweb,ann,bob\n", "3 positions"),
     ],
 )
@@ -117,3 +117,38 @@ def test_a_vote_outside_the_problem_is_refused() -> None:
     problem = dm.Problem.complete(["ann", "bob"], ["chair"])
     with pytest.raises(dm.ProblemError, match=r"answer 2: .*'zoe'"):
         dm.estimate_preferences(votes_of(("ann", "bob", 1), ("zoe", "bob", 1)), problem)
+
+
+def test_ties_and_rankings_are_half_wins_and_all_their_pairs() -> None:
+    answers = [
+        dm.Answer("chair", ["ann", ("bob", "cyd")], "eve"),
+        dm.Answer("chair", ["bob", "ann"], weight=2.0),
+    ]
+    prefs = dm.estimate_preferences(answers, method="frequencies", smoothing=1.0)
+    assert prefs.probability("chair", "bob", "cyd") == 0.5
+    assert prefs.probability("chair", "ann", "cyd") == pytest.approx(1.5 / 2)
+    assert prefs.probability("chair", "ann", "bob") == pytest.approx(1.5 / 4)
+
+
+def test_a_file_may_have_voters_ties_and_rankings(tmp_path: Path) -> None:
+    duels, rankings = tmp_path / "duels.csv", tmp_path / "rankings.csv"
+    duels.write_text(
+        "voter,position,winner,loser,tie\neve,chair,ann,bob,no\neve,chair,bob,cyd,yes\neve,chair,ann,cyd,\n"
+    )
+    rankings.write_text('voter,position,ranking\neve,chair,"ann > bob = cyd"\n')
+    assert dm.estimate_preferences(duels) == dm.estimate_preferences(rankings)
+
+
+def test_answers_that_do_not_count_are_left_out(tmp_path: Path) -> None:
+    exported = tmp_path / "study.csv"
+    exported.write_text(
+        "entry,time,voter,question,position,ranking,struck,counts\n"
+        "3,2026-01-01,v1,1,chair,ann > bob,no,yes\n4,2026-01-01,v2,2,chair,bob > ann,yes,no\n"
+    )
+    prefs = dm.estimate_preferences(exported, method="frequencies")
+    assert prefs.probability("chair", "ann", "bob") == pytest.approx(1.5 / 2)
+
+
+def test_what_is_no_answer_is_refused() -> None:
+    with pytest.raises(dm.ProblemError, match="An Answer is needed"):
+        dm.estimate_preferences([("chair", "ann", "bob")])  # type: ignore[list-item]

@@ -66,7 +66,7 @@ with Store(sys.argv[1]) as store:
     study = store.study(listed.id)
     voter = study.voter_named("ann")
     while isinstance(question := study.ask(voter), Question):
-        study.tell(voter, question.number, min(question.left, question.right))
+        study.tell(voter, question.number, min(question.candidates))
     print(study.status().result)
 """
 
@@ -143,7 +143,7 @@ def test_both_are_in_an_experiment_and_its_report(environment: dict[str, str], t
 
 def test_a_study_runs_it(environment: dict[str, str], problem: Path, tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path}/studies.db"
-    options = ("--algorithm", "survey", "--times", "12", "--store", store)
+    options = ("--algorithm", "survey", "--parameter", "times=12", "--store", store)
     told(environment, "study", "create", problem, *options)
     (tmp_path / "voter.py").write_text(STUDY)
     assert "chair: ann (certified after 12 duels" in run(environment, tmp_path / "voter.py", store)

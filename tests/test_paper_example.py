@@ -103,3 +103,12 @@ def test_gaps_width_and_hardness() -> None:
     # {e3, e5} and {e1, e5} differ from the winner in one position, {e2, e4} in one, {e1, e4} in two
     assert dm.theory.verification_gaps(PREFS) == pytest.approx({E1: 0.05, E3: 0.05, E4: 0.275})
     assert dm.theory.width(TEAM) == 4
+
+
+def test_figures_5_to_7_every_matching_is_two_perfect_matchings_of_the_completed_graph() -> None:
+    """Appendix B.2: with n - l = 2 fictitious positions, each maximum matching counts (n - l)! times."""
+    names = TEAM.candidates
+    fictitious = [(name, position) for name in names for position in ("s3", "s4")]
+    completed = dm.Problem.from_edges([*TEAM.edges, *fictitious], candidates=names)
+    assert dm.matchings.count(TEAM) == 5
+    assert dm.matchings.count(completed) == 2 * 5

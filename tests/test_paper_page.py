@@ -90,10 +90,17 @@ def test_every_line_of_a_listing_has_its_place(number: int) -> None:
     assert f"### Algorithm {len(LISTINGS) + 1}" not in PAGE
 
 
-def test_every_row_says_where_its_code_is_or_that_there_is_none() -> None:
+def test_every_row_says_where_its_code_is_or_that_there_is_none_and_names_a_test() -> None:
     for kind in LABELS:
         for row in rows_of(kind):
             assert OBJECT.search(row[3]) or "not in code" in row[3], row[0]
+            assert TEST.search(row[4]) or "through the listings" in row[4], row[0]
+
+
+def test_what_is_used_without_a_number_has_its_test_too() -> None:
+    unnumbered = PAGE.partition("## What is used without a number")[2].partition("\n## ")[0]
+    for row in rows(unnumbered)[1:]:
+        assert TEST.search(row[2]), row[0]
 
 
 @each("name", sorted(set(OBJECT.findall(PAGE))))

@@ -93,6 +93,17 @@ def test_the_condorcet_margin_is_the_narrowest_win(seed: int) -> None:
     assert (margin == 0) == (abs(expected) < brute.TIE)
 
 
+@each("wins", [(0.55, 0.65, 0.3), (0.1, 0.7, 0.7), (0.35, 0.45, 0.7)])
+def test_rounding_makes_no_winner_of_a_tie(wins: tuple[float, float, float]) -> None:
+    """The two matchings of a ring, of which one scores 1/2 and a bit in floating point."""
+    ring = dm.Problem.from_edges([("a", "r"), ("b", "r"), ("b", "s"), ("c", "s"), ("c", "t"), ("a", "t")])
+    pairs = [("r", "a", "b"), ("s", "b", "c"), ("t", "c", "a")]
+    prefs = dm.Preferences(ring, dict(zip(pairs, wins, strict=True)))
+    assert prefs.condorcet_winner() is None
+    for chosen in ({"r": "a", "s": "b", "t": "c"}, {"r": "b", "s": "c", "t": "a"}):
+        assert prefs.condorcet_margin(ring.edge_numbers(chosen)) == 0
+
+
 @each("margin", [1e-6, 1e-9, 1e-10, 1e-11, 4e-12])
 @each("seed", range(12))
 def test_a_winner_by_a_hair_is_a_winner(seed: int, margin: float) -> None:
@@ -230,6 +241,7 @@ def test_rewards_are_named_by_edge() -> None:
     [
         ({}, "The probability of 'ann against bob at chair' and 'bob against cyd at editor' is missing"),
         (WIN | {("chair", "bob", "ann"): 0.55}, "contradict each other: they imply both 0.45 and 0.55"),
+        (WIN | {("chair", "bob", "ann"): 0.450001}, "contradict each other"),
         (WIN | {("chair", "ann", "ann"): 0.6}, "'ann' against itself at 'chair' is 0.5 by definition"),
         (WIN | {("chair", "ann", "dan"): 0.6}, "There is no candidate 'dan'"),
         (WIN | {("cook", "ann", "bob"): 0.6}, "There is no position 'cook'"),

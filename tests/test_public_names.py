@@ -34,7 +34,15 @@ PROMISED = {
     },
     "duelmatch.matchings": {"best", "count", "game_value", "marginals", "sample"},
     "duelmatch.theory": {"borda_gaps", "borda_hardness", "condorcet_gaps", "lower_bound", "width"},
-    "duelmatch.instances": {"bradley_terry", "cyclic", "equal_gaps", "paper_example", "planted", "uniform"},
+    "duelmatch.instances": {
+        "bradley_terry",
+        "cyclic",
+        "equal_gaps",
+        "paper_example",
+        "planted",
+        "rings",
+        "uniform",
+    },
 }
 
 PROMISED_MEMBERS = {

@@ -17,10 +17,11 @@ import brute
 import duelmatch as dm
 from duelmatch.experiments import crowds
 from duelmatch.experiments.crowds import Crowd
-from duelmatch.explorers.ballots import explorer as explorer_module
+from duelmatch.explorers.ballots import conclusions
 from duelmatch.explorers.ballots.bets import Bets
 from duelmatch.explorers.ballots.evidence import evidence
-from duelmatch.explorers.ballots.explorer import BallotExplorer, Seat
+from duelmatch.explorers.ballots.explorer import BallotExplorer
+from duelmatch.explorers.ballots.state import Participation
 
 DELTA = 0.1
 VOTERS = 150
@@ -65,15 +66,15 @@ def winner_of(preferences: dm.Preferences, criterion: str) -> tuple[int, ...]:
 
 
 def study(criterion: str, seed: int, **settings: object) -> BallotExplorer:
-    settings = {"size": 6} | settings
+    settings = {"size": 6, "assume_winner": True} | settings
     return BallotExplorer(PROBLEM, criterion, DELTA, seed, **settings)
 
 
 def ruled_out(explorer: BallotExplorer, winner: tuple[int, ...]) -> bool:
     """Whether the winner is not among the possible ones."""
-    rows = explorer._possible
+    rows = explorer.conclusions.possible
     if rows is None:
-        return not explorer._possible_edges[list(winner)].all()
+        return not explorer.conclusions.possible_edges[list(winner)].all()
     return not (rows == np.array(winner)).all(axis=1).any()
 
 
@@ -155,14 +156,14 @@ def striking_after_looking(criterion: str, seed: int, counting: str = "least") -
 
 def best_friend(run: BallotExplorer, winner: np.ndarray) -> str:
     """The voter whose ballot says most against the champion and for the winner."""
-    found, worst, name = run._evidence[-1], 0.0, ""
+    found, worst, name = run.conclusions.evidence[-1], 0.0, ""
     rows = winner[None, :]
-    for ballot, answers in zip(run.ballots[: found.settled], run.returned, strict=False):
+    for ballot, answers in zip(run.state.ballots[: found.settled], run.state.returned, strict=False):
         if ballot.voter in found.count.struck:
             continue
-        odds = Bets.of(run.designs[ballot.design], run._contest, rows, 0.0).odds
+        odds = Bets.of(run.state.designs[ballot.design], run.state.contest, rows, 0.0).odds
         y = 0.0
-        pairs = run._contest.pairs
+        pairs = run.state.contest.pairs
         for pair, value in zip(ballot.pairs, answers.value, strict=True):
             edge = winner[pairs.position[pair]]
             at = (
@@ -208,7 +209,8 @@ def _winner_without(preferences: dm.Preferences, gone: str, criterion: str) -> t
 def adding(criterion: str, seed: int) -> bool:
     """The fourth candidate comes after 50 voters."""
     crowd = latent(criterion, seed % INSTANCES)
-    run = BallotExplorer(dm.Problem.complete(["a", "b", "c"], ["s", "t"]), criterion, DELTA, seed, size=6)
+    three = dm.Problem.complete(["a", "b", "c"], ["s", "t"])
+    run = BallotExplorer(three, criterion, DELTA, seed, size=6, assume_winner=True)
 
     def come(run: BallotExplorer, came: int) -> None:
         if came == 50:
@@ -221,7 +223,25 @@ def adding(criterion: str, seed: int) -> bool:
     return ruled_out(run, tuple(run.problem.edge_numbers(winner)))
 
 
-def exactly_tied(criterion: str, seed: int) -> float:
+def tabled_ties(criterion: str, seed: int) -> bool:
+    with patch.object(conclusions, "MOST_LISTED", 3):
+        return exactly_tied(criterion, seed)
+
+
+def few_quitters_who_come_back(criterion: str, seed: int) -> bool:
+    """Twelve people, who answer pairs at different rates, leave, and come again under the same name."""
+    return play(
+        criterion,
+        seed,
+        lambda crowd: crowds.silent(crowd, lambda values: PAIR_RATES, patience=4),
+        come_back=12,
+        voters=60,
+        together=3,
+        at_once=2,
+    )
+
+
+def exactly_tied(criterion: str, seed: int) -> bool:
     """All line-ups are equally good to the crowd, and opposite to each other to its two types."""
     half = np.random.default_rng(seed % INSTANCES).integers(0, 2, PROBLEM.graph.pairs).astype(float)
     crowd = crowds.typed(PROBLEM, np.array([1.0, 1.0]), np.stack([half, 1 - half]))
@@ -231,7 +251,7 @@ def exactly_tied(criterion: str, seed: int) -> float:
 
 
 def tabled(criterion: str, seed: int) -> bool:
-    with patch.object(explorer_module, "MOST_LISTED", 3):
+    with patch.object(conclusions, "MOST_LISTED", 3):
         return play(criterion, seed)
 
 
@@ -248,8 +268,10 @@ SOUND = {
     "40 strikes, chosen after looking": striking_after_looking,
     "a candidate leaves": dropping,
     "a candidate comes late": adding,
+    "12 people who come back, skip and quit": few_quitters_who_come_back,
     "latent types, tables": tabled,
     "exact ties, a given line-up ruled out": exactly_tied,
+    "exact ties, tables": tabled_ties,
 }
 
 
@@ -268,7 +290,7 @@ def settled_as_completed(criterion: str, seed: int, wrong: bool = True) -> bool:
         return 0.01 if friendly > 3 else 10.0
 
     run = study(criterion, seed)
-    run._threshold = np.inf
+    run.conclusions.threshold = np.inf
     order = crowds.hold(
         run, crowds.paced(crowd, speed), np.random.default_rng([seed, 11]), VOTERS, together=60, at_once=1
     )
@@ -277,9 +299,15 @@ def settled_as_completed(criterion: str, seed: int, wrong: bool = True) -> bool:
 
 def _settled(run: BallotExplorer, order: list[int], winner: np.ndarray) -> bool:
     """Whether the winner is ruled out if the ballots are settled in this order."""
-    ballots = [dataclasses.replace(run.ballots[number], number=place) for place, number in enumerate(order)]
+    ballots = [
+        dataclasses.replace(run.state.ballots[number], number=place) for place, number in enumerate(order)
+    ]
     found = evidence(
-        run._contest, run.designs, ballots, [run.returned[number] for number in order], rows=winner[None, :]
+        run.state.contest,
+        run.state.designs,
+        ballots,
+        [run.state.returned[number] for number in order],
+        rows=winner[None, :],
     )
     return bool(found.peak[0] >= np.log(1 / DELTA))
 
@@ -289,18 +317,20 @@ def silence_as_half(criterion: str, seed: int, wrong: bool = True) -> bool:
     problem = dm.Problem.complete(["a", "b"], ["s", "t"])
     crowd = crowds.independent(dm.Preferences(problem, {("s", "a", "b"): 0.65, ("t", "a", "b"): 0.60}))
     quiet = crowds.silent(crowd, lambda values: np.array([0.3, 1.0]))
-    run = BallotExplorer(problem, criterion, DELTA, seed, size=2, silence="any" if wrong else "blind")
+    silence = "any" if wrong else "blind"
+    run = BallotExplorer(problem, criterion, DELTA, seed, size=2, silence=silence, assume_winner=True)
     if wrong:
-        closing = run._leave
+        ending = run._end
 
-        def leave(seat: Seat) -> None:
-            answers, ballot = run.returned[seat.ballot], run.ballots[seat.ballot]
-            run._estimates.duels[ballot.pairs[answers.missing]] += 1
-            run._estimates.wins[ballot.pairs[answers.missing]] += 0.5
-            answers.value[answers.missing] = 0.5
-            closing(seat)
+        def end(part: Participation) -> None:
+            if not part.over:
+                answers, ballot = run.state.returned[part.ballot], run.state.ballots[part.ballot]
+                run.state.tally.duels[ballot.pairs[answers.missing]] += 1
+                run.state.tally.wins[ballot.pairs[answers.missing]] += 0.5
+                answers.value[answers.missing] = 0.5
+            ending(part)
 
-        run._leave = leave
+        run._end = end
     crowds.hold(run, quiet, np.random.default_rng([seed, 11]), 2500 if wrong else 800)
     return ruled_out(run, tuple(problem.edge_numbers(dm.Matching({"s": "a", "t": "b"}))))
 

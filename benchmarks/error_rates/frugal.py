@@ -233,13 +233,14 @@ def run_setting(setting: Setting, run: int) -> Trial:
     preferences = instance(setting.family, setting.algorithm, run % INSTANCES)
     started = process_time()
     with _as_set(setting):
+        assumed = {"assume_winner": True} if setting.algorithm == "condorcet" else {}
         explorer = dm.explorer(
             setting.algorithm,
             preferences.problem,
             setting.level,
             seed=run,
             max_duels=setting.most_duels,
-            **dict(setting.parameters),
+            **(assumed | dict(setting.parameters)),
         )
         rng = np.random.default_rng([run, ANSWERS])
         while not explorer.done:

@@ -39,7 +39,8 @@ early would be wrong.
 
 {table("| Family | Instances |", "ll", ((family.name, family.about) for family in FAMILIES.values()))}
 
-*Perhaps none*: `assume_winner=False`; where there is no winner, every matching certified is an error, and
+Runs of condorcet take a winner for granted (`assume_winner=True`), but for these. *Perhaps none*:
+`assume_winner=False`; where there is no winner, every matching certified is an error, and
 where there is one, so is the answer that there is none. *Epsilon*: an error is an answer that loses to the
 winner, or is below it, by more; if perhaps there is none, one that loses to any matching by more. *Tables*:
 the wealth is kept by edges, as it is for thousands of matchings. *Told out of order*: duel by duel in random

@@ -83,11 +83,13 @@ delta = 0.05. Both get the same answers: the n-th duel of two candidates ends th
 
 {schedule_table(comparisons)}
 
-Ratios far below 1 are no mistake. `clucb-borda-exact` ends an epoch once no rival can be more than epsilon
-ahead, and begins the next, with half the epsilon, from nothing. To be certified, what the rival may be ahead
-has to fall from above epsilon to below 0 between two looks, and the longer steps of the sparse schedule get
-there some epochs earlier. And where edges meet themselves with different chances, `clucb-borda-pac` does
-better to ask about all of them equally often than to make their radii equal, as the listing does.
+Ratios far below 1 are no mistake. Under `every` the CLUCB algorithms pay for a bias that their opponents do
+not have, as the listings do; `sparse` does not. `clucb-borda-exact` ends an epoch once no rival can be more
+than epsilon ahead, and begins the next, with half the epsilon, from nothing. To be certified, what the rival
+may be ahead has to fall from above epsilon to below 0 between two looks, and the longer steps of the sparse
+schedule get there some epochs earlier. And where edges meet themselves with different chances,
+`clucb-borda-pac` does better to ask about all of them equally often than to make their radii equal, as
+the listing does.
 
 ## One position
 

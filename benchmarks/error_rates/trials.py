@@ -21,7 +21,8 @@ from benchmarks.error_rates.families import FAMILIES, Ahead, instance
 from scipy import stats
 
 import duelmatch as dm
-from duelmatch.experiments.correctness import Correctness, Verdict, clopper_pearson
+from duelmatch.experiments.cell import Known, Verdict
+from duelmatch.experiments.simulation import clopper_pearson
 from duelmatch.explorers import car_cond
 from duelmatch.preferences import Criterion
 from duelmatch.theory.confidence import paper_scale
@@ -103,7 +104,7 @@ def run_single(algorithm: str, arms: int, run: int) -> Trial:
 
 def judge(result: dm.Result, preferences: dm.Preferences, criterion: Criterion, delta: float) -> Verdict:
     """Compare a result with the winner."""
-    return Correctness(preferences, criterion).verdict(result, delta)
+    return Known(preferences, criterion).verdict(result, delta)
 
 
 @contextmanager

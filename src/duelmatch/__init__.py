@@ -8,13 +8,14 @@ Matching({'s1': 'c2', 's2': 'c4'})
 A name is imported when it is first used, so that ``import duelmatch`` costs next to nothing.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from duelmatch.lazy import lazily
 from duelmatch.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from duelmatch import experiments, instances, matchings, theory
+    from duelmatch.answers import Answer
     from duelmatch.errors import (
         AlgorithmError,
         DuelError,
@@ -35,10 +36,11 @@ if TYPE_CHECKING:
         register_algorithm,
     )
     from duelmatch.explorers.explorer import Explorer, explore, explorer
+    from duelmatch.explorers.panel.decision import decide
     from duelmatch.explorers.result import Progress, Result
     from duelmatch.files.preflib import load_preflib
     from duelmatch.files.problems import load_preferences, load_problem, save_problem
-    from duelmatch.instances.registry import register_generator
+    from duelmatch.instances.generators import register_generator
     from duelmatch.models.standings import Standings, standings
     from duelmatch.panel import Panel
     from duelmatch.preferences import Preferences
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Algorithm",
     "AlgorithmError",
+    "Answer",
     "Assumption",
     "Details",
     "Duel",
@@ -67,6 +70,7 @@ __all__ = [
     "Standings",
     "TooLargeError",
     "algorithms",
+    "decide",
     "estimate_preferences",
     "experiments",
     "explore",
@@ -84,41 +88,53 @@ __all__ = [
     "theory",
 ]
 
+_HOMES: dict[str, tuple[str, ...]] = {
+    "answers": ("Answer",),
+    "errors": (
+        "AlgorithmError",
+        "DuelError",
+        "DuelmatchError",
+        "FileError",
+        "MissingExtraError",
+        "NoMatchingError",
+        "ProblemError",
+        "TooLargeError",
+    ),
+    "estimation": ("estimate_preferences",),
+    "experiments": (),
+    "experiments.simulation": ("simulate",),
+    "explorers.catalogue": (
+        "Algorithm",
+        "Assumption",
+        "Parameter",
+        "algorithms",
+        "register_algorithm",
+    ),
+    "explorers.explorer": ("Explorer", "explore", "explorer"),
+    "explorers.panel.decision": ("decide",),
+    "explorers.result": ("Progress", "Result"),
+    "files.preflib": ("load_preflib",),
+    "files.problems": ("load_preferences", "load_problem", "save_problem"),
+    "instances": (),
+    "instances.generators": ("register_generator",),
+    "matchings": (),
+    "models.standings": ("Standings", "standings"),
+    "panel": ("Panel",),
+    "preferences": ("Preferences",),
+    "problem": ("Details", "Duel", "Matching", "Problem"),
+    "theory": (),
+}
+"""Where each name lives; a module that is mapped to nothing is itself one."""
+
 if not TYPE_CHECKING:  # a type checker would take any name for one of ours
-    __getattr__, __dir__ = lazily(
-        "duelmatch",
-        {
-            "errors": (
-                "AlgorithmError",
-                "DuelError",
-                "DuelmatchError",
-                "FileError",
-                "MissingExtraError",
-                "NoMatchingError",
-                "ProblemError",
-                "TooLargeError",
-            ),
-            "estimation": ("estimate_preferences",),
-            "experiments": (),
-            "experiments.simulation": ("simulate",),
-            "explorers.catalogue": (
-                "Algorithm",
-                "Assumption",
-                "Parameter",
-                "algorithms",
-                "register_algorithm",
-            ),
-            "explorers.explorer": ("Explorer", "explore", "explorer"),
-            "explorers.result": ("Progress", "Result"),
-            "files.preflib": ("load_preflib",),
-            "files.problems": ("load_preferences", "load_problem", "save_problem"),
-            "instances": (),
-            "instances.registry": ("register_generator",),
-            "matchings": (),
-            "models.standings": ("Standings", "standings"),
-            "panel": ("Panel",),
-            "preferences": ("Preferences",),
-            "problem": ("Details", "Duel", "Matching", "Problem"),
-            "theory": (),
-        },
-    )
+
+    def __getattr__(name):
+        for module, names in _HOMES.items():
+            if name in names or (name == module and not names):
+                found = import_module(f"{__name__}.{module}")
+                globals()[name] = getattr(found, name) if names else found
+                return globals()[name]
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
+    def __dir__():
+        return sorted({*globals(), *__all__})

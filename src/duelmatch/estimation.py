@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from duelmatch.answers import Answer
 from duelmatch.errors import ProblemError
-from duelmatch.files.answers import ANSWERS_BYTES, Comparison, read_answers
+from duelmatch.files.answers import ANSWERS_BYTES, Comparison, read_rankings
 from duelmatch.files.problems import load_problem
 from duelmatch.files.text import AnyPath, naming, read_text
 from duelmatch.preferences import Preferences
@@ -34,13 +35,15 @@ TOLERANCE = 1e-9
 
 
 def estimate_preferences(
-    answers: AnyPath | Iterable[Comparison],
+    answers: AnyPath | Iterable[Answer | Comparison],
     problem: Problem | AnyPath | None = None,
     method: Method = "bradley-terry",
     smoothing: float = 1.0,
 ) -> Preferences:
-    """Estimate preferences from answers: a CSV ``position,winner,loser[,weight]``, or comparisons.
+    """Estimate preferences from answers, those of a CSV or given as :class:`duelmatch.Answer`.
 
+    A CSV has the columns ``position,winner,loser`` or ``position,ranking``, and perhaps ``voter``, ``tie``
+    and ``weight``. A tie is half a win for each, and a ranking says something of every two who are in it.
     Without a problem, its candidates and positions are those that the answers name.
 
     :raises FileError: if the file cannot be read or understood.
@@ -55,18 +58,28 @@ def estimate_preferences(
     known = problem if problem is None or isinstance(problem, Problem) else load_problem(problem)
     if isinstance(answers, (str, os.PathLike)):
         with naming(answers) as file:
-            given = read_answers(read_text(file, ANSWERS_BYTES), known)
-            return _estimated(given, known, method, float(smoothing))
-    return _estimated(list(answers), known, method, float(smoothing))
+            rows = read_rankings(read_text(file, ANSWERS_BYTES), known)
+            return _estimated([row.answer for row in rows], known, method, float(smoothing))
+    return _estimated([_as_answer(answer) for answer in answers], known, method, float(smoothing))
+
+
+def _as_answer(answer: Answer | Comparison) -> Answer:
+    if isinstance(answer, Comparison):
+        if answer.winner == answer.loser:
+            raise ProblemError(f"'{answer.winner}' cannot win against itself.")
+        return Answer(answer.position, (answer.winner, answer.loser), None, answer.weight)
+    if not isinstance(answer, Answer):
+        raise ProblemError(f"An Answer is needed, not {answer!r:.80}.")
+    return answer
 
 
 def _estimated(
-    answers: list[Comparison], problem: Problem | None, method: Method, smoothing: float
+    answers: list[Answer], problem: Problem | None, method: Method, smoothing: float
 ) -> Preferences:
     if not answers:
         raise ProblemError("There are no answers to estimate from.")
     if problem is None:
-        edges = ((name, answer.position) for answer in answers for name in (answer.winner, answer.loser))
+        edges = ((name, answer.position) for answer in answers for name in answer.candidates)
         problem = Problem.from_edges(dict.fromkeys(edges))
     wins = _wins(answers, problem)
     graph = problem.graph
@@ -79,12 +92,16 @@ def _estimated(
     return Preferences.from_matrix(problem, matrix)
 
 
-def _wins(answers: list[Comparison], problem: Problem) -> NDArray[np.float64]:
-    """Return how much of the weight each edge won against each other."""
+def _wins(answers: list[Answer], problem: Problem) -> NDArray[np.float64]:
+    """Return how much of the weight each edge won against each other; of a tie each has half."""
     wins = np.zeros((problem.graph.edges,) * 2)
     for place, answer in enumerate(answers, start=1):
         try:
-            wins[answer.edges(problem)] += answer.weight
+            for better, worse, tie in answer.pairs():
+                edges = [problem.edge_number(name, answer.position) for name in (better, worse)]
+                share = 0.5 if tie else 1.0
+                wins[edges[0], edges[1]] += share * answer.weight
+                wins[edges[1], edges[0]] += (1.0 - share) * answer.weight
         except ProblemError as error:
             raise ProblemError(f"answer {place}: {error}") from None
     return wins

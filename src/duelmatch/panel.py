@@ -15,13 +15,11 @@ from numbers import Rational, Real
 import numpy as np
 from numpy.typing import NDArray
 
+from duelmatch.answers import Ranking
 from duelmatch.errors import ProblemError, listed
 from duelmatch.graph import Mask
 from duelmatch.preferences import Preferences
 from duelmatch.problem import Problem
-
-Ranking = Sequence[str | tuple[str, ...]]
-"""Candidates, best first; those between whom there is no difference are together in a tuple."""
 
 Rankings = Mapping[tuple[str, str], Ranking]
 """(voter, position) to the voter's ranking there."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ from duelmatch.matchings.assignment import best_matching, best_other_matching
 from duelmatch.matchings.counting import edge_marginals
 from duelmatch.matchings.game import Game
 from duelmatch.matchings.minimax import least_beaten
+from duelmatch.matchings.reference import reference_of
 from duelmatch.problem import Matching, Problem
 
 Criterion = Literal["borda", "condorcet"]
@@ -48,13 +50,17 @@ class Preferences:
             )
         self.problem = problem
         graph = problem.graph
-        matrix = np.full((graph.edges, graph.edges), np.nan)
+        matrix = np.zeros((graph.edges, graph.edges))
+        for low, high in pairwise(graph.start.tolist()):
+            matrix[low:high, low:high] = np.nan
         np.fill_diagonal(matrix, 0.5)
+        number = {edge: place for place, edge in enumerate(problem.edges)}
         for pair, probability in win.items():
             _check_pair(pair, probability)
             position, first, second = pair
-            row = problem.edge_number(first, position)
-            column = problem.edge_number(second, position)
+            row, column = number.get((first, position), -1), number.get((second, position), -1)
+            if row < 0 or column < 0:
+                problem.edge_number(first if row < 0 else second, position)  # says what is wrong
             if first == second and probability != 0.5:
                 raise ProblemError(f"'{first}' against itself at '{position}' is 0.5 by definition.")
             known = matrix[row, column]
@@ -67,7 +73,6 @@ class Preferences:
             if np.isnan(known):
                 matrix[row, column] = probability
                 matrix[column, row] = 1.0 - probability
-        matrix[~graph.comparable] = 0.0
         if np.isnan(matrix).any():
             raise ProblemError(self._missing_sentence(matrix))
         self._seal(matrix)
@@ -153,13 +158,22 @@ class Preferences:
         """Return w(e) by name: {(candidate, position): reward}."""
         return dict(zip(self.problem.edges, self.edge_rewards.tolist(), strict=True))
 
-    def borda_score(self, matching: Mapping[str, str]) -> float:
-        """Return B(M): the average score of the matching against all maximum matchings."""
-        return float(self.edge_rewards[self.problem.edge_numbers(matching)].mean())
+    def borda_score(
+        self, matching: Mapping[str, str], reference: Literal["decisions", "candidates"] = "decisions"
+    ) -> float:
+        """Return B(M): the average score of the matching against all maximum matchings.
 
-    def borda_winner(self) -> Matching:
+        With ``reference="candidates"``, against a random candidate of each position instead.
+        """
+        return float(self._rewards_against(reference)[self.problem.edge_numbers(matching)].mean())
+
+    def borda_winner(self, reference: Literal["decisions", "candidates"] = "decisions") -> Matching:
         """Return a matching with the highest Borda score; ask :meth:`borda_margin` whether it is alone."""
-        return self.problem.matching(self._best_edges)
+        if reference == "decisions":
+            return self.problem.matching(self._best_edges)
+        best = best_matching(self.problem.graph, self._rewards_against(reference))
+        assert best is not None, "a Problem has a matching"
+        return self.problem.matching(best)
 
     def borda_margin(self) -> float:
         """Return how far the Borda winner's score is above the runner-up's: 0 for a tie, inf if alone."""
@@ -172,18 +186,9 @@ class Preferences:
         return margin if margin > TIE else 0.0
 
     def condorcet_winner(self) -> Matching | None:
-        """Return the matching that beats every other with a score above 1/2; None if there is none.
-
-        If it exists it is the only optimum of the max-min game over the matching polytope (no mixture
-        of matchings does as well against it), so one LP finds the only possible winner and one round
-        of assignment problems proves or refutes it.
-        """
-        graph = self.problem.graph
-        strategy = Game(graph, SHARPENING * self.matrix).solve().x
-        assert strategy is not None, "a Problem has a matching"
-        champion = best_matching(graph, strategy)
-        assert champion is not None, "a Problem has a matching"
-        return self.problem.matching(champion) if self.condorcet_margin(champion) > 0 else None
+        """Return the matching that beats every other with a score above 1/2; None if there is none."""
+        winner = self._condorcet_edges
+        return None if winner is None else self.problem.matching(winner)
 
     def least_beaten(self) -> tuple[Matching, float]:
         """Return the matching whose worst defeat is smallest, and that defeat per position: 0 if unbeaten.
@@ -209,10 +214,30 @@ class Preferences:
             return self._best_edges
         if criterion != "condorcet":
             raise ProblemError(f"The criterion must be 'borda' or 'condorcet', not {criterion!r:.80}.")
-        winner = self.condorcet_winner()
-        if winner is None:
+        if self._condorcet_edges is None:
             raise ProblemError("These preferences have no Condorcet winner, so it has no gaps.")
-        return self.problem.edge_numbers(winner)
+        return self._condorcet_edges
+
+    @cached_property
+    def _best_edges(self) -> Indices:
+        best = best_matching(self.problem.graph, self.edge_rewards)
+        assert best is not None, "a Problem has a matching"
+        return best
+
+    @cached_property
+    def _condorcet_edges(self) -> Indices | None:
+        """The Condorcet winner.
+
+        If it exists it is the only optimum of the max-min game over the matching polytope (no mixture
+        of matchings does as well against it), so one LP finds the only possible winner and one round
+        of assignment problems proves or refutes it.
+        """
+        graph = self.problem.graph
+        strategy = Game(graph, SHARPENING * self.matrix).solve().x
+        assert strategy is not None, "a Problem has a matching"
+        champion = best_matching(graph, strategy)
+        assert champion is not None, "a Problem has a matching"
+        return champion if self.condorcet_margin(champion) > 0 else None
 
     def condorcet_margin(self, champion: Indices) -> float:
         """Return the smallest f(champion, M) - 1/2 over all other matchings M: above 0 for the winner."""
@@ -224,11 +249,13 @@ class Preferences:
         margin = float(against[rival].mean()) - 0.5
         return margin if abs(margin) > TIE else 0.0
 
-    @cached_property
-    def _best_edges(self) -> Indices:
-        best = best_matching(self.problem.graph, self.edge_rewards)
-        assert best is not None, "a Problem has a matching"
-        return best
+    def _rewards_against(self, reference: str) -> Vector:
+        if reference == "decisions":
+            return self.edge_rewards
+        if reference != "candidates":
+            raise ProblemError(f"The reference must be 'decisions' or 'candidates', not {reference!r:.50}.")
+        rewards: Vector = self.matrix @ reference_of(self.problem.graph, "candidates").shares
+        return rewards
 
 
 def _check_pair(pair: object, probability: object) -> None:

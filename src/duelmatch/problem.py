@@ -14,7 +14,7 @@ from types import MappingProxyType
 import numpy as np
 
 from duelmatch.errors import NoMatchingError, ProblemError, listed
-from duelmatch.graph import Graph, Indices
+from duelmatch.graph import Graph, Indices, Vector
 
 LONGEST_NAME = 200
 
@@ -175,6 +175,13 @@ class Problem:
             matching = Matching(matching)
         numbers = [self.edge_number(matching[position], position) for position in self.positions]
         return np.array(numbers, dtype=np.intp)
+
+    def edge_vector(self, values: Mapping[tuple[str, str], float]) -> Vector:
+        """Return numbers given by name, {(candidate, position): number}, in edge order: 0 where none is."""
+        vector = np.zeros(self.graph.edges)
+        for (candidate, position), number in values.items():
+            vector[self.edge_number(candidate, position)] = number
+        return vector
 
     def matching(self, edge_numbers: Iterable[int]) -> Matching:
         """Return the named matching made of these edges."""

@@ -31,15 +31,19 @@ from types import FrameType
 from typing import Any, ClassVar
 
 import numpy as np
-import pytest
 
-from duelmatch.errors import DuelError
+from duelmatch.errors import DuelError, MissingExtraError
 from duelmatch.experiments.simulation import answer_round
 from duelmatch.explorers.engine import Outcome, Round, RoundAnswers
 from duelmatch.explorers.explorer import Explorer, drive, explorer
 from duelmatch.explorers.result import Progress, Result
 from duelmatch.preferences import Preferences
 from duelmatch.problem import Duel, Matching, Problem
+
+try:
+    import pytest
+except ImportError:
+    raise MissingExtraError("duelmatch.testing needs pytest: pip install pytest") from None
 
 __all__ = ["ExplorerConformance"]
 

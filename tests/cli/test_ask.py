@@ -207,21 +207,25 @@ class TestTheEnd:
         assert result.exit_code == 0
         page = flat(result.output)
         assert "duels: certified" in page
-        assert "This is the Condorcet winner, if a Condorcet winner exists: put against any other" in page
+        assert "This is the Condorcet winner: put against any other" in page
         assert "The chance that this is wrong is at most 50%" in page
         assert "NOT CERTIFIED" not in page.partition("Result after")[2]
 
     @each(
         ("options", "answers", "said"),
         [
-            ([], "ann", "This is the Condorcet winner, if a Condorcet winner exists: put against any other"),
-            (["--no-assume-winner"], "ann", "This is the Condorcet winner: put against any other"),
             (
-                ["--epsilon", "0.3"],
+                ["--assume-winner"],
+                "ann",
+                "This is the Condorcet winner, if a Condorcet winner exists: put against any other",
+            ),
+            ([], "ann", "This is the Condorcet winner: put against any other"),
+            (
+                ["--epsilon", "0.3", "--assume-winner"],
                 "ann bob",
                 "if a Condorcet winner exists: put against the Condorcet winner,",
             ),
-            (["--epsilon", "0.3", "--no-assume-winner"], "ann bob", "good enough: put against any other"),
+            (["--epsilon", "0.3"], "ann bob", "good enough: put against any other"),
         ],
     )
     def test_says_what_is_taken_for_granted(self, options: list[str], answers: str, said: str) -> None:
@@ -362,7 +366,7 @@ class TestResuming:
             (["--seed", "3"], "seed is 3 but was 0"),
             (["--schedule", "every"], "schedule is every but was None"),
             (["--algorithm", "clucb-borda-pac", "--epsilon", "0.1"], "epsilon is 0.1 but was None"),
-            (["--no-assume-winner"], "assume_winner is False but was True"),
+            (["--assume-winner"], "assume_winner is True but was False"),
             (["--batch", "1"], "batch is 1 but was 5"),
         ],
     )
@@ -376,14 +380,19 @@ class TestResuming:
         assert "--votes" in result.stderr
         assert Path("team.votes.csv").read_bytes() == before
 
-    def test_takes_even_a_no_from_before(self) -> None:
-        options = ["--no-assume-winner", "--batch", "3"]
+    def test_takes_even_a_yes_from_before(self) -> None:
+        options = ["--assume-winner", "--batch", "3"]
         ask("team.yaml", *options, answers="1 1 1 1")
         again = read("team.yaml")
-        assert (again["assume_winner"], again["batch"], again["epsilon"]) == (False, 3, None)
-        result = ask("team.yaml", "--assume-winner")
+        assert (again["assume_winner"], again["batch"], again["epsilon"]) == (True, 3, None)
+        result = ask("team.yaml", "--no-assume-winner")
         assert result.exit_code == 3
-        assert "assume_winner is True but was False" in result.stderr
+        assert "assume_winner is False but was True" in result.stderr
+
+    def test_compares_two_at_a_time(self) -> None:
+        result = ask("team.yaml", "--question-size", "3", answers="1")
+        assert result.exit_code == 2
+        assert "leave out --question-size" in result.stderr
 
     def test_with_answers_from_before_there_were_other_algorithms(self) -> None:
         """Their settings do not have what is new, and name the algorithm, whatever the default is by now."""

@@ -51,3 +51,7 @@ def test_reads_a_table_of_preferences(write: Any) -> None:
 def test_checks_the_preferences_too(write: Any) -> None:
     path = write("edges: {chair: [ann, bob]}\npreferences: {chair: [[ann, bob, 1.5]]}\n")
     assert "between 0 and 1" in run("check", path, code=3).stderr
+
+
+def test_a_folder_is_not_a_file() -> None:
+    assert run("check", ".", code=3).stderr == "Error: .: This is a directory, not a file.\n"

@@ -72,6 +72,6 @@ def test_quick_leaves_out_the_information_limit() -> None:
     assert "Information limit:" not in run("plan", "example:lineup", "--quick").stdout
 
 
-@each("option", ["--delta=0", "--delta=nan", "--epsilon=0", "--epsilon=inf", "--gap=0.6"])
+@each("option", ["--delta=0", "--delta=1e-300", "--delta=nan", "--epsilon=0", "--epsilon=inf", "--gap=0.6"])
 def test_numbers_out_of_range_are_wrong_usage(option: str) -> None:
     run("plan", "example:lineup", option, code=2)

@@ -69,7 +69,7 @@ def rows(out: Path) -> list[dict[str, object]]:
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_worker_killed_midway_loses_no_run_and_the_others_learn_what_was_registered(tmp_path: Path) -> None:
     condorcet = resolve_name("duelmatch.explorers.frugal.search:condorcet")
-    mine = replace(described("condorcet"), name="mine", make=lambda *given, **more: condorcet(*given, **more))
+    mine = replace(described("condorcet"), name="mine", parameters=(), make=lambda *given: condorcet(*given))
     dm.register_algorithm(mine)
     file = small_file(tmp_path, repetitions=60, algorithms=1)
     killed: list[int] = []

@@ -20,7 +20,6 @@ from duelmatch import experiments
 from duelmatch.experiments import parts, simulation
 from duelmatch.experiments.folder import Folder
 from duelmatch.experiments.session import Tick
-from duelmatch.experiments.simulation import Batch, Batches, Run, Task
 from experiments.small import small_file
 
 MEASURED = {"seconds", "session"}
@@ -320,25 +319,12 @@ def test_a_damaged_part_is_named(whole: Path, tmp_path: Path) -> None:
         list(parts.Parts(tmp_path).batches(["cell"]))
 
 
-def test_tasks_are_single_runs_first_and_then_as_long_as_they_should_be(tmp_path: Path) -> None:
-    experiment = experiments.load(small_file(tmp_path, repetitions=1000))
-    cell = experiment.cells[0]
-    batches = Batches([cell], {cell.key: range(1000)}, workers=1)
-    tasks = iter(batches)
-    assert next(tasks) == Task(cell, (0,))
-    assert batches.seconds_left is None
-    batches.learn(Batch(cell.key, (Run(0, 0, 0.01, None),), seconds=0.01))
-    assert len(next(tasks).numbers) == 50
-    assert (batches.runs_left, batches.seconds_left) == (999, pytest.approx(9.99))
-    assert [number for task in tasks for number in task.numbers] == list(range(51, 1000))
-
-
 def test_an_experiment_without_a_seed_keeps_the_one_it_was_begun_with(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Problems that are drawn from the seed come back, too."""
     numbers = iter(range(100, 200))
-    monkeypatch.setattr("duelmatch.experiments.loading.drawn_seed", lambda: next(numbers))
+    monkeypatch.setattr("duelmatch.experiments.experiment.drawn_seed", lambda: next(numbers))
     file, out = tmp_path / "unseeded.toml", tmp_path / "out"
     file.write_text(
         'repetitions = 2\n[[problems]]\ngenerator = "uniform"\ncandidates = 3\npositions = 2\n'

@@ -89,7 +89,8 @@ def test_jobs_and_runs_are_numbers_from_1() -> None:
 
 
 def own_algorithm(make: object) -> dm.Algorithm:
-    return replace(catalogue.described("condorcet"), name="mine", make=make)  # type: ignore[arg-type]
+    described = catalogue.described("condorcet")
+    return replace(described, name="mine", parameters=(), make=make)  # type: ignore[arg-type]
 
 
 @pytest.mark.usefixtures("own_registrations")
@@ -128,7 +129,7 @@ from duelmatch.explorers.frugal.search import condorcet
 def make(*given, **more):
     return condorcet(*given, **more)
 if __name__ == "__main__":
-    dm.register_algorithm(replace(described("condorcet"), name="mine", make=make))
+    dm.register_algorithm(replace(described("condorcet"), name="mine", parameters=(), make=make))
     print(len(list(simulations(single_cell(prefs, "mine"), 4, jobs=2))))
 """
 

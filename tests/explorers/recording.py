@@ -22,11 +22,11 @@ ASKED = 150
 
 VARIANTS = {
     "condorcet": [
-        {},
-        {"epsilon": 0.1},
+        {"assume_winner": True},
+        {"assume_winner": True, "epsilon": 0.1},
         {"assume_winner": False},
         {"assume_winner": False, "epsilon": 0.05},
-        {"batch": 7},
+        {"assume_winner": True, "batch": 7},
     ],
     "borda": [{}, {"epsilon": 0.05}, {"batch": 7}],
     "clucb-borda-pac": [{}, {"epsilon": 0.2, "schedule": "every"}],
@@ -67,16 +67,17 @@ def number(value):
 def outcome(run):
     """Return what a run says about itself, as plain data."""
     result, progress = run.result, run.progress
+    estimated = result.status == "no_winner"  # the least beaten one
     return [
         result.status,
-        None if result.matching is None else dict(result.matching),
+        None if result.matching is None or estimated else dict(result.matching),
         result.duels,
         number(result.delta),
         number(result.epsilon),
         bool(result.assuming),
         progress.accepted,
         progress.rejected,
-        None if progress.leader is None else dict(progress.leader),
+        None if progress.leader is None or estimated else dict(progress.leader),
         number(progress.gap),
         progress.duels_left,
         number(progress.p_value),

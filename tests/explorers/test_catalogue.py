@@ -17,7 +17,9 @@ import pytest
 import duelmatch as dm
 from cases import each
 from duelmatch.explorers import catalogue
+from duelmatch.explorers.ballots.explorer import BallotExplorer
 from duelmatch.explorers.catalogue import BUILT_IN, DEFAULT, described, preferred, register_algorithm
+from duelmatch.explorers.crowd import OF_BALLOTS
 from duelmatch.explorers.engine import Outcome, Rounds, Snapshot
 from duelmatch.explorers.planning import plan
 from duelmatch.graph import Graph
@@ -59,8 +61,14 @@ def test_the_parameters_described_are_those_that_the_run_takes(algorithm: dm.Alg
     assert list(taken)[:3] == ["graph", "delta", "seed"]
     if algorithm.name == "clucb-borda-exact":
         own.remove("epsilon")  # the same code finds both: without epsilon it is the exact algorithm
+    if algorithm.name in ("condorcet", "borda"):
+        ballots = inspect.signature(BallotExplorer).parameters
+        for name, called in OF_BALLOTS.items():
+            assert ballots[called].default == algorithm.defaults[name]
+        assert set(OF_BALLOTS) <= set(algorithm.defaults)
+        own += OF_BALLOTS
     assert sorted(own) == sorted(algorithm.defaults)
-    for name in own:
+    for name in set(own) & set(taken):
         default = taken[name].default
         assert default == algorithm.defaults[name] or (algorithm.name, name) == ("clucb-borda-pac", "epsilon")
 
@@ -162,9 +170,8 @@ def test_parameters_that_nobody_could_give_are_refused_in_a_sentence() -> None:
 def test_every_option_of_a_command_is_a_reserved_name() -> None:
     """Or an algorithm of another package could take it over."""
     own = {parameter.name for algorithm in BUILT_IN for parameter in algorithm.parameters}
-    for module in ("simulate", "ask", "study"):
-        group = import_module(f"duelmatch.cli.{module}").command
-        command = group.commands["create"] if module == "study" else group
+    for module in ("simulate", "ask"):
+        command = import_module(f"duelmatch.cli.{module}").command
         options = {option.name for option in command.params} | {
             flag.lstrip("-").replace("-", "_") for option in command.params for flag in option.opts
         }
@@ -229,3 +236,17 @@ def test_an_entry_point_that_cannot_be_loaded_is_left_out_with_a_warning(
         catalogue._discover.__wrapped__()
     assert catalogue._known == before
     assert [str(warning.message).split("'")[1] for warning in caught] == [name for name, _ in broken]
+
+
+def test_a_panel_is_listed_and_refused_where_only_a_crowd_can_be_sampled() -> None:
+    assert "panel" in dm.algorithms()
+    assert dm.algorithms("panel") == ("panel",)
+    assert "panel" not in dm.algorithms("crowd")
+    panel = described("panel")
+    assert (panel.answered_by, panel.answers) == ("panel", ("winner", "tie", "ranking"))
+    taken = inspect.signature(resolve_name(str(panel.make))).parameters
+    assert {name: taken[name].default for name in panel.defaults} == panel.defaults
+    with pytest.raises(dm.ProblemError, match="counts a known panel of judges, and here is only a crowd"):
+        catalogue.check("panel", 0.05, 0, {})
+    with pytest.raises(dm.ProblemError, match="is an algorithm of duelmatch"):
+        register_algorithm(dm.Algorithm("panel", "borda", FirstComers))

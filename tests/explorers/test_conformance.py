@@ -62,10 +62,11 @@ class TestClucbBordaPacWithOpponentsFromTheChain(ExplorerConformance):
 
     @pytest.fixture(autouse=True)
     def too_large_to_count(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        def refuse(graph: object) -> None:
+        def refuse(*_: object) -> None:
             raise dm.TooLargeError("not today")
 
         monkeypatch.setattr(clucb, "edge_marginals", refuse)
+        monkeypatch.setattr(clucb, "RejectionSampler", refuse)
 
 
 def test_every_algorithm_and_schedule_is_among_them() -> None:
@@ -76,7 +77,7 @@ def test_every_algorithm_and_schedule_is_among_them() -> None:
     }
     assert covered == {
         (algorithm, schedule)
-        for algorithm in dm.algorithms()
+        for algorithm in dm.algorithms("crowd")
         for schedule in (SCHEDULES if "schedule" in described(algorithm).defaults else (None,))
     }
 
@@ -105,3 +106,9 @@ class TestBorda(ExplorerConformance):
 
 class TestBordaGoodEnoughInBatches(ExplorerConformance):
     algorithm, parameters = "borda", {"epsilon": 0.1, "batch": 10}
+
+
+def test_without_pytest_the_suite_says_what_it_needs() -> None:
+    code = "import sys; sys.modules['pytest'] = None; import duelmatch.testing"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "MissingExtraError: duelmatch.testing needs pytest: pip install pytest" in ended.stderr

@@ -14,7 +14,7 @@ import duelmatch as dm
 from cases import each
 from duelmatch.explorers import engine as engine_module
 from duelmatch.explorers import explorer as explorer_module
-from duelmatch.explorers.engine import NOTHING, Engine, Outcome, Round, RoundAnswers, Rounds, Snapshot
+from duelmatch.explorers.engine import Engine, Outcome, Round, RoundAnswers, Rounds, Snapshot
 
 TRIO = dm.Problem.complete(["ann", "bob", "cyd"], ["chair"])
 PAIRS = np.array([0, 0, 1]), np.array([1, 2, 2])
@@ -46,7 +46,7 @@ def test_rounds_without_duels_are_passed_over() -> None:
     assert run.wanted.total == 6
     run.tell_many(RoundAnswers(np.array([2, 1, 0]), np.zeros(3, dtype=int)), 6)
     assert run.outcome is not None
-    assert run.wanted is NOTHING
+    assert run.wanted.total == 0
     assert script.answers == [[0, 0, 0]] * 3 + [[2, 1, 0]] + [[0, 0, 0]] * 2
 
 
@@ -151,7 +151,7 @@ def ends(outcome: Any) -> Callable[[], Any]:
 
 def endless() -> Any:
     while True:
-        yield NOTHING
+        yield Round.empty()
 
 
 def whole(*numbers: int) -> np.ndarray:

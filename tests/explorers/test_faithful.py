@@ -10,6 +10,7 @@ import listings
 from cases import each
 from duelmatch.explorers.car_cond import CarCond
 from duelmatch.explorers.engine import RoundAnswers
+from duelmatch.matchings.counting import edge_marginals
 
 
 class Answers:
@@ -125,3 +126,27 @@ def test_an_edge_is_decided_only_past_the_margin(above, decided):
             rounds.send(RoundAnswers(duels.count, np.zeros_like(duels.count)))
         edges = run.accepted if accepting else run.rejected
         assert edges[0] == decided
+
+
+@each("preferences", [dm.instances.planted(2, 1, gap=0.01), dm.instances.rings(2, 2, gap=0.02)])
+def test_an_edge_is_left_alone_once_its_radius_is_small_against_its_gap_or_epsilon(preferences):
+    """Lemma 1 and the two cases of Appendix B.4, which Equation 9 adds up. All bounds hold but for 1e-7."""
+    delta, epsilon, problem = 1e-7, 0.5, preferences.problem
+    graph, gaps = problem.graph, np.array(list(dm.theory.borda_gaps(preferences).values()))
+    width, events = dm.theory.width(problem), max(graph.pairs, graph.edges)
+    part = 1 - edge_marginals(graph)
+    run = dm.explorer("clucb-borda-pac", problem, delta, seed=3, epsilon=epsilon, schedule="every")
+    asked, answers, smallest = np.zeros(graph.edges, dtype=int), Answers(preferences, 3), 1.0
+    while not run.done:
+        (duel,) = run.ask(1)
+        first = problem.edge_number(duel.first, duel.position)
+        second = problem.edge_number(duel.second, duel.position)
+        if asked[first]:
+            radius = part[first] * listings.radius(asked[first], run.duels + 1, delta, events)
+            assert radius >= max(gaps[first] / (3 * width) - epsilon / 4, epsilon / 4)
+            smallest = min(smallest, radius)
+        asked[first] += 1
+        run.tell(duel, duel.first if answers.first_wins(first, second) else duel.second)
+    assert smallest < 1.5 * epsilon / 4, "it would have been noticed"
+    hardness = np.minimum(width**2 / gaps**2, epsilon**-2).sum()
+    assert run.duels <= 32 * hardness * np.log(4 * events * run.duels**3 / delta) + graph.edges

@@ -33,7 +33,13 @@ def test_the_bounds_are_those_of_the_theory() -> None:
     assert condorcet.information_limit is None
     assert condorcet.upper_bounds == (
         UpperBound("car-cond", dm.theory.car_cond_bound(prefs, 0.01), None),
-        UpperBound("car-verify", dm.theory.car_verify_bound(prefs, 0.01), None),
+        UpperBound(
+            "car-verify",
+            dm.theory.car_verify_bound(prefs, 0.01),
+            None,
+            "with probability 1 - delta - 0.01",
+        ),
+        UpperBound("car-parallel", dm.theory.car_parallel_bound(prefs, 0.01), None, "on average"),
     )
 
 

@@ -121,7 +121,7 @@ class TestStrangeJudges:
         result = dm.explore(TRIO, fickle, algorithm, delta=RARELY, max_duels=600)
         assert (result.status, result.duels) == ("budget_spent", 600)
 
-    @each("algorithm", dm.algorithms())
+    @each("algorithm", dm.algorithms("crowd"))
     def test_one_who_always_says_the_first_gets_an_answer_or_the_end_of_the_budget(
         self, algorithm: str
     ) -> None:
@@ -142,7 +142,7 @@ class TestStrangeJudges:
             ("borda", {"epsilon": 0.2}),
             *(
                 (name, {"schedule": schedule})
-                for name in dm.algorithms()
+                for name in dm.algorithms("crowd")
                 for schedule in ("sparse", "every")
                 if name not in ("condorcet", "borda")
             ),
@@ -237,7 +237,7 @@ class TestMistakenCalls:
         with pytest.raises(dm.ProblemError, match=f"no algorithm '{name}'; the algorithms are") as error:
             dm.explorer(name, DUO)
         assert hint in str(error.value)
-        assert all(name in str(error.value) for name in dm.algorithms())
+        assert all(name in str(error.value) for name in dm.algorithms("crowd"))
 
     @each("name", [None, 3, ["car-cond"], DUO])
     def test_an_algorithm_is_a_name(self, name: Any) -> None:
@@ -355,7 +355,7 @@ class TestMistakenCalls:
         assert repr(run.result) == repr(plain.result)
 
     def test_the_smallest_delta_works(self) -> None:
-        for algorithm in dm.algorithms():
+        for algorithm in dm.algorithms("crowd"):
             result = dm.simulate(TINY, algorithm, delta=1e-100, max_duels=30_000)
             assert result.status != "no_winner"
             assert result.matching is not None
@@ -392,18 +392,22 @@ class TestApproximateMethods:
         assert result.status == "certified"
         assert result.matching == TINY.condorcet_winner()
 
-    @pytest.fixture
-    def too_large(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        def refuse(graph: object) -> None:
+    @pytest.fixture(params=["rejection", "chain"])
+    def too_large(self, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+        """Put exact marginals out of reach, and for the chain exactly uniform draws as well."""
+
+        def refuse(*_: object) -> None:
             raise TooLargeError("not today")
 
         monkeypatch.setattr(clucb, "edge_marginals", refuse)
+        if request.param == "chain":
+            monkeypatch.setattr(clucb, "RejectionSampler", refuse)
+        return str(request.param)
 
-    @pytest.mark.usefixtures("too_large")
     @pytest.mark.parametrize("schedule", ["sparse", "every"])
     @pytest.mark.parametrize("instance", [EASY, dm.instances.paper_example()], ids=["easy", "paper"])
-    def test_opponents_from_the_chain_lead_to_a_good_matching(
-        self, instance: dm.Preferences, schedule: str
+    def test_sampled_opponents_lead_to_a_good_matching(
+        self, instance: dm.Preferences, schedule: str, too_large: str
     ) -> None:
         epsilon = 0.25
         result = dm.simulate(instance, "clucb-borda-pac", RARELY, epsilon=epsilon, schedule=schedule)
@@ -412,12 +416,47 @@ class TestApproximateMethods:
         assert result.matching is not None
         assert result.status == "within_epsilon"
         assert instance.borda_score(result.matching) >= instance.borda_score(best) - epsilon
+        assert result.assuming == ((dm.Assumption.MIXED_SAMPLER,) if too_large == "chain" else ())
 
-    @pytest.mark.usefixtures("too_large")
-    def test_opponents_from_the_chain_lead_the_exact_algorithm_to_the_winner(self) -> None:
+    def test_sampled_opponents_lead_the_exact_algorithm_to_the_winner(self, too_large: str) -> None:
         result = dm.simulate(EASY, "clucb-borda-exact", delta=RARELY, max_duels=100_000)
         assert result.status == "certified"
         assert result.matching == EASY.borda_winner()
+        assert result.assuming == ((dm.Assumption.MIXED_SAMPLER,) if too_large == "chain" else ())
+
+    @pytest.mark.parametrize("schedule", ["sparse", "every"])
+    def test_rewards_are_shifted_only_where_the_opponents_are_biased_or_the_listing_is_followed(
+        self, schedule: str, too_large: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        margins = []
+
+        def listen(
+            reward: object, asked: object, part: object, best: object, scale: float, margin: float
+        ) -> object:
+            margins.append(margin)
+            return shift(reward, asked, part, best, scale, margin)
+
+        shift = clucb._shift
+        monkeypatch.setattr(clucb, "_shift", listen)
+        dm.simulate(EASY, "clucb-borda-pac", RARELY, epsilon=0.2, schedule=schedule)
+        biased = too_large == "chain" or schedule == "every"
+        assert set(margins) == {0.05 if biased else 0.0}
+
+    def test_the_edges_of_a_batch_share_their_matchings_and_meet_each_once(self) -> None:
+        drawn = np.array([[0, 3], [1, 4], [0, 4]])
+
+        class Prepared:
+            method, eta = "exact", 0.0
+
+            def draw(self, size: int) -> np.ndarray:
+                return drawn[:size]
+
+        graph = dm.instances.paper_example().problem.graph
+        opponents = clucb._SampledOpponents(graph, Prepared())
+        met_itself, duels = opponents.draw(np.array([0, 1, 4]), np.array([3, 2, 1]))
+        assert met_itself.tolist() == [2, 1, 0]
+        asked = zip(duels.first.tolist(), duels.second.tolist(), duels.count.tolist(), strict=True)
+        assert list(asked) == [(0, 1, 1), (1, 0, 1), (4, 3, 1)]
 
     @pytest.mark.usefixtures("too_large")
     @pytest.mark.parametrize("schedule", ["sparse", "every"])

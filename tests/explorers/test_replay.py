@@ -127,7 +127,7 @@ def starts(draw: st.DrawFn) -> tuple[dm.Explorer, dm.Explorer]:
     candidates = draw(st.integers(max(2, positions), 4))
     density = draw(st.sampled_from([1.0, 0.7, 0.4]))
     problem = dm.instances.random_problem(candidates, positions, density, draw(st.integers(0, 50)))
-    algorithm = draw(st.sampled_from(dm.algorithms()))
+    algorithm = draw(st.sampled_from(dm.algorithms("crowd")))
     options: dict[str, object] = {
         "seed": draw(st.integers(0, 3)),
         "max_duels": draw(st.sampled_from([BUDGET, None])),

@@ -53,5 +53,5 @@ def test_a_killed_process_releases_it():
 
 
 def test_a_folder_that_is_not_there_is_said():
-    with pytest.raises(FileError, match=r"nowhere/lock: The file cannot be written: No such file"):
+    with pytest.raises(FileError, match=r"nowhere: The lock file lock cannot be made: No such file"):
         Lock(Path("nowhere/lock"), Path("nowhere"), "").acquire()

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import duelmatch as dm
+from duelmatch.files.preflib import load_preflib_answers
 
 STRICT = """# FILE NAME: pets.soc
 # TITLE: Favourite pets
@@ -87,3 +88,34 @@ def test_everything_runs_on_it(tmp_path: Path) -> None:
     prefs = load(tmp_path, STRICT, "pets.soc")
     result = dm.simulate(prefs, "car-cond", delta=0.1, seed=1)
     assert result.matching == prefs.condorcet_winner()
+
+
+def test_orders_that_leave_alternatives_out_are_answers_with_open_ends(tmp_path: Path) -> None:
+    path = tmp_path / "pets.toi"
+    path.write_text(TIES + "2: 3\n4: 2,{1,3}\n3: 2,1\n", encoding="utf-8")
+    problem, answers, weights = load_preflib_answers(path, "pet")
+    assert (problem.candidates, problem.positions) == (("Cat", "Dog", "Newt"), ("pet",))
+    assert [(answer.text, answer.voter, answer.weight) for answer in answers[-2:]] == [
+        ("Dog > Cat = Newt", "line 9", 4.0),
+        ("Dog > Cat", "line 10", 3.0),
+    ]
+    assert weights["line 8"] == 2.0
+    assert sum(weights.values()) == 5 + 2 + 4 + 3
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "sentence"),
+    [
+        (STRICT, "pets.csv", "ends in .soc, .toc, .soi or .toi"),
+        (TIES, "pets.soi", "line 5: a .soi file has no ties; is it a .toi?"),
+        (STRICT + "2: 1,2\n", "pets.soc", "line 13: '2: 1,2' is not an order of all 3 alternatives"),
+        (STRICT + "2: 1,1\n", "pets.soi", "line 13: '2: 1,1' is not an order of 3 alternatives"),
+        (STRICT.partition("6:")[0], "pets.soi", "There is no order in the file"),
+    ],
+)
+def test_what_is_wrong_with_the_orders_of_a_panel_is_said(
+    tmp_path: Path, text: str, name: str, sentence: str
+) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.raises(dm.FileError, match=sentence):
+        load_preflib_answers(tmp_path / name)

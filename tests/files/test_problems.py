@@ -278,10 +278,10 @@ def test_a_problem_without_a_matching_keeps_its_own_error(name):
 def test_a_small_file_cannot_ask_for_a_huge_problem():
     names = ", ".join(f"n{i}" for i in range(2000))
     path = write("huge.yaml", f"candidates: [{names}]\npositions: [{names}]")
-    assert "candidates times positions are 4,000,000" in refusal(load_problem, path)
+    assert "4,000,000 pairs of a candidate and a position" in refusal(load_problem, path)
     rows = "".join(f"c{i},p{i}\n" for i in range(2000))
     path = write("huge.csv", "candidate,position\n" + rows)
-    assert "candidates times positions are 4,000,000" in refusal(load_problem, path)
+    assert "4,000,000 pairs of a candidate and a position" in refusal(load_problem, path)
 
 
 def test_preferences_cannot_ask_for_a_huge_matrix():

@@ -216,6 +216,34 @@ def test_impossible_equal_gaps_are_refused(positions: int, gap: float) -> None:
         dm.instances.equal_gaps(positions, gap)
 
 
+@each("ring", [2, 3, 6])
+def test_rings_differ_in_width_and_in_no_gap(ring: int) -> None:
+    prefs = dm.instances.rings(6, ring, gap=0.4)
+    graph = prefs.problem.graph
+    winner = brute.condorcet_winner(graph, prefs.matrix)
+    assert winner is not None
+    assert prefs.problem.matching(winner) == {f"s{j}": f"c{j}" for j in range(1, 7)}
+    assert dm.matchings.count(prefs.problem) == 2 ** (6 // ring)
+    assert dm.theory.width(prefs.problem) == 2 * ring
+    np.testing.assert_allclose(brute.borda_gaps(graph, prefs.matrix), 0.4)
+    np.testing.assert_allclose(brute.condorcet_gaps(graph, prefs.matrix, winner), 0.4 / 6)
+    assert dm.theory.borda_hardness(prefs) == pytest.approx(12 / 0.4**2)
+
+
+@each(
+    ("arguments", "message"),
+    [
+        ({"positions": 6, "ring": 4}, "not 4 of 6"),
+        ({"positions": 6, "ring": 1}, "A ring has 2 positions or more"),
+        ({"positions": 6, "ring": 2.0}, "not 2.0 of 6"),
+        ({"positions": 6, "ring": 3, "gap": 0.0}, "The gap must lie above 0"),
+    ],
+)
+def test_impossible_rings_are_refused(arguments: dict, message: str) -> None:
+    with pytest.raises(ProblemError, match=message):
+        dm.instances.rings(**arguments)
+
+
 # Examples
 
 

@@ -4,7 +4,9 @@ Statistical tests have fixed seeds; their thresholds are exceeded by a right sam
 1e-6, all of them together.
 """
 
+from copy import deepcopy
 from itertools import permutations
+from math import ceil, log
 
 import numpy as np
 import pytest
@@ -239,6 +241,30 @@ def test_fewer_visits_than_stated_would_be_noticed(monkeypatch):
     draws, cells = numbered_draws(WIDE, 1e-4, 40_000, seed=4)
     with pytest.raises(AssertionError):
         assert_uniform(draws[::2] * cells + draws[1::2], cells**2)
+
+
+@each("eta", [0.3, 0.01])
+@every_graph
+def test_a_draw_is_the_state_at_the_stated_number_of_perfect_visits(name, eta):
+    """Deterministic: the described chain walks with the same random numbers, and counts its own visits."""
+    graph = GRAPHS[name]
+    is_edge, n = padded(graph), graph.candidates
+    chain = Chain(graph, eta, seed=9)
+    visits = ceil(n * log(n / eta))
+    assert chain.visits_per_sample == visits
+    assert chain._hole[0] < 0, "a draw ends in a perfect matching"
+    state, rng = tuple(chain._mate[n:].tolist()), deepcopy(chain._rng)
+    drawn = graph.edge_candidate[chain.draw(3)]
+    for row in drawn.tolist():
+        passed = 0
+        while passed < visits:
+            coin, vertex = np.modf(rng.random() * 2 * n)
+            new = proposal(state, int(vertex))
+            now = measure(state, is_edge, chain._weight, 0.0)
+            if coin < measure(new, is_edge, chain._weight, 0.0) / now:
+                state = new
+            passed += FREE not in state
+        assert list(state[: graph.positions]) == row
 
 
 def test_the_same_seed_gives_the_same_draws_however_they_are_asked_for():

@@ -128,7 +128,8 @@ def test_too_little_memory_is_refused_with_an_estimate_and_a_way_out() -> None:
     message = (
         r"^Exact counting on a block of 24 positions and 30 candidates would take about \d+\.\d GiB of "
         r"memory \(2\^2\d states\) and \d\.\de\+\d\d operations; the limit is 1\.0 MiB\. "
-        r"Raise the limit, or use the almost uniform sampler, which needs no exact count\.$"
+        r"Raise the limit, or draw matchings by the methods 'rejection' or 'chain', which need no exact "
+        r"count\.$"
     )
     for compute in (dm.matchings.count, dm.matchings.marginals):
         with pytest.raises(TooLargeError, match=message):

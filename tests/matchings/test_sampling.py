@@ -1,4 +1,4 @@
-"""The exact sampler is uniform over the list of all matchings; the ladder takes what fits."""
+"""The exact samplers are uniform over the list of all matchings; the ladder takes what fits."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ import duelmatch as dm
 from cases import each
 from duelmatch.errors import ProblemError, TooLargeError
 from duelmatch.graph import Graph
+from duelmatch.matchings import rejection
 from duelmatch.matchings.blocks import blocks
 from duelmatch.matchings.chain import Chain
 from duelmatch.matchings.counting import plan_within
 from duelmatch.matchings.elimination import plan
+from duelmatch.matchings.rejection import RejectionSampler
 from duelmatch.matchings.sampling import CHUNK, ExactSampler, _Layers, sampler
 
 TEAM = dm.Problem.from_edges([("ann", "chair"), ("bob", "chair"), ("bob", "editor"), ("cyd", "editor")])
@@ -128,7 +130,18 @@ def test_no_samples_are_an_empty_list() -> None:
     assert dm.matchings.sample(TEAM, 0).method == "exact"
 
 
-def test_auto_falls_back_to_the_chain_when_memory_is_short_and_says_so() -> None:
+def test_auto_falls_back_to_rejection_when_memory_is_short_and_says_so() -> None:
+    problem = dm.instances.random_problem(6, 5, density=0.7, seed=4)
+    samples = dm.matchings.sample(problem, 5, memory=10, eta=0.05)
+    assert (samples.method, samples.eta) == ("rejection", 0.0)
+    listed = {problem.matching(row) for row in brute.matchings(problem.graph)}
+    assert set(samples) <= listed
+
+
+def test_auto_falls_back_to_the_chain_where_a_draw_takes_too_many_trials_and_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(rejection, "PILOT_TRIALS", 0)
     problem = dm.instances.random_problem(6, 5, density=0.7, seed=4)
     samples = dm.matchings.sample(problem, 5, memory=10, eta=0.05)
     assert (samples.method, samples.eta) == ("chain", 0.05)
@@ -139,6 +152,7 @@ def test_auto_falls_back_to_the_chain_when_memory_is_short_and_says_so() -> None
 def test_auto_is_exact_whenever_it_fits() -> None:
     graph = brute.problem(0).graph
     assert isinstance(sampler(graph), ExactSampler)
+    assert isinstance(sampler(graph, method="rejection"), RejectionSampler)
     assert isinstance(sampler(graph, method="chain", eta=0.1), Chain)
 
 
@@ -149,7 +163,7 @@ def test_the_exact_method_never_falls_back() -> None:
 
 
 def test_an_unknown_method_is_refused() -> None:
-    with pytest.raises(ProblemError, match="must be 'auto', 'exact' or 'chain', not 'guess'"):
+    with pytest.raises(ProblemError, match="must be 'auto', 'exact', 'rejection' or 'chain', not 'guess'"):
         dm.matchings.sample(TEAM, 1, method="guess")  # type: ignore[arg-type]
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
@@ -65,7 +63,7 @@ def test_the_same_seed_gives_the_same_standings():
 
 
 def test_answers_come_in_many_forms():
-    ranking = SimpleNamespace(position="chair", ranking=["ann", ("bob", "cyd")], voter="eve")
+    ranking = dm.Answer("chair", ["ann", ("bob", "cyd")], voter="eve")
     forms = [
         [ranking],
         [("chair", "ann", "bob"), ("chair", "ann", "cyd"), ("chair", "bob", "cyd", "=")],
@@ -79,10 +77,10 @@ def test_answers_come_in_many_forms():
 @pytest.mark.parametrize(
     ("answer", "sentence"),
     [
-        (("chair", "ann"), "answer 1: an answer is .position, winner, loser."),
+        (("chair", "ann"), "answer 1: an answer is a dm.Answer or .position, winner, loser."),
         (("chair", "ann", "zoe"), "answer 1: .*zoe"),
-        (("chair", "ann", "ann"), "answer 1: a candidate comes twice"),
-        (3, "answer 1: an answer has a position and a ranking"),
+        (("chair", "ann", "ann"), "answer 1: 'ann' is ranked twice"),
+        (3, "answer 1: an answer is a dm.Answer"),
     ],
 )
 def test_what_is_no_answer_is_refused_in_a_sentence(answer, sentence):
@@ -160,9 +158,62 @@ def test_counts_do_not_depend_on_who_is_named_first():
     while run.duels < 50:
         (duel,) = run.ask()
         run.tell(duel, min(duel.candidates))
-    counts = run.answer_counts
-    assert (counts.wins == counts.duels).all()
-    assert counts.duels.sum() == 50
+    wins, duels, ties = run.answer_counts.counted()
+    assert (wins == duels).all()
+    assert (duels.sum(), ties) == (50, 0)
+
+
+def test_rounds_are_counted_the_same_however_many_have_come(monkeypatch):
+    preferences = dm.instances.bradley_terry(4, 2, spread=1.0, seed=1)
+    run = simulated_run(preferences, "car-cond", seed=1, max_duels=300)
+    monkeypatch.setattr("duelmatch.explorers.explorer.MOST_UNCOUNTED", 3)
+    often = simulated_run(preferences, "car-cond", seed=1, max_duels=300)
+    for one, other in zip(run.answer_counts.counted(), often.answer_counts.counted(), strict=True):
+        assert np.array_equal(one, other)
+
+
+@both
+def test_a_run_of_voters_counts_everybody_but_who_is_struck(criterion):
+    run = dm.explorer(criterion, TEAM, seed=1, ballot_size=2)
+    for voter in ("eve", "ned", "zed"):
+        for question in run.ask(2, voter=voter):
+            run.tell(question, min(question.candidates) if voter != "zed" else None)
+    run.ballots.strike("ned")
+    assert run.standings().answers == 4
+    run.ballots.reinstate("ned")
+    assert run.standings().answers == 6
+
+
+@both
+def test_who_has_left_is_in_no_standings(criterion):
+    run = dm.explorer(
+        criterion, dm.Problem.complete(["ann", "bob", "cyd", "dan"], ["chair", "editor"]), seed=1
+    )
+    for number in range(20):
+        for question in run.ask(4, voter=f"voter {number}"):
+            run.tell(question, min(question.candidates))
+    assert "ann" in run.standings().leader.values()
+    run.ballots.drop("ann")
+    found = run.standings()
+    assert "ann" not in found.leader.values()
+    assert found.probability["ann", "chair"] == found.probability["ann", "editor"] == 0.0
+
+
+def test_standings_are_against_the_reference_of_the_run():
+    prefs = dm.instances.example("lineup")
+    problem = prefs.problem
+    first = {edge: float(edge[0] == problem.candidates[0]) for edge in problem.edges}
+    runs = [dm.explorer("borda", problem, seed=1, batch=200, reference=name) for name in ("decisions", first)]
+    for run in runs:
+        for duel in run.ask(200):
+            run.tell(
+                duel,
+                duel.first
+                if prefs.probability(duel.position, duel.first, duel.second) > 0.5
+                else duel.second,
+            )
+    one, other = (run.standings() for run in runs)
+    assert one.expected_shortfall != other.expected_shortfall
 
 
 @both

@@ -1,6 +1,6 @@
 """Server processes that share a study and are killed with -9 again and again, for test_faults.py.
 
-``python crashing.py ADDRESS STUDY VOTERS KILLS PROCESSES FOLDER``: every process serves voters, whoever they
+``python crashing.py ADDRESS STUDY KILLS PROCESSES FOLDER``: every process serves voters, whoever they
 are, and writes to a file of its own in FOLDER what it has acknowledged, after it has.
 """
 
@@ -17,15 +17,17 @@ from pathlib import Path
 from duelmatch.errors import ConflictError
 from duelmatch.studies import Question, Store, Study
 
-ENOUGH = 100
+ENOUGH = 60
 """Acknowledged votes, before the last kill."""
 
 
-def serve_a_voter(study: Study, voters: int, chance: random.Random, acknowledged: int) -> None:
-    voter = chance.randint(1, voters)
+def serve_a_voter(study: Study, voters: list[str], chance: random.Random, acknowledged: int) -> None:
+    voter = chance.choice(voters)
     question = study.ask(voter)
     if not isinstance(question, Question):
         time.sleep(0.01)
+        if study.settings.kind == "crowd" and chance.random() < 0.2:
+            voters.append(study.add_voter())
         return
     assert question.voter == voter
     what = chance.random()
@@ -35,17 +37,18 @@ def serve_a_voter(study: Study, voters: int, chance: random.Random, acknowledged
         elif what < 0.1:
             study.undo(voter)
         else:
-            winner = None if what < 0.2 else chance.choice([question.left, question.right])
+            winner = None if what < 0.2 else chance.choice(question.candidates)
             receipt = study.tell(voter, question.number, winner)
-            line = f"{voter} {question.number} {receipt.winner} {receipt.loser}\n"
+            line = f"{voter} {question.number} {receipt.entry} {receipt.hash}\n"
             os.write(acknowledged, line.encode())
     except ConflictError:
         pass  # the same voter did something else with it at the same moment
 
 
-def serve(url: str, study: str, voters: int, seed: int, folder: Path) -> None:
+def serve(url: str, study: str, seed: int, folder: Path) -> None:
     acknowledged = os.open(folder / f"{seed}.txt", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     store = Store(url)
+    voters = [voter.id for voter in store.study(study).voters()]
 
     def thread(number: int) -> None:
         chance = random.Random(f"{seed} {number}")
@@ -63,11 +66,11 @@ def serve(url: str, study: str, voters: int, seed: int, folder: Path) -> None:
     threading.Event().wait()
 
 
-def start(url: str, study: str, voters: int, seed: int, folder: Path) -> int:
+def start(url: str, study: str, seed: int, folder: Path) -> int:
     process = os.fork()
     if process == 0:
         try:
-            serve(url, study, voters, seed, folder)
+            serve(url, study, seed, folder)
         finally:
             os._exit(1)
     return process
@@ -77,20 +80,31 @@ def acknowledgements(folder: Path) -> int:
     return sum(file.read_bytes().count(b"\n") for file in folder.glob("*.txt"))
 
 
+def failed(folder: Path) -> bool:
+    return any(folder.glob("*.error"))
+
+
 def main() -> None:
     url, study = sys.argv[1:3]
-    voters, kills, processes = map(int, sys.argv[3:6])
-    folder = Path(sys.argv[6])
+    kills, processes = map(int, sys.argv[3:5])
+    folder = Path(sys.argv[5])
     chance = random.Random(1)
-    running = [start(url, study, voters, seed, folder) for seed in range(processes)]
+    with Store(url) as store:  # so that the processes need not import everything themselves
+        store.study(study).status()
+    running = [start(url, study, seed, folder) for seed in range(processes)]
     seed = processes
     try:
-        while seed < processes + kills or acknowledgements(folder) < ENOUGH:
+        while (seed < processes + kills or acknowledgements(folder) < ENOUGH) and not failed(folder):
+            known = acknowledgements(folder)
             time.sleep(chance.uniform(0.02, 0.25))
+            while (
+                seed % 2 and acknowledgements(folder) == known and not failed(folder)
+            ):  # starting takes a while
+                time.sleep(0.02)
             victim = running.pop(chance.randrange(processes))
             os.kill(victim, signal.SIGKILL)
             os.waitpid(victim, 0)
-            running.append(start(url, study, voters, seed, folder))
+            running.append(start(url, study, seed, folder))
             seed += 1
     finally:
         for process in running:

@@ -2,83 +2,109 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
-from duelmatch.studies import Entry, Question, Study
-from duelmatch.studies.board import Board
-from duelmatch.studies.entries import Line
+from duelmatch.studies import Entry, Question, Status, Store, Study
+from duelmatch.studies.entries import checked
+from duelmatch.studies.state import State
+from duelmatch.studies.study import _status
+
+BY_ASKING = ("designed", "opened", "passed", "backed", "asked")
+"""The kinds of entries that asking for a question can bring."""
 
 
-def question_for(study: Study, voter: int) -> Question:
+def question_for(study: Study, voter: str) -> Question:
     question = study.ask(voter)
     assert isinstance(question, Question), question
     return question
 
 
-def vote(study: Study, voter: int, winner: str | None = None) -> Question:
+def vote(study: Study, voter: str, winner: str | None = None) -> Question:
     """Ask, and answer with the winner given, or else with the first in the alphabet."""
     question = question_for(study, voter)
-    study.tell(voter, question.number, winner or min(question.left, question.right))
+    study.tell(voter, question.number, winner or min(question.candidates))
     return question
 
 
-def lines(entries: Iterable[Entry]) -> list[Line]:
-    """Return entries as the database has them."""
-    import json
-
-    def text(note: Any) -> str | None:
-        return None if note is None else json.dumps(note)
-
-    return [Line(e.seq, e.kind, e.at, e.voter, e.question, e.one, e.other, text(e.note)) for e in entries]
-
-
-def replayed(entries: Iterable[Entry]) -> Board:
-    """Return the board that a log alone gives."""
-    first, *others = lines(entries)
-    board = Board.of(first)
-    board.absorb(others)
-    board.think()
-    return board
+def replayed(entries: Iterable[Entry]) -> State:
+    """Return the state that a log alone gives."""
+    first, *others = entries
+    state = State(first)
+    state.note(others)
+    state.kind.think()
+    return state
 
 
-def summary(board: Board, voters: Iterable[int]) -> dict[str, Any]:
-    """Return everything that can be told from a board, with each voter's next question."""
-    standing = board.standing()
+def summary(state: State) -> dict[str, Any]:
+    """Return everything that can be told from a state."""
     return {
-        "state": board.state,
-        "dropped": board.dropped,
-        "answers": board.answers,
-        "leases": board.leases,
-        "voided": board.voided,
-        "held": board.held,
-        "counted": board.counted,
-        "standing": standing,
-        "next": [board.choose(voter) for voter in voters],
+        "questions": state.questions,
+        "members": state.members,
+        "hours": state.hours,
+        "points": state.kind.points,
+        "status": _status("", "", state),
     }
 
 
 def check_log(study: Study) -> None:
-    """The log is numbered without gaps, explains every question in it, and replays to what the study says."""
-    entries = study.log()
-    assert [entry.seq for entry in entries] == list(range(1, len(entries) + 1))
-    asked = [entry.question for entry in entries if entry.kind == "asked"]
-    assert asked == list(range(1, len(asked) + 1)), "questions are numbered without gaps, and once"
-    voters = [entry.voter for entry in entries if entry.kind == "joined" and entry.voter is not None]
-    board = study.board()
-    assert summary(board, voters) == summary(replayed(entries), voters)
+    """The log is chained without gaps, explains every question in it, and gives what the study says."""
+    entries = study.entries()
+    assert [entry.seq for entry in checked(entries)] == list(range(1, len(entries) + 1))
+    asked = [entry.data["question"] for entry in entries if entry.kind == "asked"]
+    assert asked == list(range(asked[0], asked[0] + len(asked))) if asked else True
+    state = replayed(entries)
+    assert without_names(study.status()) == _status("", "", state)
+    study.status()
+    with study._states.reading(study.id) as live:
+        assert summary(live) == summary(state)
 
 
-def check_every_question(entries: list[Entry]) -> None:
-    """Each question is the one that the entries before it call for, and nobody has two open ones."""
-    rows = lines(entries)
-    board = Board.of(rows[0])
-    for row in rows[1:]:
-        if row.kind == "asked":
-            assert row.voter is not None
-            assert row.one is not None
-            assert row.other is not None
-            board.think()
-            assert board.choose(row.voter) == (min(row.one, row.other), max(row.one, row.other))
-            assert all(owner != row.voter for owner, _ in board.leases.values())
-        board.absorb([row])
+def without_names(status: Status) -> Status:
+    return replace(status, id="", name="")
+
+
+def check_fresh(study: Study, url: str) -> None:
+    """A store that is opened afresh says the same."""
+    with Store(url) as other:
+        assert other.study(study.id).status() == study.status()
+
+
+def check_every_question(entries: Sequence[Entry], sides: bool = True) -> None:
+    """Each question is the one that the entries before it call for, and nobody has two open ones.
+
+    With ``sides``, also who is shown first.
+    """
+    state = State(entries[0])
+    place = 1
+    while place < len(entries):
+        end = place
+        while end < len(entries) and entries[end].kind in BY_ASKING[:-1]:
+            end += 1
+        if end < len(entries) and entries[end].kind == "asked" and state.phase == "open":
+            check_asking(state, entries[place : end + 1], sides)
+            place = end + 1
+        else:
+            state.note([entries[place]])
+            place += 1
+
+
+def check_asking(state: State, entries: Sequence[Entry], sides: bool) -> None:
+    """What is asked of a voter is what follows from the state, down to the last figure."""
+    asked = entries[-1]
+    assert asked.voter is not None
+    assert state.members[asked.voter].open is None
+    events: list[Any] = []
+    state.kind.think()
+    state.kind.record = lambda event: events.append(dict(event))
+    assert state.kind.ask(asked.voter, asked.at) is None
+    state.kind.record = None
+    expected = [entry.event for entry in entries]
+    for event in (*events, *expected):
+        event |= {"until": None, "voter": event.get("voter")}
+        if not sides and "candidates" in event:
+            event["candidates"] = sorted(event["candidates"])
+    assert events == expected
+    for entry in entries:
+        state.follow(entry)

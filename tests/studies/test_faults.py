@@ -5,32 +5,23 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import duelmatch as dm
-from duelmatch.errors import StoreError, UnreachableError
-from duelmatch.studies import Entry, Question, Settings, Store, Study, database
-from duelmatch.studies.course import Course
-from duelmatch.studies.writing import Writing
-from studies.playing import check_every_question, check_log, vote
+from duelmatch.errors import StoreError, StudyError, UnreachableError
+from duelmatch.studies import Entry, Feed, Question, Settings, Store, Study, database
+from duelmatch.studies.kinds.stacks import Stacks
+from duelmatch.studies.log import Transaction
+from duelmatch.studies.state import State
+from studies.playing import check_every_question, check_log, question_for, vote
 
 NewStudy = Callable[..., Study]
 PROBLEM = dm.Problem.complete(["ann", "bob", "cyd", "dan"], ["chair", "editor", "cook"])
-
-
-def last_answers(log: list[Entry]) -> dict[tuple[int, int], list[tuple[int, int]]]:
-    """Return all answers, by voter and question; there are several where one was undone."""
-    found: dict[tuple[int, int], list[tuple[int, int]]] = {}
-    for entry in log:
-        if entry.kind == "answered":
-            assert None not in (entry.voter, entry.question, entry.one, entry.other)
-            found.setdefault((entry.voter, entry.question), []).append((entry.one, entry.other))  # type: ignore
-    return found
 
 
 def check_one_answer_at_a_time(log: list[Entry]) -> None:
@@ -38,127 +29,164 @@ def check_one_answer_at_a_time(log: list[Entry]) -> None:
     answered: set[int | None] = set()
     for entry in log:
         if entry.kind == "answered":
-            assert entry.question not in answered
-            answered.add(entry.question)
+            assert entry.data["question"] not in answered
+            answered.add(entry.data["question"])
         if entry.kind == "undone":
-            answered.remove(entry.question)
+            answered.remove(entry.data["question"])
 
 
-@pytest.mark.parametrize(("processes", "kills"), [(2, 15), (4, 8)])
+@pytest.mark.parametrize(
+    ("algorithm", "processes", "kills"),
+    [("car-cond", 1, 6), ("condorcet", 2, 12), ("panel", 2, 8), ("condorcet", 4, 8), ("car-cond", 4, 8)],
+)
 def test_what_was_acknowledged_is_in_the_log_once_after_many_kills(
-    url: str, new_study: NewStudy, tmp_path: Path, processes: int, kills: int
+    url: str, new_study: NewStudy, tmp_path: Path, algorithm: str, processes: int, kills: int
 ) -> None:
-    study = new_study(PROBLEM, delta=0.01, lease=1.0)
-    voters = [study.add_voter() for _ in range(8)]
+    size = range(40 if algorithm == "panel" else 8)
+    study = new_study(PROBLEM, algorithm, [f"V{number}" for number in size], delta=1e-9, lease=1.0)
     script = Path(__file__).with_name("crashing.py")
-    arguments = [url, study.id, len(voters), kills, processes, tmp_path]
-    subprocess.run([sys.executable, script, *map(str, arguments)], check=True, timeout=300)
+    arguments = [url, study.id, kills, processes, tmp_path]
+    subprocess.run([sys.executable, script, *map(str, arguments)], check=True, timeout=600)
     assert [path.read_text() for path in tmp_path.glob("*.error")] == []
-    log = study.log()
-    answers = last_answers(log)
-    owner = {entry.question: entry.voter for entry in log if entry.kind == "asked"}
-    acknowledged = 0
+    log = study.entries()
+    owner = {entry.data["question"]: entry.voter for entry in log if entry.kind == "asked"}
+    acknowledged = set()
     for file in tmp_path.glob("*.txt"):
         for line in file.read_text().splitlines():
-            voter, question, winner, loser = line.split()
-            acknowledged += 1
-            assert owner[int(question)] == int(voter)
-            named = [
-                tuple(study.problem.edges[edge][0] for edge in pair)
-                for pair in answers[int(voter), int(question)]
-            ]
-            assert (winner, loser) in named
-    assert acknowledged >= 100
+            voter, question, number, digest = line.split()
+            entry = log[int(number) - 1]
+            assert (entry.kind, entry.data["question"], entry.hash) == ("answered", int(question), digest)
+            assert owner[int(question)] == voter
+            acknowledged.add(int(number))
+    assert len(acknowledged) >= 40
     check_one_answer_at_a_time(log)
     check_log(study)
     check_every_question(log)
 
 
-def test_many_threads_vote_at_once(new_study: NewStudy, other_store: Store) -> None:
-    study = new_study(PROBLEM, delta=0.01)
-    studies = [study, other_store.study(study.id)]
-    voters = [study.add_voter() for _ in range(16)]
-    errors: list[BaseException] = []
+def run_all(*works: Callable[[], object]) -> list[threading.Thread]:
+    threads = [threading.Thread(target=work) for work in works]
+    for thread in threads:
+        thread.start()
+    return threads
 
-    def votes(voter: int) -> None:
+
+@pytest.mark.parametrize("algorithm", ["car-cond", "condorcet", "panel"])
+def test_many_threads_vote_at_once(new_study: NewStudy, other_store: Store, algorithm: str) -> None:
+    study = new_study(PROBLEM, algorithm, [str(number) for number in range(16)], delta=0.01)
+    studies = [study, other_store.study(study.id)]
+    errors: list[BaseException] = []
+    told = []
+
+    def votes(number: int, voter: str) -> None:
         try:
-            for turn in range(12):
-                vote(studies[(voter + turn) % 2], voter)
+            for turn in range(8):
+                here = studies[(number + turn) % 2]
+                question = here.ask(voter)
+                if isinstance(question, Question):
+                    told.append(here.tell(voter, question.number, min(question.candidates)).entry)
         except BaseException as error:
             errors.append(error)
 
-    threads = [threading.Thread(target=votes, args=(voter,)) for voter in voters]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
+    voters = study.voters()
+    for thread in run_all(*(lambda n=n, v=v.id: votes(n, v) for n, v in enumerate(voters))):  # type: ignore[misc]
         thread.join()
     assert errors == []
-    assert study.status().counted == 16 * 12
+    assert study.status().counted == len(set(told)) == len(told) >= 60
     check_log(study)
-    check_every_question(study.log())
+    check_every_question(study.entries())
 
 
 def test_a_double_click_is_one_vote_even_at_the_same_moment(new_study: NewStudy, other_store: Store) -> None:
     study = new_study(PROBLEM)
     studies = [study, other_store.study(study.id)]
     voter = study.add_voter()
-    question = study.ask(voter)
+    question = question_for(study, voter)
     receipts = []
     start = threading.Barrier(8)
 
     def click(number: int) -> None:
         start.wait()
-        receipts.append(studies[number % 2].tell(voter, question.number, None))  # type: ignore[union-attr]
+        winner = question.candidates[number % 2]
+        receipts.append(studies[number % 2].tell(voter, question.number, winner))
 
-    threads = [threading.Thread(target=click, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
+    for thread in run_all(*(lambda n=n: click(n) for n in range(8))):  # type: ignore[misc]
         thread.join()
     assert len(receipts) == 8
-    assert len({receipt.winner for receipt in receipts}) == 1
+    assert len({(receipt.winner, receipt.hash) for receipt in receipts}) == 1
     assert sum(not receipt.repeated for receipt in receipts) == 1
     assert study.status().counted == 1
 
 
-def test_a_failing_writer_takes_nobody_with_it(study: Study, store: Store) -> None:
-    """Others in the same transaction are written without the one that failed."""
+@pytest.mark.parametrize("error", [ZeroDivisionError, StudyError])
+def test_a_failing_writer_takes_nobody_with_it(study: Study, store: Store, error: type[Exception]) -> None:
+    """Others in the same transaction are written without the one that failed half-way."""
     voter = study.add_voter()
     release, entered = threading.Event(), threading.Event()
 
-    def slow(writing: Writing) -> None:
+    def slow(transaction: Transaction) -> None:
         entered.set()
         release.wait()
 
-    def broken(writing: Writing) -> None:
-        head = writing.study(study.id)
-        writing.append(head, "joined", voter=99)
+    def broken(feed: Feed) -> None:
+        feed.enter("f" * 16, 1, ())
+        raise error
+
+    first = store.writer.submit(study.id, slow)
+    entered.wait()
+    asked = study.submit(lambda feed: feed.ask(voter))
+    failed = study.submit(broken)
+    added = study.submit(lambda feed: feed.enter("a" * 16, 1, ()))
+    release.set()
+    first.result(60)
+    assert isinstance(asked.result(60), Question)
+    assert added.result(60) is None
+    assert isinstance(failed.exception(60), error)
+    assert [entry.voter for entry in study.entries() if entry.kind == "joined"] == [voter, "a" * 16]
+    check_log(study)
+
+
+def test_nobody_sees_what_may_not_come_true(study: Study, store: Store) -> None:
+    """A status waits for the transaction that is changing the study, and then tells what came of it."""
+    voter = study.add_voter()
+    question = question_for(study, voter)
+    told, go_on = threading.Event(), threading.Event()
+
+    def tell_and_fail(feed: Feed) -> None:
+        feed.tell(voter, question.number, question.candidates[0])
+        told.set()
+        assert go_on.wait(60)
         raise ZeroDivisionError
 
-    outcomes: dict[str, object] = {}
+    failed = study.submit(tell_and_fail)
+    assert told.wait(60)
+    seen: list[int] = []
+    (looking,) = run_all(lambda: seen.append(study.status().answers))
+    looking.join(0.2)
+    assert seen == []
+    go_on.set()
+    looking.join()
+    assert seen == [0]
+    assert isinstance(failed.exception(60), ZeroDivisionError)
 
-    def run(name: str, work: Callable[[], object]) -> threading.Thread:
-        def body() -> None:
-            try:
-                outcomes[name] = work()
-            except Exception as error:
-                outcomes[name] = error
 
-        thread = threading.Thread(target=body)
-        thread.start()
-        return thread
+def test_what_a_failed_commit_had_changed_is_forgotten(
+    study: Study, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    voter = study.add_voter()
+    question = question_for(study, voter)
+    real = Transaction.finish
 
-    threads = [run("slow", lambda: store.writer.submit(study.id, slow).result())]
-    entered.wait()
-    threads.append(run("ask", lambda: study.ask(voter)))
-    threads.append(run("broken", lambda: store.writer.submit(study.id, broken).result()))
-    threads.append(run("add", lambda: study.add_voter("Ann")))
-    release.set()
-    for thread in threads:
-        thread.join()
-    assert isinstance(outcomes["broken"], ZeroDivisionError)
-    assert outcomes["add"] == 2
-    assert [entry.voter for entry in study.log() if entry.kind == "joined"] == [1, 2]
+    def failing(transaction: Transaction) -> Any:
+        real(transaction)
+        raise UnreachableError("The disk is full.")
+
+    monkeypatch.setattr(Transaction, "finish", failing)
+    with pytest.raises(UnreachableError):
+        study.tell(voter, question.number, question.candidates[0])
+    monkeypatch.undo()
+    assert study.status().answers == 0
+    assert study.tell(voter, question.number, question.candidates[1]).winner == question.candidates[1]
     check_log(study)
 
 
@@ -201,24 +229,30 @@ def test_whoever_holds_a_study_is_not_waited_for_forever(
     with Store(url) as store, Store(url) as other:
         study = store.create(PROBLEM, Settings("condorcet"), "x")
         voters = [study.add_voter() for _ in range(5)]
-        with other.database.writing() as connection:
-            Writing(other.database, connection).study(study.id)
-            begin = time.monotonic()
-            waiting = [study.submit(lambda desk, v=voter: desk.ask(v)) for voter in voters]
-            for each in waiting:
-                with pytest.raises(UnreachableError):
-                    each.result(60)
-            assert time.monotonic() - begin < 30, "they do not wait one after another"
+        held, let_go = threading.Event(), threading.Event()
+
+        def hold(feed: Feed) -> None:
+            held.set()
+            assert let_go.wait(60)
+
+        holding = other.study(study.id).submit(hold)
+        assert held.wait(60)
+        waiting = [study.submit(lambda feed, v=voter: feed.ask(v)) for voter in voters]  # type: ignore[misc]
+        for each in waiting:
+            with pytest.raises(UnreachableError):
+                each.result(60)
+        let_go.set()
+        holding.result(60)
         assert isinstance(study.ask(voters[0]), Question)
 
 
 def test_interrupted_work_leaves_the_others_to_go_on(study: Study, store: Store) -> None:
-    def interrupted(writing: Writing) -> None:
+    def interrupted(feed: Feed) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        store.writer.submit(study.id, interrupted).result()
-    assert study.add_voter() == 1
+        study.submit(interrupted).result()
+    assert study.add_voter()
 
 
 def test_what_is_open_is_recalled_before_somebody_asks(study: Study, other_store: Store) -> None:
@@ -226,50 +260,50 @@ def test_what_is_open_is_recalled_before_somebody_asks(study: Study, other_store
     vote(study, voter)
     other_store.recall()
     assert other_store.known(study.id) is not None
-    assert other_store._remembered(study.id) is not None
+    assert other_store.states.known(study.id)
     assert other_store.study(study.id).status() == study.status()
 
 
-@pytest.mark.usefixtures("thoughtless")
 def test_whoever_asks_while_a_withdrawn_candidate_is_taken_out_waits(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No question comes from the course that is being replaced."""
+    """No question comes from the run that is being replaced."""
     voters = [study.add_voter() for _ in range(2)]
     vote(study, voters[0])
     building, go_on = threading.Event(), threading.Event()
-    original = Course.__init__
+    original = Stacks.__init__
 
-    def slow(self: Course, *arguments: object) -> None:
+    def slow(self: Stacks, *arguments: object) -> None:
         building.set()
         assert go_on.wait(60)
         original(self, *arguments)  # type: ignore[arg-type]
 
     study.drop("ann")
-    monkeypatch.setattr(Course, "__init__", slow)
-    board = study.store.board_now(study.id)
-    thinking = threading.Thread(target=board.think)
-    thinking.start()
+    monkeypatch.setattr(Stacks, "__init__", slow)
+    asked = study.submit(lambda feed: feed.ask(voters[1]))
     assert building.wait(60)
-    assert not board.ready
+    study.add_voter()  # others go on meanwhile
     go_on.set()
-    thinking.join()
-    question = study.ask(voters[1])
+    question = asked.result(60)
     assert isinstance(question, Question)
-    assert "ann" not in (question.left, question.right)
+    assert "ann" not in question.candidates
 
 
-@pytest.mark.usefixtures("thoughtless")
-def test_an_interrupted_thought_is_thought_again(
+def test_an_interrupted_computation_is_done_again(
     study: Study, other_store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     voter = study.add_voter()
     for _ in range(6):
         vote(study, voter)
-    board = study.store.board_now(study.id)
-    monkeypatch.setattr(board._course.run, "tell_wins", lambda wins: (_ for _ in ()).throw(KeyboardInterrupt))
+    with study._states.reading(study.id) as state:
+        kind: Any = state.kind
+
+    def interrupted(*answers: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(kind._stacks, "play", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        board.think()
+        kind.think()
     assert study.status() == other_store.study(study.id).status()
     check_log(study)
 
@@ -279,22 +313,74 @@ def test_readers_do_not_wait_for_writers_nor_writers_for_readers(study: Study, o
     voter = study.add_voter()
     vote(study, voter)
     other = other_store.study(study.id)
-    with study.store.database.writing() as connection:
-        Writing(study.store.database, connection).study(study.id)
-        assert other.status().counted == 1
+    writing = study.submit(lambda feed: (feed.enter("b" * 16, 1, ()), other.status().counted))
+    assert writing.result(60)[1] == 1
     with other_store.database.reading() as connection:
         connection.exec_driver_sql("SELECT count(*) FROM entries").scalar_one()
         vote(study, voter)
     assert other.status().counted == 2
 
 
+def test_what_is_refused_leaves_the_state_in_memory(new_study: NewStudy) -> None:
+    """Reading a long log anew for every refusal would let one voter hold up all others."""
+    study = new_study(PROBLEM, "condorcet", parameters={"size": 1})
+    voter = study.add_voter()
+    vote(study, voter)
+    with study._states.reading(study.id) as state:
+        pass
+    for refused in (
+        lambda: study.undo(voter),
+        lambda: study.tell(voter, 1, "zoe") if study.status().answers == 0 else study.drop("zoe"),
+        lambda: study.skip(voter, 1),
+        lambda: study.conflict(voter, ["ann"]),
+        lambda: study.correct(99, None),
+    ):
+        with pytest.raises(dm.DuelmatchError):
+            refused()
+    with study._states.reading(study.id) as again:
+        assert again is state
+
+
+def test_many_who_wait_for_a_long_computation_share_it(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    voters = [study.add_voter() for _ in range(30)]
+    vote(study, voters[0])
+    building, go_on = threading.Event(), threading.Event()
+    original = Stacks.__init__
+
+    def slow(self: Stacks, *arguments: object) -> None:
+        building.set()
+        assert go_on.wait(60)
+        original(self, *arguments)  # type: ignore[arg-type]
+
+    study.drop("ann")
+    monkeypatch.setattr(Stacks, "__init__", slow)
+    threads = threading.active_count()
+    asked = [study.submit(lambda feed, v=voter: feed.ask(v)) for voter in voters]  # type: ignore[misc]
+    assert building.wait(60)
+    study.add_voter()  # by now all of them have been told to come again
+    assert threading.active_count() < threads + 15
+    go_on.set()
+    assert all(isinstance(each.result(60), Question) for each in asked)
+
+
 def test_a_gap_in_the_log_is_noticed(study: Study) -> None:
     study.add_voter()
     study.add_voter()
-    board = study.board()
-    from duelmatch.studies.board import Board
-    from studies.playing import lines
-
-    fresh = Board(board.problem, board.settings)
+    entries = study.entries()
     with pytest.raises(StoreError, match="Entry 2 of the log is missing"):
-        fresh.absorb(lines(study.log())[2:])
+        State(entries[0]).note(entries[2:])
+
+
+def test_more_studies_than_fit_into_memory(new_study: NewStudy, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("duelmatch.studies.states.MOST_STATES", 1)
+    studies = [new_study() for _ in range(3)]
+    voters = [study.add_voter() for study in studies]
+    for _ in range(3):
+        futures = [s.submit(lambda feed, v=v: feed.ask(v)) for s, v in zip(studies, voters, strict=True)]  # type: ignore[misc]
+        for study, voter, asked in zip(studies, voters, futures, strict=True):
+            question = asked.result(60)
+            assert isinstance(question, Question)
+            study.tell(voter, question.number, None)
+    for study in studies:
+        assert study.status().counted == 3
+        check_log(study)

@@ -13,14 +13,16 @@ import duelmatch as dm
 from duelmatch.errors import ConflictError, NotAllowedError
 from duelmatch.explorers.engine import Round
 from duelmatch.studies import Question, Settings, Store, Study
-from duelmatch.studies.course import Course, pair_of
+from duelmatch.studies.kinds.stacks import Pair, Stacks
 from studies.playing import check_every_question, check_log
 
 PROBLEM = dm.Problem.complete(["ann", "bob", "cyd"], ["chair", "editor"])
+IN_ROUNDS = [name for name in dm.algorithms() if Settings(name).kind == "rounds"]
 ACTIONS = (
     *("vote",) * 12,
-    *("tie", "leave", "skip", "undo", "undo", "release"),
-    *("invalidate", "reinstate", "correct", "strike", "pause", "resume", "close", "reopen", "late"),
+    *("tie", "leave open", "skip", "undo", "undo", "release", "late", "newcomer"),
+    *("strike", "reinstate", "correct", "strike answer", "pause", "resume", "close", "reopen"),
+    *("leave", "come back", "conflict", "add"),
 )
 
 
@@ -30,29 +32,35 @@ def file_store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return Store(f"sqlite:///{path}")
 
 
-def act(study: Study, action: str, voter: int, number: int) -> None:
+def act(study: Study, action: str, place: int, number: int) -> None:
     """Do something, if it is possible."""
-    answered = list(study.board().answers)
+    answered = study.answers(limit=None)
     one = answered[number % len(answered)] if answered else None
+    voters = [voter.id for voter in study.voters()]
+    voter = voters[place % len(voters)]
     match action:
         case "pause" | "resume" | "close" | "reopen":
             getattr(study, action)()
-        case "invalidate" | "reinstate":
+        case "strike" | "reinstate" | "undo" | "leave":
             getattr(study, action)(voter)
-        case "undo":
-            study.undo(voter)
-        case "strike" if one is not None:
-            study.correct(one, None)
+        case "come back":
+            study.come_back(voter)
+        case "newcomer":
+            study.add_voter()
+        case "conflict":
+            study.conflict(voter, [PROBLEM.candidates[number % 3]])
+        case "add":
+            study.add(f"late{number % 2}", ["chair"])
+        case "strike answer" if one is not None:
+            study.correct(one.question, None)
         case "correct" if one is not None:
-            answer = study.board().answers[one]
-            study.correct(one, study.problem.edges[answer.loser][0])
+            study.correct(one.question, one.answer[::-1], clerical=number % 2 == 0)
         case "late":
-            log = study.log()
-            asked = {e.question: e for e in log if e.kind == "asked"}
-            released = [e.question for e in log if e.kind == "released"]
+            released = [entry.data["question"] for entry in study.entries() if entry.kind == "released"]
+            asked = {e.data["question"]: e for e in study.entries() if e.kind == "asked"}
             if released:
                 entry = asked[released[number % len(released)]]
-                study.tell(entry.voter, entry.question, study.problem.edges[entry.one][0])  # type: ignore
+                study.tell(entry.voter or "", entry.data["question"], entry.data["candidates"][0])
         case _:
             question = study.ask(voter)
             if isinstance(question, Question):
@@ -62,8 +70,7 @@ def act(study: Study, action: str, voter: int, number: int) -> None:
 def answer_it(study: Study, action: str, question: Question, number: int) -> None:
     match action:
         case "vote":
-            winner = (question.left, question.right)[number % 2]
-            study.tell(question.voter, question.number, winner)
+            study.tell(question.voter, question.number, question.candidates[number % 2])
         case "tie":
             study.tell(question.voter, question.number, None)
         case "skip":
@@ -73,9 +80,9 @@ def answer_it(study: Study, action: str, question: Question, number: int) -> Non
 
 
 @given(
-    algorithm=st.sampled_from(dm.algorithms()),
+    algorithm=st.sampled_from([*IN_ROUNDS, *("panel", "condorcet", "borda") * 3]),
     actions=st.lists(
-        st.tuples(st.sampled_from(ACTIONS), st.integers(1, 3), st.integers(0, 1000)), min_size=5, max_size=60
+        st.tuples(st.sampled_from(ACTIONS), st.integers(0, 3), st.integers(0, 1000)), min_size=5, max_size=60
     ),
     drop_at=st.one_of(st.none(), st.integers(0, 60)),
 )
@@ -83,71 +90,72 @@ def answer_it(study: Study, action: str, question: Question, number: int) -> Non
 def test_whatever_happens_the_log_replays(
     file_store: Store, algorithm: str, actions: list[tuple[str, int, int]], drop_at: int | None
 ) -> None:
-    study = file_store.create(PROBLEM, Settings(algorithm, delta=0.3, ahead=4), "x")
-    for _ in range(3):
-        study.add_voter()
+    study = file_store.create(PROBLEM, Settings(algorithm, delta=0.3, ahead=4, seed=3), "x", ["A", "B", "C"])
     for place, (action, voter, number) in enumerate(actions):
         try:
             if place == drop_at:
                 study.drop("cyd")
             act(study, action, voter, number)
-        except (ConflictError, NotAllowedError):
+        except (ConflictError, NotAllowedError, dm.ProblemError):
             pass
     check_log(study)
-    check_every_question(study.log())
+    check_every_question(study.entries())
 
 
-@pytest.mark.parametrize("algorithm", dm.algorithms())
-def test_the_explorer_gets_what_it_would_get_from_one_person_alone(algorithm: str) -> None:
+def pair_of(problem: dm.Problem, duel: dm.Duel) -> Pair:
+    low, high = sorted(map(problem.candidate_number, duel.candidates))
+    return problem.position_number(duel.position), low, high
+
+
+@pytest.mark.parametrize("algorithm", IN_ROUNDS)
+def test_the_run_gets_what_it_would_get_from_one_person_alone(algorithm: str) -> None:
     """Answers that come in the order in which they are asked are used as the explorer itself would."""
-    course = Course(PROBLEM, (), Settings(algorithm, delta=0.3))
-    alone = dm.explorer(algorithm, PROBLEM, delta=0.3)
+    stacks = Stacks(PROBLEM, (), Settings(algorithm, delta=0.3, seed=0))
+    alone = dm.explorer(algorithm, PROBLEM, delta=0.3, seed=0)
     chance = np.random.default_rng(7)
     for question in range(400):
         asked = alone.ask(1)
         if not asked:
             break
         (duel,) = asked
-        winner = duel.first if chance.random() < 0.6 else duel.second
-        loser = duel.second if winner == duel.first else duel.first
+        winner = [duel.first, duel.second, None][chance.choice(3, p=[0.5, 0.4, 0.1])]
         alone.tell(duel, winner)
-        course.push(question, *(PROBLEM.edge_number(name, duel.position) for name in (winner, loser)))
-        while course.ready:
-            course.run.tell_wins(course.take())
-            course.install()
-    assert course.run.progress.leader == alone.progress.leader
-    assert course.run.progress.accepted == alone.progress.accepted
-    assert course.run.result.status == alone.result.status
-    assert alone.duels - course.run.duels == course.answers - course.run.duels
+        pair = pair_of(PROBLEM, duel)
+        value = 0.5 if winner is None else float(PROBLEM.candidate_number(winner) == pair[1])
+        stacks.push(question, pair, value)
+        while stacks.complete:
+            stacks.play(*stacks.take())
+            stacks.install()
+    assert stacks.run.progress.leader == alone.progress.leader
+    assert stacks.run.progress.accepted == alone.progress.accepted
+    assert stacks.run.result.status == alone.result.status
+    assert alone.duels - stacks.run.duels == stacks.answers - stacks.run.duels
 
 
 def test_questions_for_several_purposes_go_round(monkeypatch: pytest.MonkeyPatch) -> None:
     """The k-th answer to a question belongs to the k-th of its duels, in the order of the round."""
-    course = Course(PROBLEM, (), Settings("car-cond"))
+    stacks = Stacks(PROBLEM, (), Settings("car-cond"))
     first, second = np.array([0, 0, 1]), np.array([1, 1, 0])
     wanted = Round(first, second, np.array([2, 1, 1]), order=lambda: np.array([0, 1, 2, 0]))
-    monkeypatch.setattr(course.run, "wanted", lambda: wanted)
-    course.install()
-    assert course.missing == 4
-    for question, winner in enumerate([0, 1, 1, 0]):
-        course.push(question, winner, 1 - winner)
-    assert course.ready
-    assert course.take().tolist() == [2, 0, 1]
+    monkeypatch.setattr(stacks.run, "wanted", lambda: wanted)
+    stacks.install()
+    assert stacks.missing == 4
+    for question, value in enumerate([1.0, 0.0, 0.0, 0.5]):
+        stacks.push(question, (0, 0, 1), value)
+    assert stacks.complete
+    wins, ties = stacks.take()
+    assert (wins.tolist(), ties.tolist()) == ([1, 0, 1], [1, 0, 0])
 
 
 def test_answers_beyond_what_a_round_wants_wait_for_the_next() -> None:
-    course = Course(PROBLEM, (), Settings("car-cond"))
-    edges = [pair_of(a, b) for a in range(3) for b in range(a)] + [
-        pair_of(a, b) for a in (3, 4, 5) for b in range(3, a)
-    ]
+    stacks = Stacks(PROBLEM, (), Settings("car-cond"))
+    pairs = [(position, low, high) for position in (0, 1) for high in range(3) for low in range(high)]
     for question in range(5):
-        course.push(question, *edges[0])
-    for question, pair in enumerate(edges[1:], start=10):
-        course.push(question, *pair)
-    used = 0
-    while course.ready:
-        course.run.tell_wins(course.take())
-        course.install()
-        used = course.run.duels
-    assert used >= 6
-    assert course.answers == 10
+        stacks.push(question, pairs[0], 1.0)
+    for question, pair in enumerate(pairs[1:], start=10):
+        stacks.push(question, pair, 1.0)
+    while stacks.complete:
+        stacks.play(*stacks.take())
+        stacks.install()
+    assert stacks.run.duels >= 6
+    assert stacks.answers == 10

@@ -81,7 +81,7 @@ def test_the_exact_bound_adds_up_the_epochs_until_the_smallest_gap_is_seen(seed:
 def test_the_car_cond_bound_adds_up_the_pairs_that_need_duels(seed: int) -> None:
     prefs, winner, delta = preferences(seed), brute.winner_of(seed), 0.02
     if winner is None:
-        for compute in (dm.theory.car_cond_bound, dm.theory.car_verify_bound):
+        for compute in (dm.theory.car_cond_bound, dm.theory.car_verify_bound, dm.theory.car_parallel_bound):
             with pytest.raises(ProblemError, match="have no Condorcet winner"):
                 compute(prefs, delta)
         return
@@ -118,12 +118,33 @@ def test_the_car_verify_bound_is_the_largest_number_of_duels_that_its_inequality
     assert allowed(0.999 * found) > 0.999 * found
 
 
+@each("delta", [0.3, 0.009, 1e-9])
+def test_the_car_parallel_bound_adds_up_the_sub_runs_that_may_be_the_first_to_keep_their_word(
+    delta: float,
+) -> None:
+    prefs = dm.instances.planted(4, 3, gap=0.3, seed=1)
+    expected = 0.0
+    for k in range(40):
+        unlucky = np.prod([0.01 + delta / 2 ** (i + 1) for i in range(k)])
+        expected += unlucky * 2 ** (k + 1) * dm.theory.car_verify_bound(prefs, delta / 2 ** (k + 1))
+    found = dm.theory.car_parallel_bound(prefs, delta)
+    assert found == pytest.approx(expected, rel=1e-12)
+    assert found > 2 * dm.theory.car_verify_bound(prefs, delta / 2)
+
+
+def test_runs_of_car_parallel_take_far_fewer_duels_than_their_bound() -> None:
+    prefs = dm.instances.planted(3, 2, gap=0.4, seed=1)
+    duels = [dm.simulate(prefs, "car-parallel", 0.005, seed=seed).duels for seed in range(5)]
+    assert max(duels) < dm.theory.car_parallel_bound(prefs, 0.005)
+
+
 def test_with_nothing_to_decide_no_bound_asks_for_a_duel() -> None:
     prefs = dm.Preferences(dm.Problem.from_edges([("ann", "chair"), ("bob", "editor")]), {})
     assert dm.theory.clucb_borda_pac_bound(prefs, 0.1, 0.1) == 0.0
     assert dm.theory.clucb_borda_exact_bound(prefs, 0.1) == 0.0
     assert dm.theory.car_cond_bound(prefs, 0.1) == 0.0
     assert dm.theory.car_verify_bound(prefs, 0.1) == 0.0
+    assert dm.theory.car_parallel_bound(prefs, 0.1) == 0.0
     assert dm.theory.paper_lower_bound(prefs, "borda", 0.05) == dm.theory.PaperLowerBound(0.0)
     assert dm.theory.paper_lower_bound(prefs, "condorcet", 0.05) == dm.theory.PaperLowerBound(0.0)
 

@@ -13,6 +13,7 @@ import pytest
 
 from duelmatch.errors import ConflictError
 from duelmatch.studies import Store, Study
+from duelmatch.verify import verify
 from duelmatch.web import Config
 from web.running import served
 
@@ -74,25 +75,122 @@ def invite(organiser: Caller, client: httpx2.Client) -> Callable[[], Caller]:
 
 def test_a_study_from_beginning_to_end(organiser: Caller, invite: Callable[[], Caller]) -> None:
     voter = invite()
-    while (duel := voter("POST", "/duel"))["number"] is not None:
-        assert voter("POST", "/duel") == duel
-        kept = voter("POST", f"/duels/{duel['number']}/answer", json={"winner": "ann"})
+    while (question := voter("POST", "/question"))["number"] is not None:
+        assert voter("POST", "/question") == question
+        answer = f"/questions/{question['number']}/answer"
+        kept = voter("POST", answer, json={"answer": "ann"})
         assert (kept["winner"], kept["repeated"]) == ("ann", False)
-        assert voter("POST", f"/duels/{duel['number']}/answer", json={"winner": "ann"})["repeated"]
-    assert duel["reason"] == "done"
+        again = voter("POST", answer, json={"answer": None})
+        assert again == kept | {"repeated": True}
+        assert voter("GET", f"/receipts/{question['number']}") == again
+    assert question["reason"] == "done"
     assert organiser("GET", "/result")["matching"] == {"chair": "ann"}
     assert voter("GET", "/progress")["done"]
-    assert json.loads(json.dumps(organiser("GET", "/export")))["format"] == "duelmatch study"
-    assert organiser("GET", "/export?format=csv").startswith("number,time,voter,")
+    assert organiser("GET", "/export?format=csv").startswith("voter,position,ranking")
+    assert organiser("GET", "/export?format=table").startswith("entry,time,voter,")
+    report = verify(organiser("GET", "/export").splitlines(), [kept["hash"]])
+    assert (report.damage, report.entries) == (None, organiser("GET", "/result")["entries"])
 
 
-def test_ties_skips_and_undo(organiser: Caller, invite: Callable[[], Caller]) -> None:
+@pytest.mark.parametrize("criterion", ["condorcet", "borda"])
+def test_a_panel_decides(client: httpx2.Client, criterion: str) -> None:
+    problem = {"candidates": ["ann", "bob", "cyd"], "positions": ["chair", "editor"]}
+    voters = [{"name": "eve", "weight": 2}, {"name": "ned", "conflicts": ["cyd"]}, {"name": "zoe"}]
+    settings = {"parameters": {"criterion": criterion, "question_size": 3}}
+    made = client.post(
+        "/api/v1/studies", json={"name": "x", "problem": problem, "voters": voters, "settings": settings}
+    ).json()
+    organiser = Caller(client, made["study"], made["organiser_token"])
+    judges = [Caller(client, made["study"], invited["token"]) for invited in made["voters"]]
+    assert [invited["name"] for invited in made["voters"]] == ["eve", "ned", "zoe"]
+    assert organiser("GET", "/result")["status"] == "budget_spent"
+    for _ in range(20):
+        for judge in judges:
+            question = judge("POST", "/question")
+            if question["number"] is None:
+                continue
+            assert judge is not judges[1] or "cyd" not in question["candidates"]
+            liked = sorted(question["candidates"], reverse=question["position"] == "editor")
+            said = liked if len(liked) > 2 else liked[0]
+            kept = judge("POST", f"/questions/{question['number']}/answer", json={"answer": said})
+            assert kept["answer"] == [[name] for name in liked]
+    result = organiser("GET", "/result")
+    assert result["status"] in ("decided", "unbeaten")
+    assert (result["matching"], result["shortfall"]) == ({"chair": "ann", "editor": "cyd"}, 0.0)
+    assert result["error_allowed"] == 0
+    organiser("POST", "/phase/close", 204)
+    report = verify(organiser("GET", "/export").splitlines())
+    assert report.found is not None
+    assert not report.differs
+    listed = organiser("GET", "/voters")
+    assert [(one["weight"], one["conflicts"]) for one in listed] == [(2, []), (1, ["cyd"]), (1, [])]
+    copied = organiser("POST", "/duplicate", 201, json={"name": "Again"})
+    assert [invited["name"] for invited in copied["voters"]] == ["eve", "ned", "zoe"]
+
+
+def test_a_crowd_gets_ballots(client: httpx2.Client) -> None:
+    problem = {"candidates": ["ann", "bob", "cyd", "dan"], "positions": ["chair", "editor"]}
+    made = client.post("/api/v1/studies", json={"name": "x", "problem": problem}).json()
+    organiser = Caller(client, made["study"], made["organiser_token"])
+    voter = Caller(client, made["study"], organiser("POST", "/voters", 201, json={})["token"])
+    places = []
+    while (question := voter("POST", "/question"))["number"] is not None:
+        places.append((question["place"], question["of"]))
+        voter("POST", f"/questions/{question['number']}/answer", json={"answer": None})
+    assert places == [(place, 6) for place in range(1, 7)], "the pairs with the champion at each position"
+    assert question["reason"] == "all yours"
+    assert organiser("GET", "/result")["error_allowed"] == 0.05
+
+
+def test_the_organiser_looks_after_a_panel(client: httpx2.Client) -> None:
+    problem = {"candidates": ["ann", "bob", "cyd"], "positions": ["chair", "editor"]}
+    made = client.post(
+        "/api/v1/studies",
+        json={"name": "x", "problem": problem, "voters": [{"name": "eve"}, {"name": "ned"}]},
+    ).json()
+    organiser = Caller(client, made["study"], made["organiser_token"])
+    eve, ned = (invited["voter"] for invited in made["voters"])
+    judge = Caller(client, made["study"], made["voters"][0]["token"])
+    question = judge("POST", "/question")
+    number = question["number"]
+    judge("POST", f"/questions/{number}/answer", json={"answer": None})
+    organiser("POST", f"/questions/{number}/correct", 204, json={"answer": question["candidates"]})
+    (given,) = organiser("GET", "/answers")
+    assert given["answer"] == [[name] for name in question["candidates"]]
+    organiser("POST", f"/questions/{number}/correct", 204, json={"answer": None, "clerical": True})
+    (draw,) = organiser("GET", "/answers")[0]["answer"]
+    assert sorted(draw) == sorted(question["candidates"])
+    organiser("POST", f"/voters/{eve}/leave", 204, json={"open_answers": "dropped"})
+    assert judge("POST", "/question")["reason"] == "left"
+    organiser("POST", f"/voters/{eve}/return", 204)
+    organiser("POST", f"/voters/{eve}/conflicts", 204, json={"candidates": ["cyd"]})
+    assert "cyd" not in (judge("POST", "/question")["candidates"] or [])
+    organiser("POST", f"/voters/{ned}/rename", 204, json={"name": "Ned K."})
+    organiser("POST", f"/voters/{eve}/forget-name", 204)
+    assert [voter["name"] for voter in organiser("GET", "/voters")] == [None, "Ned K."]
+    organiser(
+        "POST", "/add", 204, json={"candidate": "dan", "positions": ["chair"], "details": {"title": "Dan"}}
+    )
+    organiser("POST", "/edit", 204, json={"name": "y", "positions": {"chair": {"text": "Leads"}}})
+    about = organiser("GET", "")
+    assert about["name"] == "y"
+    assert about["problem"]["candidates"][-1] == {"name": "dan", "title": "Dan"}
+    assert about["problem"]["positions"][0] == {"name": "chair", "text": "Leads"}
+    log = [json.loads(line) for line in organiser("GET", "/export").splitlines()]
+    acting = {
+        entry["by"] for entry in log if entry["kind"] in ("corrected", "left", "conflict", "added", "renamed")
+    }
+    links = {link["id"] for link in organiser("GET", "/links") if link["role"] == "organiser"}
+    assert acting == links, "the log names the link that acted"
+
+
+def test_draws_skips_and_undo(organiser: Caller, invite: Callable[[], Caller]) -> None:
     voter = invite()
-    first = voter("POST", "/duel")["number"]
-    assert voter("POST", f"/duels/{first}/answer", json={"winner": None})["tie"]
+    first = voter("POST", "/question")["number"]
+    assert len(voter("POST", f"/questions/{first}/answer", json={"answer": None})["answer"]) == 1
     assert voter("POST", "/undo")["number"] == first
-    voter("POST", f"/duels/{first}/skip", 204, json={"reason": "no idea"})
-    assert "skipped" in voter("POST", f"/duels/{first}/answer", 409, json={"winner": "ann"})
+    voter("POST", f"/questions/{first}/skip", 204, json={"reason": "no idea"})
+    assert "skipped" in voter("POST", f"/questions/{first}/answer", 409, json={"answer": "ann"})
     assert "no answer" in voter("POST", "/undo", 409)
 
 
@@ -100,32 +198,41 @@ def test_an_open_link_makes_voters(organiser: Caller, client: httpx2.Client) -> 
     anybody = Caller(client, organiser._study, organiser("POST", "/open-link", 201)["token"])
     joined = anybody("POST", "/join", 201)
     voter = Caller(client, organiser._study, joined["token"])
-    assert voter("POST", "/duel")["number"] == 1
+    assert voter("POST", "/question")["number"] == 1
     assert "open link" in voter("POST", "/join", 403)
-    assert "voter" in anybody("POST", "/duel", 403)
+    assert "voter" in anybody("POST", "/question", 403)
 
 
 def test_the_organiser_looks_after_it(organiser: Caller, invite: Callable[[], Caller]) -> None:
     voter = invite()
-    duel = voter("POST", "/duel")["number"]
-    voter("POST", f"/duels/{duel}/answer", json={"winner": "ann"})
-    organiser("POST", f"/duels/{duel}/correct", 204, json={"winner": None})
-    assert organiser("GET", "/progress")["votes"] == 0
-    (listed,) = organiser("GET", "/votes?voter=1&limit=5")
-    assert (listed["question"], listed["struck"], listed["counts"]) == (duel, True, False)
-    assert organiser("GET", f"/votes?before={listed['entry']}") == []
-    assert "organiser" in voter("GET", "/votes", 403)
-    organiser("POST", "/voters/1/invalidate", 204)
-    assert "taken this voter out" in voter("POST", "/duel", 403)
-    organiser("POST", "/voters/1/reinstate", 204)
-    organiser("POST", "/state/pause", 204)
-    assert voter("POST", "/duel")["reason"] == "paused"
-    assert "paused" in organiser("POST", "/state/reopen", 409)
-    organiser("POST", "/state/close", 204)
-    assert "closed" in organiser("POST", "/state/pause", 409)
+    me = voter("GET", "/me")["voter"]
+    number = voter("POST", "/question")["number"]
+    assert "no answer" in organiser("POST", f"/questions/{number}/correct", 409, json={"answer": None})
+    voter("POST", f"/questions/{number}/answer", json={"answer": "ann"})
+    organiser("POST", f"/questions/{number}/strike", 204)
+    assert organiser("GET", "/progress")["answers"] == 0
+    (listed,) = organiser("GET", f"/answers?voter={me}&limit=5")
+    assert (listed["question"], listed["struck"], listed["counts"]) == (number, True, False)
+    assert organiser("GET", f"/answers?before={listed['entry']}") == []
+    assert "organiser" in voter("GET", "/answers", 403)
+    organiser("POST", f"/voters/{me}/strike", 204)
+    assert "taken this voter out" in voter("POST", "/question", 403)
+    organiser("POST", f"/voters/{me}/reinstate", 204)
+    organiser("POST", "/phase/pause", 204)
+    assert voter("POST", "/question")["reason"] == "paused"
+    assert "paused" in organiser("POST", "/phase/reopen", 409)
+    organiser("POST", "/phase/close", 204)
+    assert "closed" in organiser("POST", "/phase/pause", 409)
+    (row,) = organiser("GET", "/voters")
+    assert (row["id"], row["name"], row["struck"], row["answers"]) == (me, None, False, 1)
+
+
+def test_a_candidate_withdraws(client: httpx2.Client) -> None:
+    problem = {"candidates": ["ann", "bob", "cyd"], "positions": ["chair"]}
+    made = client.post("/api/v1/studies", json=NEW | {"problem": problem}).json()
+    organiser = Caller(client, made["study"], made["organiser_token"])
     organiser("POST", "/drop", 204, json={"candidate": "ann"})
     assert organiser("GET", "/result")["dropped"] == ["ann"]
-    assert organiser("GET", "/voters") == [{"number": 1, "name": None, "blocked": False, "answers": 1}]
 
 
 def test_details_and_rules_are_told(organiser: Caller) -> None:
@@ -138,7 +245,7 @@ ORGANISERS = [
     ("GET", "/result"),
     ("GET", "/voters"),
     ("POST", "/open-link"),
-    ("POST", "/state/close"),
+    ("POST", "/phase/close"),
     ("GET", "/export"),
 ]
 
@@ -149,12 +256,12 @@ def test_voters_cannot_do_what_organisers_do(invite: Callable[[], Caller], metho
 
 
 @pytest.mark.parametrize(
-    ("method", "path"), [*ORGANISERS, ("POST", "/duel"), ("GET", "/progress"), ("GET", "/events")]
+    ("method", "path"), [*ORGANISERS, ("POST", "/question"), ("GET", "/progress"), ("GET", "/events")]
 )
 def test_nobody_gets_in_without_a_link_for_this_study(
     client: httpx2.Client, organiser: Caller, study: Study, method: str, path: str
 ) -> None:
-    elsewhere = study.new_key("organiser")
+    elsewhere = study.new_link("organiser")
     for token in ("x", "nonsense", "A" * 59, elsewhere):
         stranger = Caller(client, organiser._study, token)
         assert "valid link" in stranger(method, path, 401)
@@ -163,8 +270,8 @@ def test_nobody_gets_in_without_a_link_for_this_study(
 
 def test_a_voter_cannot_answer_for_another(invite: Callable[[], Caller]) -> None:
     one, other = invite(), invite()
-    duel = one("POST", "/duel")["number"]
-    assert "somebody else" in other("POST", f"/duels/{duel}/answer", 403, json={"winner": "ann"})
+    number = one("POST", "/question")["number"]
+    assert "somebody else" in other("POST", f"/questions/{number}/answer", 403, json={"answer": "ann"})
 
 
 @pytest.mark.parametrize(
@@ -177,8 +284,10 @@ def test_a_voter_cannot_answer_for_another(invite: Callable[[], Caller]) -> None
         NEW | {"problem": {}},
         NEW | {"problem": {"candidates": [["a"]], "positions": ["p"]}},
         NEW | {"problem": {"candidates": ["a"], "positions": ["p", "q"]}},
-        NEW | {"settings": {}},
         NEW | {"settings": {"algorithm": "magic"}},
+        NEW | {"voters": [{"name": "eve", "weight": 0}]},
+        NEW | {"voters": [{"name": "eve"}, {"name": "eve"}]},
+        NEW | {"voters": [{"name": "eve", "conflicts": ["nobody"]}]},
         NEW | {"settings": {"algorithm": ["x"]}},
         NEW | {"settings": {"algorithm": "car-cond", "delta": "x"}},
         NEW | {"settings": {"algorithm": "car-cond", "seed": -1}},
@@ -206,7 +315,7 @@ ODD_SETTINGS = [
     '"delta": NaN',
     f'"lease": 1{"0" * 400}',
     '"lease": Infinity',
-    f'"max_votes": 1{"0" * 400}',
+    f'"max_answers": 1{"0" * 400}',
     f'"ties": {nested(500)}',
     r'"\ud800": 1',
     '"parameters": [["batch", 1]]',
@@ -242,7 +351,7 @@ def test_a_deep_problem_is_refused(client: httpx2.Client, levels: int) -> None:
 
 @pytest.mark.parametrize("number", ["0", "-1", "x", str(2**31), str(2**70), "1.5"])
 def test_odd_numbers_are_refused(invite: Callable[[], Caller], number: str) -> None:
-    assert invite()("POST", f"/duels/{number}/answer", 422, json={"winner": "ann"})
+    assert invite()("POST", f"/questions/{number}/answer", 422, json={"answer": "ann"})
 
 
 def test_large_bodies_are_refused(client: httpx2.Client) -> None:
@@ -293,7 +402,7 @@ def test_progress_is_sent_as_events(store: Store, study: Study, monkeypatch: pyt
     monkeypatch.setattr(events, "CHECK_EVERY", 10**9)
 
     async def listen() -> list[dict[str, Any]]:
-        stream = events._progress_of(events.Feed(study), lambda: True)
+        stream = events._progress_of(events.WatchedStudy(study), lambda: True)
         first = await anext(stream)
         study.add_voter()
         second = await anext(stream)
@@ -308,8 +417,8 @@ def test_an_undo_that_is_sent_again_takes_one_answer(invite: Callable[[], Caller
     voter = invite()
     numbers = []
     for _ in range(2):
-        numbers.append(voter("POST", "/duel")["number"])
-        voter("POST", f"/duels/{numbers[-1]}/answer", json={"winner": None})
+        numbers.append(voter("POST", "/question")["number"])
+        voter("POST", f"/questions/{numbers[-1]}/answer", json={"answer": None})
     for _ in range(2):
         assert voter("POST", "/undo", json={"number": numbers[-1]})["number"] == numbers[-1]
     assert voter("GET", "/me")["answers"] == 1
@@ -317,7 +426,7 @@ def test_an_undo_that_is_sent_again_takes_one_answer(invite: Callable[[], Caller
 
 
 def test_two_organisers_cannot_lock_each_other_out(study: Study) -> None:
-    keys = [study.new_key("organiser")[:16] for _ in range(2)]
+    keys = [study.new_link("organiser")[:16] for _ in range(2)]
     with ThreadPoolExecutor(2) as threads:
         ends = list(threads.map(lambda key: _revoked(study, key), keys))
     assert sorted(ends) == [False, True]
@@ -337,12 +446,12 @@ def test_many_who_watch_look_once(study: Study, monkeypatch: pytest.MonkeyPatch)
     from duelmatch.web import events
 
     looks = []
-    head = study.head
-    monkeypatch.setattr(study, "head", lambda: looks.append(1) or head())
+    end = study.end
+    monkeypatch.setattr(study, "end", lambda: looks.append(1) or end())
 
     async def watch() -> set[str]:
-        feed = events.Feed(study)
-        streams = [events._progress_of(feed, lambda: True) for _ in range(50)]
+        watched = events.WatchedStudy(study)
+        streams = [events._progress_of(watched, lambda: True) for _ in range(50)]
         return set(await asyncio.gather(*(anext(stream) for stream in streams)))
 
     assert len(asyncio.run(watch())) == 1
@@ -361,7 +470,7 @@ def test_a_study_is_duplicated_without_votes_and_who_withdrew(
     about = again("GET", "")
     assert about["name"] == "Again"
     assert about["problem"]["candidates"] == ["ann", "cyd"]
-    assert again("GET", "/progress")["votes"] == 0
+    assert again("GET", "/progress")["answers"] == 0
     assert "organiser" in invite()("POST", "/duplicate", 403, json={"name": "Mine"})
 
 
@@ -381,21 +490,23 @@ def test_a_written_problem_is_read(client: httpx2.Client, layout: str, text: str
     assert checked(wrong)
 
 
-def test_the_votes_to_expect_are_estimated(client: httpx2.Client) -> None:
+def test_the_answers_to_expect_are_estimated(client: httpx2.Client) -> None:
     easy, hard = (
         client.post("/api/v1/estimate", json=NEW | {"settings": {"algorithm": "car-cond", "delta": delta}})
         for delta in (0.3, 0.001)
     )
-    assert 0 < easy.json()["votes"] < hard.json()["votes"]
+    assert 0 < easy.json()["answers"] < hard.json()["answers"]
+    panel = NEW | {"settings": {}, "voters": [{"name": name} for name in "abcde"]}
+    assert 3 <= client.post("/api/v1/estimate", json=panel).json()["answers"] <= 5
     large = {"candidates": [str(n) for n in range(101)], "positions": ["a"]}
-    assert client.post("/api/v1/estimate", json=NEW | {"problem": large}).json() == {"votes": None}
+    assert client.post("/api/v1/estimate", json=NEW | {"problem": large}).json() == {"answers": None}
 
 
 def test_who_asks_for_an_estimate_never_waits_for_another(client: httpx2.Client) -> None:
     """Many who wait would take the threads that voters need."""
-    from duelmatch.web import api
+    from duelmatch.web import creating
 
-    with api._estimating:
+    with creating._estimating:
         answer = client.post("/api/v1/estimate", json=NEW)
     assert answer.status_code == 429
     assert int(answer.headers["retry-after"]) > 0
@@ -406,10 +517,10 @@ def test_who_asks_for_an_estimate_never_waits_for_another(client: httpx2.Client)
 def test_an_estimate_that_takes_long_is_given_up(
     client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from duelmatch.web import api
+    from duelmatch.web import creating
 
-    monkeypatch.setattr(api, "LONGEST_TRIAL", 0.0)
-    assert client.post("/api/v1/estimate", json=NEW).json() == {"votes": None}
+    monkeypatch.setattr(creating, "LONGEST_TRIAL", 0.0)
+    assert client.post("/api/v1/estimate", json=NEW).json() == {"answers": None}
 
 
 def test_health_needs_no_thread() -> None:
@@ -426,13 +537,12 @@ def test_a_few_names_cannot_mean_a_million_edges(
     client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are counted before there is a problem."""
-    from duelmatch.files import layout, problems
+    from duelmatch.files import problems
 
     def unexpected(*_: object) -> None:
         raise AssertionError("it was built")
 
-    for module in (problems, layout):
-        monkeypatch.setattr(module, "Problem", unexpected)
+    monkeypatch.setattr(problems, "Problem", unexpected)
     wide = {kind: [f"{kind}{n}" for n in range(1000)] for kind in ("candidates", "positions")}
     one = {"candidates": wide["candidates"], "edges": {"p": wide["candidates"]}}
     csv = "candidate,position\n" + "".join(f"c{n},p\n" for n in range(1000))
@@ -448,7 +558,7 @@ def test_a_few_names_cannot_mean_a_million_edges(
 
 def test_streams_are_counted_until_they_end(store: Store, study: Study) -> None:
     config = Config(rates=None, streams=3, streams_per_link=2)
-    tokens = [study.new_key("organiser") for _ in range(2)]
+    tokens = [study.new_link("organiser") for _ in range(2)]
     with served(store, config) as address, httpx2.Client(trust_env=False, timeout=30) as client:
 
         def watch(token: str) -> Any:
@@ -472,20 +582,22 @@ def test_streams_are_counted_until_they_end(store: Store, study: Study) -> None:
         raise AssertionError("streams that ended still count")
 
 
-def test_events_end_when_the_link_is_revoked(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_events_end_when_the_link_is_revoked(
+    store: Store, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import asyncio
 
     from duelmatch.web import events
 
     monkeypatch.setattr(events, "LOOK_EVERY", 0.01)
-    token = study.new_key("organiser")
-    access = study.store.access(token)
+    token = study.new_link("organiser")
+    access = store.access(token)
     assert access is not None
 
     async def listen() -> int:
-        stream = events._progress_of(events.Feed(study), lambda: study.works(access.key))
+        stream = events._progress_of(events.WatchedStudy(study), lambda: study.works(access.link))
         await anext(stream)
-        study.revoke(access.key)
+        study.revoke(access.link)
         return len([event async for event in stream])
 
     assert asyncio.run(asyncio.wait_for(listen(), 30)) <= 1

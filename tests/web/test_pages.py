@@ -21,7 +21,8 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 import duelmatch as dm
 from duelmatch.problem import Details
-from duelmatch.studies import Question, Settings, Store, Study
+from duelmatch.studies import Question, Ranking, Settings, Store, Study, export_log
+from duelmatch.verify import verify
 from duelmatch.web import Config
 from web.running import served
 
@@ -135,12 +136,13 @@ class Browser:
 
     # Voting.
 
-    def duel(self) -> tuple[str, str, str]:
-        """Wait until a duel can be answered; return the position and the two."""
-        self.until(lambda: self.find("#duel").is_displayed() and self.text("#left .title"))
+    def question(self) -> tuple[str, ...]:
+        """Wait until a question can be answered; return the position and the candidates."""
+        self.until(lambda: self.find("#question-part").is_displayed() and self.text("#choice-1 .title"))
         self.until(lambda: self.find("#main").get_attribute("aria-busy") is None)
         self.driver.execute_async_script("setTimeout(arguments[0], 350)")  # no double click takes so long
-        return self.text("#question"), self.text("#left .title"), self.text("#right .title")
+        titles = self.driver.find_elements(By.CSS_SELECTOR, ".choose .title")
+        return self.text("#question"), *(title.text for title in titles)
 
 
 @pytest.fixture
@@ -160,13 +162,13 @@ def study(place: tuple[str, Store]) -> Study:
         },
         {"Chair": Details(title="Chair of the meeting", text="Keeps the time and the peace.")},
     )
-    return place[1].create(problem, Settings("car-cond", seed=3), "Who does what?")
+    settings = Settings("panel", parameters={"consistent": False})
+    return place[1].create(problem, settings, "Who does what?", ["Ada", "Bea"])
 
 
-def votes(study: Study) -> list[tuple[int, int]]:
-    """Return what counts: who won against whom."""
-    board = study.board()
-    return [(answer.winner, answer.loser) for answer in board.answers.values()]
+def votes(study: Study) -> list[tuple[str, Ranking]]:
+    """Return what counts, in order: the position, and who is better than whom."""
+    return [(given.position, given.answer) for given in study.answers(limit=None)[::-1] if given.counts]
 
 
 def test_a_study_is_begun_shared_and_voted_in(browser: Browser, place: tuple[str, Store]) -> None:
@@ -179,6 +181,9 @@ def test_a_study_is_begun_shared_and_voted_in(browser: Browser, place: tuple[str
     browser.click("#read")
     browser.until(lambda: browser.find("tbody tr:nth-child(3) input").get_attribute("value") == HOSTILE)
     browser.click("tbody tr:nth-child(2) td:nth-child(3) input")
+    assert browser.find("#judges").is_displayed(), "named voters decide, unless told otherwise"
+    browser.click("input[name=who][value=crowd]")
+    assert not browser.find("#judges").is_displayed()
     browser.click("#estimate")
     browser.until(lambda: "votes in all" in browser.text("#expected"))
     browser.picture("new-desk")
@@ -191,6 +196,7 @@ def test_a_study_is_begun_shared_and_voted_in(browser: Browser, place: tuple[str
     assert link.rsplit("/", 1)[1] not in browser.driver.current_url
     assert browser.driver.execute_script("return document.cookie") == ""
     study = place[1].study(browser.driver.current_url.rsplit("/", 1)[1])
+    assert study.settings.algorithm == "condorcet"
     assert study.problem.edges == (
         ("Ann", "Chair"),
         ("Bob", "Chair"),
@@ -208,11 +214,58 @@ def test_a_study_is_begun_shared_and_voted_in(browser: Browser, place: tuple[str
     browser.until(lambda: browser.find("#begin").is_displayed())
     browser.picture("join-phone")
     browser.click("#begin")
-    browser.duel()
+    browser.question()
     browser.driver.get(shared)
-    browser.duel()
+    browser.question()
     assert len(study.voters()) == 1, "one voter per browser"
     browser.check()
+
+
+def test_a_panel_is_created_with_a_link_for_each_judge(browser: Browser, place: tuple[str, Store]) -> None:
+    browser.go("/new")
+    browser.find("#name").send_keys("Prizes")
+    browser.click("details summary")
+    browser.find("#paste").send_keys("candidates:\nAnn\nBob\nCyd\nDan\npositions:\nFirst")
+    browser.click("#read")
+    browser.until(lambda: browser.find("tbody tr:nth-child(4) input").get_attribute("value") == "Dan")
+    browser.find("#judges").send_keys("Eve\nNed\n\nEve")
+    browser.find("#size").send_keys("four")
+    browser.click("button[type=submit]")
+    browser.until(lambda: browser.find("#invited").is_displayed())
+    links = browser.driver.find_elements(By.CSS_SELECTOR, "#invited-rows input")
+    addresses = [link.get_attribute("value") for link in links]
+    assert len(addresses) == 2
+    browser.picture("created-desk")
+    browser.check()
+    access = place[1].access(addresses[0].rsplit("/", 1)[1])
+    assert access is not None
+    study = place[1].study(access.study)
+    assert (study.settings.algorithm, study.settings.parameters["question_size"]) == ("panel", 4)
+    browser.driver.get(addresses[0])
+    _, *names = browser.question()
+    assert sorted(names) == ["Ann", "Bob", "Cyd", "Dan"]
+    browser.press("2")  # the second is best
+    browser.until(lambda: browser.text("#so-far") == names[1])
+    browser.press("t")  # and level with it
+    browser.press("4")
+    browser.until(lambda: browser.text("#so-far") == f"{names[1]} = {names[3]}")
+    browser.press("r")
+    browser.until(lambda: "Choose the best first" in browser.text("#so-far"))
+    browser.click("#choice-3")
+    browser.click("#level")
+    browser.click("#choice-1")
+    browser.picture("ranking-desk")
+    browser.check()
+    browser.size(PHONE)
+    browser.picture("ranking-phone")
+    browser.check()
+    browser.size(DESK)
+    browser.press("2")  # the last place is then clear
+    browser.until(lambda: votes(study))
+    assert votes(study) == [("First", (tuple(sorted([names[0], names[2]])), (names[1],), (names[3],)))]
+    browser.until(lambda: browser.text("#receipt").startswith("Receipt of your last vote: "))
+    receipt = browser.text("#receipt").rpartition(" ")[2]
+    assert verify(export_log(study).splitlines(), [receipt]).damage is None
 
 
 @pytest.mark.parametrize(
@@ -238,20 +291,19 @@ def test_a_file_fills_the_grid(browser: Browser, name: str, text: str, tmp_path:
 
 def test_votes_by_mouse_and_keyboard(browser: Browser, study: Study) -> None:
     voter = study.add_voter("Eve")
-    browser.go(f"/l/{study.new_key('voter', voter)}")
-    for how in ("mouse left", "mouse right", "1", "2"):
-        position, left, right = browser.duel()
+    browser.go(f"/l/{study.new_link('voter', voter)}")
+    for how in ("mouse 1", "mouse 2", "1", "2"):
+        position, *shown = browser.question()
         at = "Chair" if position.startswith("Chair") else "Editor"
         before = len(votes(study))
         if how.startswith("mouse"):
-            browser.click(f"#{how.split()[1]}")
+            browser.click(f"#choice-{how[-1]}")
         else:
             browser.press(how)
-        won, lost = (left, right) if how in ("mouse left", "1") else (right, left)
+        names = [{"Cyd the careful": "Cyd"}.get(name, name) for name in shown]
+        won, lost = names if how.endswith("1") else names[::-1]
         browser.until(lambda n=before: len(votes(study)) > n)
-        names = {"Cyd the careful": "Cyd"}
-        expected = tuple(study.problem.edge_number(names.get(name, name), at) for name in (won, lost))
-        assert votes(study)[-1] == expected
+        assert votes(study)[-1] == (at, ((won,), (lost,)))
     browser.until(lambda: browser.text("#count").startswith("You have answered 4"))
     browser.picture("vote-desk")
     browser.check()
@@ -264,50 +316,52 @@ def test_votes_by_mouse_and_keyboard(browser: Browser, study: Study) -> None:
 
 def test_undo_skip_reload_and_double_click(browser: Browser, study: Study) -> None:
     voter = study.add_voter()
-    browser.go(f"/l/{study.new_key('voter', voter)}")
-    shown = browser.duel()
+    browser.go(f"/l/{study.new_link('voter', voter)}")
+    shown = browser.question()
     browser.driver.refresh()
-    assert browser.duel() == shown, "a reload shows the same duel"
-    ActionChains(browser.driver).double_click(browser.find("#left")).perform()
-    browser.duel()
+    assert browser.question() == shown, "a reload shows the same question"
+    ActionChains(browser.driver).double_click(browser.find("#choice-1")).perform()
+    browser.question()
     assert len(votes(study)) == 1, "a double click is one vote"
     browser.press("u")
     browser.until(lambda: not votes(study))
-    assert browser.duel() == shown, "undo shows the question again"
+    assert browser.question() == shown, "undo shows the question again"
     browser.press("s")
     browser.until(lambda: browser.find("#why").is_displayed())
     browser.picture("skip-desk")
     browser.press(Keys.ESCAPE)
-    assert browser.duel() == shown
+    assert browser.question() == shown
     browser.press("s")
     browser.until(lambda: browser.find("#why button").is_displayed())
     browser.click("#why button")
-    browser.until(lambda: any(entry.kind == "skipped" for entry in study.log()))
-    browser.duel()
+    browser.until(lambda: any(entry.kind == "skipped" for entry in study.entries()))
+    browser.question()
     assert votes(study) == []
     browser.press("t")
     browser.until(lambda: len(votes(study)) == 1)
-    assert next(iter(study.board().answers.values())).tie
+    ((_, answer),) = votes(study)
+    assert len(answer) == 1, "no difference"
     browser.check()
 
 
 def test_another_tab_and_a_candidate_who_withdrew(browser: Browser, study: Study) -> None:
     voter = study.add_voter()
-    browser.go(f"/l/{study.new_key('voter', voter)}")
-    _, left, _ = browser.duel()
+    browser.go(f"/l/{study.new_link('voter', voter)}")
+    _, first, second = browser.question()
     question = study.ask(voter)
     assert isinstance(question, Question)
-    study.tell(voter, question.number, question.left)
+    study.tell(voter, question.number, question.candidates[0])
     browser.press("2")
     browser.until(lambda: browser.text("#count").startswith("You have answered 1"))
-    assert f"Kept: {left}." in browser.find("#status").get_attribute("textContent"), (
+    assert f"Kept: {first} > {second}." in browser.find("#status").get_attribute("textContent"), (
         "the first answer is kept"
     )
-    study.drop(question.left)
-    browser.duel()
-    browser.press("u")
-    browser.until(lambda: "withdrew" in browser.text("#trouble"))
-    browser.duel()
+    _, gone, _ = browser.question()
+    names = {"Cyd the careful": "Cyd"}
+    study.drop(names.get(gone, gone))
+    browser.press("1")
+    browser.until(lambda: gone not in browser.question())
+    assert "the next one" in browser.text("#trouble"), "the answer tells nothing now"
     browser.press("1")
     browser.until(lambda: browser.text("#count").startswith("You have answered 2"))
     assert not browser.find("#trouble").is_displayed()
@@ -315,12 +369,12 @@ def test_another_tab_and_a_candidate_who_withdrew(browser: Browser, study: Study
 
 def test_only_safe_links_are_links(browser: Browser, study: Study) -> None:
     voter = study.add_voter()
-    browser.go(f"/l/{study.new_key('voter', voter)}")
+    browser.go(f"/l/{study.new_link('voter', voter)}")
     seen: dict[str, str | None] = {}
     for _ in range(12):
-        _, left, right = browser.duel()
-        for side, name in (("left", left), ("right", right)):
-            seen[name] = browser.find(f"#{side} ~ .more").get_attribute("href")
+        for number, name in enumerate(browser.question()[1:], start=1):
+            more = browser.driver.find_elements(By.CSS_SELECTOR, f"#choice-{number} ~ .more")
+            seen[name] = more[0].get_attribute("href") if more else None
         if len(seen) == 3:
             break
         before = len(votes(study))
@@ -333,34 +387,30 @@ def test_only_safe_links_are_links(browser: Browser, study: Study) -> None:
 
 
 def test_two_voters_at_once(browser: Browser, study: Study, tmp_path: Path) -> None:
-    """In two browsers, each with a duel open while the other votes."""
+    """In two browsers, each with a question open while the other votes."""
     with chromium(tmp_path) as driver:
         both = (browser, Browser(driver, browser.address))
         for each, name in zip(both, ("Eve", "Flo"), strict=True):
-            each.go(f"/l/{study.new_key('voter', study.add_voter(name))}")
+            each.go(f"/l/{study.new_link('voter', study.add_voter(name))}")
         for _ in range(3):
-            shown = [each.duel() for each in both]
+            shown = [each.question() for each in both]
             for each in both:
                 each.press("1")
             for each, before in zip(both, shown, strict=True):
-                won = before[1]
-                each.until(
-                    lambda it=each, name=won: (
-                        f"Kept: {name}." in it.find("#status").get_attribute("textContent")
-                    )
-                )
+                kept = f"Kept: {before[1]} > {before[2]}."
+                each.until(lambda it=each, text=kept: text in it.find("#status").get_attribute("textContent"))
         for each in both:
             each.until(lambda it=each: it.text("#count").startswith("You have answered 3"))
             each.check()
-    assert [voter.answers for voter in study.voters()] == [3, 3]
-    owner = {entry.question: entry.voter for entry in study.log() if entry.kind == "asked"}
-    for entry in study.log():
-        assert entry.kind != "answered" or owner[entry.question] == entry.voter
+    assert [voter.answers for voter in study.voters()] == [0, 0, 3, 3]
+    owner = {entry.data["question"]: entry.voter for entry in study.entries() if entry.kind == "asked"}
+    for entry in study.entries():
+        assert entry.kind != "answered" or owner[entry.data["question"]] == entry.voter
 
 
 def test_the_dashboard_follows_and_changes_the_study(browser: Browser, study: Study) -> None:
     voters = [study.add_voter(name) for name in ("Eve", "Flo")]
-    browser.go(f"/l/{study.new_key('organiser')}")
+    browser.go(f"/l/{study.new_link('organiser')}")
     assert browser.text("#votes") == "0"
     for voter in voters:
         study.tell(voter, study.ask(voter).number, None)  # type: ignore[union-attr]
@@ -374,18 +424,37 @@ def test_the_dashboard_follows_and_changes_the_study(browser: Browser, study: St
     browser.check()
     browser.picture("dashboard-phone-dark")
     browser.size(DESK)
-    browser.click("[data-do='voters/1/invalidate']")
+    browser.click(f"[data-do='voters/{voters[0]}/strike']")
     browser.driver.switch_to.alert.accept()
     browser.until(lambda: study.status().counted == 1)
-    browser.until(lambda: browser.find("[data-do='voters/1/reinstate']").is_displayed())
+    browser.until(lambda: browser.find(f"[data-do='voters/{voters[0]}/reinstate']").is_displayed())
     browser.until(lambda: browser.text("#votes") == "1")
-    for action, state in (("pause", "paused"), ("resume", "open"), ("close", "closed"), ("reopen", "open")):
-        browser.until(lambda do=action: browser.find(f"[data-do='state/{do}']").is_displayed())
-        browser.click(f"[data-do='state/{action}']")
+    assert browser.text("#struck") == "1"
+    browser.click(f"[data-do='voters/{voters[1]}/conflicts']")
+    browser.driver.switch_to.alert.send_keys("Ann, Cyd")
+    browser.driver.switch_to.alert.accept()
+    browser.until(lambda: study.voters()[-1].conflicts == ("Ann", "Cyd"))
+    browser.until(lambda: browser.find(f"[data-do='voters/{voters[1]}/leave']").is_displayed())
+    browser.click(f"[data-do='voters/{voters[1]}/leave']")
+    browser.driver.switch_to.alert.accept()
+    browser.until(lambda: study.voters()[-1].left)
+    browser.until(lambda: browser.find(f"[data-do='voters/{voters[1]}/return']").is_displayed())
+    browser.click("[data-do=edit][data-body*=Cyd]")
+    browser.driver.switch_to.alert.send_keys("Cyd the brave")
+    browser.driver.switch_to.alert.accept()
+    browser.until(lambda: "Cyd the brave" in browser.text("#live"))
+    browser.find("#new-candidate").send_keys("Dee")
+    browser.click("#add input[value=Editor]")
+    browser.click("#add button")
+    browser.until(lambda: ("Dee", "Chair") in study.problem.edges)
+    assert ("Dee", "Editor") not in study.problem.edges
+    for action, phase in (("pause", "paused"), ("resume", "open"), ("close", "closed"), ("reopen", "open")):
+        browser.until(lambda do=action: browser.find(f"[data-do='phase/{do}']").is_displayed())
+        browser.click(f"[data-do='phase/{action}']")
         if action == "close":
             browser.driver.switch_to.alert.accept()
-        browser.until(lambda now=state: study.status().state == now)
-        browser.until(lambda now=state: browser.find("#standing").get_attribute("data-state") == now)
+        browser.until(lambda now=phase: study.status().phase == now)
+        browser.until(lambda now=phase: browser.find("#standing").get_attribute("data-phase") == now)
         news = browser.find("#news")  # what a screen reader is told
         browser.until(lambda said=news: said.get_attribute("textContent") == browser.text("#headline"))
     browser.driver.execute_script("document.querySelector('[data-do=drop][data-body*=Cyd]').focus()")
@@ -397,61 +466,68 @@ def test_the_dashboard_follows_and_changes_the_study(browser: Browser, study: St
     browser.driver.switch_to.alert.accept()
     browser.until(lambda: study.status().dropped == (HOSTILE,))
     browser.until(lambda: browser.find("#live s").is_displayed())
-    browser.click("[data-do=drop]")
-    browser.driver.switch_to.alert.accept()
-    browser.until(lambda: browser.text("#trouble"))
+    for name in ("Ann", "Cyd"):  # then nobody is left for the editor
+        browser.until(lambda who=name: browser.find(f"[data-do=drop][data-body*={who}]").is_displayed())
+        browser.click(f"[data-do=drop][data-body*={name}]")
+        browser.driver.switch_to.alert.accept()
+        browser.until(lambda who=name: who in study.status().dropped or browser.text("#trouble"))
+    assert browser.text("#trouble")
     script = "return document.getElementById('trouble').getBoundingClientRect().top"
     assert 0 <= browser.driver.execute_script(script) < DESK[1], "a refusal is in sight"
     browser.check()
 
 
-def test_a_vote_is_turned_round_and_struck_out(browser: Browser, study: Study) -> None:
+def test_a_vote_is_reversed_and_struck_out(browser: Browser, study: Study) -> None:
     voter = study.add_voter("Eve")
     question = study.ask(voter)
     assert isinstance(question, Question)
-    study.tell(voter, question.number, question.left)
-    browser.go(f"/l/{study.new_key('organiser')}")
-    browser.click("#votes-1")
+    one, other = question.candidates
+    study.tell(voter, question.number, one)
+    browser.go(f"/l/{study.new_link('organiser')}")
+    browser.click(f"#answers-{voter}")
     browser.until(lambda: browser.text("h1") == "Votes of Eve")
 
     def change(word: str) -> None:
-        browser.click(f"#vote-1 [aria-label^='{word}']")
+        browser.click(f"#answer-1 [aria-label^='{word}']")
         if word != "Let":
             browser.driver.switch_to.alert.accept()
 
-    change("Turn")
-    browser.until(lambda: study.votes()[0].winner == question.right)
-    browser.until(lambda: browser.find("#vote-1 strong").text in (question.right, "Cyd the careful"))
+    change("Reverse")
+    browser.until(lambda: study.answers()[0].answer == ((other,), (one,)))
+    title = {"Cyd": "Cyd the careful"}.get(other, other)
+    browser.until(lambda: browser.find("#answer-1 strong").text.startswith(title))
     change("Strike")
     browser.until(lambda: study.status().counted == 0)
-    browser.until(lambda: "does not count: struck out" in browser.text("#vote-1"))
-    browser.picture("votes-desk")
+    browser.until(lambda: "does not count: struck out" in browser.text("#answer-1"))
+    browser.picture("answers-desk")
     change("Let")
     browser.until(lambda: study.status().counted == 1)
-    browser.until(lambda: "does not count" not in browser.text("#vote-1"))
+    browser.until(lambda: "does not count" not in browser.text("#answer-1"))
     browser.size(PHONE)
     browser.check()
 
 
-def test_links_are_shown_wherever_they_are_made(browser: Browser, study: Study) -> None:
+def test_links_are_shown_wherever_they_are_made(
+    browser: Browser, study: Study, place: tuple[str, Store]
+) -> None:
     """The panel for sharing is closed when there are votes, and a link is shown once only."""
     voter = study.add_voter("Eve")
     study.tell(voter, study.ask(voter).number, None)  # type: ignore[union-attr]
-    browser.go(f"/l/{study.new_key('organiser')}")
+    browser.go(f"/l/{study.new_link('organiser')}")
     assert not browser.find("#link-text").is_displayed()
     browser.click(f"[data-do='voters/{voter}/link']")
     browser.until(lambda: browser.find("#qr svg").is_displayed())
     assert "Eve" in browser.text("#link-for")
     token = browser.find("#link-text").get_attribute("value").rsplit("/", 1)[1]
-    assert study.store.access(token).voter == voter  # type: ignore[union-attr]
+    assert place[1].access(token).voter == voter  # type: ignore[union-attr]
     browser.driver.refresh()
     browser.click("#duplicate")
     browser.driver.switch_to.alert.send_keys("Again")
     browser.driver.switch_to.alert.accept()
     browser.until(lambda: "of the copy" in browser.text("#link-for"))
-    again = study.store.access(browser.find("#link-text").get_attribute("value").rsplit("/", 1)[1])
+    again = place[1].access(browser.find("#link-text").get_attribute("value").rsplit("/", 1)[1])
     assert again is not None
-    assert study.store.study(again.study).name == "Again"
+    assert place[1].study(again.study).name == "Again"
     assert not browser.find("#trouble").is_displayed()
 
 
@@ -471,7 +547,7 @@ def test_without_scripts_a_page_says_what_it_needs(browser: Browser, study: Stud
     voter = study.add_voter()
     browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:
-        for path in ("/new", f"/l/{study.new_key('organiser')}", f"/l/{study.new_key('voter', voter)}"):
+        for path in ("/new", f"/l/{study.new_link('organiser')}", f"/l/{study.new_link('voter', voter)}"):
             browser.go(path)
             assert "needs JavaScript" in browser.text("main .notice")
     finally:
@@ -480,20 +556,20 @@ def test_without_scripts_a_page_says_what_it_needs(browser: Browser, study: Stud
 
 def test_a_closed_study_says_so_and_is_exported(browser: Browser, study: Study, downloads: Path) -> None:
     voter = study.add_voter("Eve")
-    browser.go(f"/l/{study.new_key('voter', voter)}")
-    browser.duel()
+    browser.go(f"/l/{study.new_link('voter', voter)}")
+    browser.question()
     browser.press("1")
-    browser.duel()
+    browser.question()
     study.close()
     browser.driver.refresh()
     browser.until(lambda: "closed" in browser.text("#end-title"))
     browser.until(lambda: browser.text("#count") == "You have answered 1; no more are needed")
     browser.picture("closed-desk")
-    browser.go(f"/l/{study.new_key('organiser')}")
-    browser.driver.find_element(By.LINK_TEXT, "Answers (CSV)").click()
+    browser.go(f"/l/{study.new_link('organiser')}")
+    browser.driver.find_element(By.LINK_TEXT, "Votes (CSV)").click()
     file = downloads / "Who-does-what.csv"
     browser.until(lambda: file.exists() and file.stat().st_size)
-    assert file.read_text().startswith("number,time,voter,question,")
+    assert file.read_text().startswith("voter,position,ranking")
     assert "Eve" not in file.read_text()
     browser.go(f"/studies/{study.id}/result")
     assert "Who does what?" in browser.text("main")
@@ -502,48 +578,55 @@ def test_a_closed_study_says_so_and_is_exported(browser: Browser, study: Study, 
 
 
 def test_the_first_page_leads_back_to_ones_studies(place: tuple[str, Store], study: Study) -> None:
-    token = study.new_key("organiser")
+    token = study.new_link("organiser")
     voted = place[1].create(
         dm.Problem.complete(["a", "b"], ["c"]), Settings("condorcet", seed=0), "<b>Another</b>"
     )
     with httpx2.Client(base_url=place[0], trust_env=False, follow_redirects=True) as client:
         assert "Your studies" not in client.get("/").text
         client.get(f"/l/{token}")
-        client.get(f"/l/{voted.new_key('open')}")
+        client.get(f"/l/{voted.new_link('open')}")
         first = client.get("/").text
         assert f'href="/studies/{study.id}"' in first
         assert f'href="/studies/{voted.id}/vote"' in first
         assert "&lt;b&gt;Another" in first
-        study.new_key("organiser")
-        study.revoke(place[1].access(token).key)  # type: ignore[union-attr]
+        study.new_link("organiser")
+        study.revoke(place[1].access(token).link)  # type: ignore[union-attr]
         assert study.id not in client.get("/").text
 
 
-def test_a_voter_is_told_what_is_still_needed(browser: Browser, place: tuple[str, Store]) -> None:
+def test_a_judge_is_told_what_is_still_needed(browser: Browser, place: tuple[str, Store]) -> None:
     best = {"Chair": "Bob", "Editor": "Ann"}
     team = dm.Problem.complete(["Ann", "Bob", "Cyd"], list(best))
-    study = place[1].create(team, Settings("condorcet", seed=0, delta=0.2), "Team")
-    others = study.add_voter()
-    said: list[str] = []
-    browser.go(f"/l/{study.new_key('voter', study.add_voter('Eve'))}")
-    while not said or not said[-1].endswith("no more are needed"):
-        for _ in range(8):
-            question = study.ask(others)
-            if isinstance(question, Question):
-                winner = question.right if best[question.position] == question.right else question.left
-                study.tell(others, question.number, winner)
-        browser.driver.refresh()
-        said.append(browser.until(lambda: browser.text("#count")))
-    before = "You have answered 0"
-    assert said[0] == f"{before}; how many are still needed from everyone is not known yet"
-    for sentence in said[1:-1]:
-        assert re.fullmatch(
-            f"{before}(;.*not known yet|, about [0-9,]+ (are|is) still needed from everyone)", sentence
-        )
-    assert any("about" in sentence for sentence in said)
-    browser.duel()  # hers is still open, and answering it does no harm
-    browser.press("1")
+    study = place[1].create(team, Settings("panel"), "Team", ["Eve", "Flo", "Gil"])
+    eve, *others = (voter.id for voter in study.voters())
+    browser.go(f"/l/{study.new_link('voter', eve)}")
+    browser.question()
+    assert re.fullmatch(
+        r"You have answered 0, about [0-9]+ are still needed from everyone",
+        browser.until(lambda: browser.text("#count")),
+    )
+    for voter in [eve, *others] * 20:
+        question = study.ask(voter)
+        if isinstance(question, Question):
+            liked = best[question.position]
+            study.tell(
+                voter, question.number, liked if liked in question.candidates else min(question.candidates)
+            )
+    browser.driver.refresh()
     browser.until(lambda: "the result is clear" in browser.text("#end-title"))
+    browser.until(lambda: browser.text("#count").endswith("; no more are needed"))
+
+
+def test_a_voter_of_a_crowd_sees_how_long_the_ballot_is(browser: Browser, place: tuple[str, Store]) -> None:
+    team = dm.Problem.complete(["Ann", "Bob", "Cyd"], ["Chair", "Editor"])
+    study = place[1].create(team, Settings("condorcet", seed=0), "Team")
+    browser.go(f"/l/{study.new_link('voter', study.add_voter())}")
+    for place_on_ballot in range(1, 5):
+        browser.question()
+        browser.until(lambda n=place_on_ballot: browser.text("#count") == f"Question {n} of 4")
+        browser.press("1")
+    browser.until(lambda: "answered everything" in browser.text("#end-title"))
 
 
 def test_pages_refuse_with_a_page(place: tuple[str, Store], study: Study) -> None:

@@ -18,9 +18,9 @@ from duelmatch.studies import Store, Study
 from duelmatch.web import Config, Rate, Rates
 from duelmatch.web.guard import is_our_own
 from duelmatch.web.links import qr_code
+from duelmatch.web.metrics import JsonFormatter
 from duelmatch.web.proxies import Proxies
 from duelmatch.web.rates import FORGET_AFTER, MOST_REMEMBERED, Buckets, network_of
-from duelmatch.web.watching import Lines
 from web.running import served
 
 SAME = {"Sec-Fetch-Site": "same-origin"}
@@ -63,7 +63,7 @@ def visit(address: str) -> Iterator[Callable[[str], httpx2.Client]]:
 
 
 def test_a_link_becomes_a_cookie_that_scripts_cannot_read(address: str, study: Study) -> None:
-    token = study.new_key("organiser")
+    token = study.new_link("organiser")
     answer = httpx2.get(f"{address}/l/{token}", trust_env=False)
     assert answer.status_code == 303
     assert answer.headers["location"] == f"/studies/{study.id}"
@@ -76,7 +76,7 @@ def test_a_link_becomes_a_cookie_that_scripts_cannot_read(address: str, study: S
 
 def test_over_https_the_cookie_is_secure_and_of_this_host_only(address: str, study: Study) -> None:
     headers = {"X-Forwarded-Proto": "https"}
-    token = study.new_key("organiser")
+    token = study.new_link("organiser")
     answer = httpx2.get(f"{address}/l/{token}", headers=headers, trust_env=False)
     assert answer.headers["set-cookie"].startswith(f"__Host-duelmatch-{study.id}-organiser=")
     assert "Secure" in answer.headers["set-cookie"].split("; ")
@@ -89,15 +89,15 @@ def test_over_https_the_cookie_is_secure_and_of_this_host_only(address: str, stu
 def test_a_revoked_link_and_its_cookie_are_useless(
     visit: Callable[[str], httpx2.Client], study: Study, store: Store
 ) -> None:
-    organiser = visit(study.new_key("organiser"))
-    voter = visit(study.new_key("voter", study.add_voter()))
+    organiser = visit(study.new_link("organiser"))
+    voter = visit(study.new_link("voter", study.add_voter()))
     path = f"/api/v1/studies/{study.id}"
-    assert voter.post(f"{path}/duel", headers=SAME).status_code == 200
+    assert voter.post(f"{path}/question", headers=SAME).status_code == 200
     links = organiser.get(f"{path}/links").json()
-    (key,) = [link["id"] for link in links if link["role"] == "voter"]
+    (link,) = [link["id"] for link in links if link["role"] == "voter"]
     assert not {"hash", "token"} & set(links[0])
-    assert organiser.post(f"{path}/links/{key}/revoke", headers=SAME).status_code == 204
-    assert voter.post(f"{path}/duel", headers=SAME).status_code == 401
+    assert organiser.post(f"{path}/links/{link}/revoke", headers=SAME).status_code == 204
+    assert voter.post(f"{path}/question", headers=SAME).status_code == 401
     (own,) = [link["id"] for link in links if link["role"] == "organiser"]
     assert organiser.post(f"{path}/links/{own}/revoke", headers=SAME).status_code == 409
     assert organiser.post(f"{path}/organiser-link", headers=SAME).status_code == 201
@@ -107,7 +107,7 @@ def test_a_revoked_link_and_its_cookie_are_useless(
 
 def test_a_lost_link_can_be_replaced(visit: Callable[[str], httpx2.Client], study: Study) -> None:
     voter = study.add_voter()
-    answer = visit(study.new_key("organiser")).post(
+    answer = visit(study.new_link("organiser")).post(
         f"/api/v1/studies/{study.id}/voters/{voter}/link", headers=SAME
     )
     assert visit(answer.json()["token"]).get(f"/api/v1/studies/{study.id}/me").json() == {
@@ -120,10 +120,10 @@ def test_a_lost_link_can_be_replaced(visit: Callable[[str], httpx2.Client], stud
 def test_a_browser_can_hold_several_roles_and_forget_them(
     visit: Callable[[str], httpx2.Client], study: Study
 ) -> None:
-    browser = visit(study.new_key("organiser"))
-    browser.get(f"/l/{study.new_key('voter', study.add_voter())}")
+    browser = visit(study.new_link("organiser"))
+    browser.get(f"/l/{study.new_link('voter', study.add_voter())}")
     path = f"/api/v1/studies/{study.id}"
-    assert browser.post(f"{path}/duel", headers=SAME).status_code == 200
+    assert browser.post(f"{path}/question", headers=SAME).status_code == 200
     assert browser.get(f"{path}/result").status_code == 200
     assert browser.post(f"{path}/forget", headers=SAME).status_code == 204
     assert browser.get(f"{path}/result").status_code == 401
@@ -132,12 +132,14 @@ def test_a_browser_can_hold_several_roles_and_forget_them(
 def test_an_open_link_makes_one_voter_per_browser(
     visit: Callable[[str], httpx2.Client], study: Study
 ) -> None:
-    token = study.new_key("open")
+    token = study.new_link("open")
     browser = visit(token)
     assert study.voters() == [], "looking makes no voter, or previews of links would"
     assert browser.post(f"/api/v1/studies/{study.id}/join", headers=SAME).status_code == 201
     again = browser.post(f"/api/v1/studies/{study.id}/join", headers=SAME)
-    assert (again.status_code, again.json()["voter"]) == (200, 1), "who joins twice is one voter"
+    assert (again.status_code, again.json()["voter"]) == (200, study.voters()[0].id), (
+        "who joins twice is one voter"
+    )
     browser.get(f"/l/{token}")
     assert 'data-joined="yes"' in browser.get(f"/studies/{study.id}/vote").text
     assert len(study.voters()) == 1
@@ -147,16 +149,16 @@ def test_one_study_does_not_open_another(
     visit: Callable[[str], httpx2.Client], study: Study, new_study: Callable[..., Study]
 ) -> None:
     other = new_study()
-    browser = visit(study.new_key("organiser"))
+    browser = visit(study.new_link("organiser"))
     for path in (f"/studies/{other.id}", f"/studies/{other.id}/live", f"/api/v1/studies/{other.id}/export"):
         assert browser.get(path).status_code == 401
-    token = other.new_key("voter", other.add_voter())
+    token = other.new_link("voter", other.add_voter())
     answer = browser.post(f"/api/v1/studies/{study.id}/qr", json={"token": token}, headers=SAME)
     assert answer.status_code == 404
 
 
 def test_a_voter_sees_no_page_of_the_organiser(visit: Callable[[str], httpx2.Client], study: Study) -> None:
-    browser = visit(study.new_key("voter", study.add_voter("Eve")))
+    browser = visit(study.new_link("voter", study.add_voter("Eve")))
     assert browser.get(f"/studies/{study.id}").url.path.endswith("/vote")
     assert browser.get(f"/studies/{study.id}/live").status_code == 403
     assert browser.get(f"/studies/{study.id}/result").status_code == 403
@@ -189,7 +191,7 @@ def test_where_a_change_may_come_from(headers: dict[str, str], ours: bool) -> No
 
 
 def test_another_site_cannot_vote_or_close(visit: Callable[[str], httpx2.Client], study: Study) -> None:
-    browser = visit(study.new_key("organiser"))
+    browser = visit(study.new_link("organiser"))
     foreign = (
         {"Sec-Fetch-Site": "cross-site"},
         {"Origin": "https://evil.example"},
@@ -197,11 +199,11 @@ def test_another_site_cannot_vote_or_close(visit: Callable[[str], httpx2.Client]
         {},
     )
     for headers in foreign:
-        answer = browser.post(f"/api/v1/studies/{study.id}/state/close", headers=headers)
+        answer = browser.post(f"/api/v1/studies/{study.id}/phase/close", headers=headers)
         assert answer.status_code == 403
         assert "another site" in answer.json()["detail"]
         assert answer.headers["x-content-type-options"] == "nosniff"
-    assert study.status().state == "open"
+    assert study.status().phase == "open"
 
 
 # What every answer carries.
@@ -210,8 +212,8 @@ def test_another_site_cannot_vote_or_close(visit: Callable[[str], httpx2.Client]
 def test_every_answer_has_the_headers_and_no_page_has_inline_code(
     visit: Callable[[str], httpx2.Client], study: Study
 ) -> None:
-    browser = visit(study.new_key("organiser"))
-    browser.get(f"/l/{study.new_key('voter', study.add_voter())}")
+    browser = visit(study.new_link("organiser"))
+    browser.get(f"/l/{study.new_link('voter', study.add_voter())}")
     here = f"/studies/{study.id}"
     pages = ("/", "/new", "/privacy", here, f"{here}/vote", f"{here}/live", f"{here}/result", "/nothing")
     for path in (*pages, "/static/vote.js", f"/api/v1{here}"):
@@ -240,10 +242,10 @@ def test_names_are_escaped_in_pages_and_csv(visit: Callable[[str], httpx2.Client
     voter = visit(
         browser.post(f"/api/v1/studies/{made['study']}/voters", json={}, headers=SAME).json()["token"]
     )
-    duel = voter.post(f"/api/v1/studies/{made['study']}/duel", headers=SAME).json()["number"]
-    path = f"/api/v1/studies/{made['study']}/duels/{duel}/answer"
-    assert voter.post(path, json={"winner": "=1+1"}, headers=SAME).status_code == 200
-    assert ",'=1+1," in browser.get(f"/api/v1/studies/{made['study']}/export?format=csv").text
+    number = voter.post(f"/api/v1/studies/{made['study']}/question", headers=SAME).json()["number"]
+    path = f"/api/v1/studies/{made['study']}/questions/{number}/answer"
+    assert voter.post(path, json={"answer": "=1+1"}, headers=SAME).status_code == 200
+    assert ",'=1+1 > " in browser.get(f"/api/v1/studies/{made['study']}/export?format=table").text
 
 
 def test_files_outside_the_static_folder_are_not_served(address: str) -> None:
@@ -279,7 +281,7 @@ def test_the_key_is_not_shown() -> None:
 
 def test_who_calls_too_often_is_told_when_to_come_back(store: Store, study: Study) -> None:
     rates = Rates(link=Rate(0.01, 3), address=Rate(0.01, 8), create=Rate(0.01, 1))
-    tokens = [study.new_key("voter", study.add_voter()) for _ in range(2)]
+    tokens = [study.new_link("voter", study.add_voter()) for _ in range(2)]
     with served(store, Config(rates=rates)) as address, httpx2.Client(trust_env=False) as client:
 
         def me(token: str) -> httpx2.Response:
@@ -299,7 +301,7 @@ def test_who_calls_too_often_is_told_when_to_come_back(store: Store, study: Stud
 
 def test_a_link_has_one_limit_however_it_is_shown(store: Store, study: Study) -> None:
     """What else is in the headers makes nobody a new caller."""
-    token = study.new_key("voter", study.add_voter())
+    token = study.new_link("voter", study.add_voter())
     cookie = f"duelmatch-{study.id}-voter={token}"
     shown = [
         {"Authorization": f"Bearer {token}"},
@@ -331,7 +333,7 @@ def test_an_address_of_ipv6_is_its_network(one: str, other: str, same: bool) -> 
 
 def test_what_costs_more_has_limits_of_its_own(store: Store, study: Study) -> None:
     rates = Rates(read=Rate(0.01, 1), join=Rate(0.01, 1))
-    headers = {"Authorization": f"Bearer {study.new_key('open')}"}
+    headers = {"Authorization": f"Bearer {study.new_link('open')}"}
     with served(store, Config(rates=rates)) as address, httpx2.Client(trust_env=False) as client:
 
         def code(path: str, body: object, headers: dict[str, str] | None = None) -> int:
@@ -404,14 +406,16 @@ def test_strangers_do_not_fill_the_memory() -> None:
 def test_logs_and_metrics_have_no_secrets(
     address: str, study: Study, caplog: pytest.LogCaptureFixture
 ) -> None:
-    token = study.new_key("organiser")
+    token = study.new_link("organiser")
     with caplog.at_level(logging.INFO, logger="duelmatch.web"):
         httpx2.get(f"{address}/l/{token}?secret=1", trust_env=False)
         headers = {"Authorization": f"Bearer {token}"}
         httpx2.get(f"{address}/api/v1/studies/{study.id}/result", headers=headers, trust_env=False)
         httpx2.get(f"{address}/static/vote.js", trust_env=False)
         httpx2.get(f"{address}/{token}", trust_env=False)
-    lines = [json.loads(Lines().format(record)) for record in caplog.records if hasattr(record, "about")]
+    lines = [
+        json.loads(JsonFormatter().format(record)) for record in caplog.records if hasattr(record, "about")
+    ]
     assert [(line["operation"], line["status"]) for line in lines] == [
         ("exchange", 303),
         ("result", 200),

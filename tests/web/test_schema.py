@@ -49,8 +49,8 @@ def api(place: tuple[str, Store]) -> BaseSchema:
 
 @pytest.fixture(scope="module")
 def study(place: tuple[str, Store]) -> Study:
-    study = place[1].create(PROBLEM, Settings("car-cond"), "A study")
-    voter = study.add_voter("Eve")
+    study = place[1].create(PROBLEM, Settings("panel"), "A study", ["Eve", "Ned"])
+    voter = study.voters()[0].id
     for _ in range(3):
         study.tell(voter, study.ask(voter).number, None)  # type: ignore[union-attr]
     return study
@@ -59,7 +59,7 @@ def study(place: tuple[str, Store]) -> Study:
 @pytest.fixture(scope="module")
 def tokens(study: Study) -> list[str]:
     voter = study.add_voter()
-    return [study.new_key("organiser"), study.new_key("voter", voter), study.new_key("open"), "nobody's"]
+    return [study.new_link("organiser"), study.new_link("voter", voter), study.new_link("open"), "nobody's"]
 
 
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE])

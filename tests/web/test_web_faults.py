@@ -15,11 +15,15 @@ import httpx2
 import pytest
 
 import duelmatch as dm
-from duelmatch.studies import Settings, Store
+from duelmatch.studies import Settings, Store, export_log
+from duelmatch.verify import verify
 from studies.playing import check_every_question, check_log
 
-PROBLEM = dm.Problem.complete(["ann", "bob", "cyd", "dan"], ["chair", "editor", "cook"])
+PROBLEM = dm.Problem.complete([f"c{number}" for number in range(12)], ["chair", "editor", "cook"])
 CLIENTS = 8
+KILLS = 50
+LONG: dict[str, dict[str, Any]] = {"panel": {"consistent": False}, "borda": {"size": 300}}
+"""So that the questions do not run out before the last kill."""
 GIVE_UP = 240.0
 """Seconds; a test that takes so long has failed."""
 
@@ -27,7 +31,7 @@ GIVE_UP = 240.0
 class Client:
     """A voter who tries every request until it is answered."""
 
-    def __init__(self, port: int, study: str, voter: int, token: str, stop: threading.Event) -> None:
+    def __init__(self, port: int, study: str, voter: str, token: str, stop: threading.Event) -> None:
         self._http = httpx2.Client(
             base_url=f"http://127.0.0.1:{port}/api/v1/studies/{study}",
             headers={"Authorization": f"Bearer {token}"},
@@ -43,13 +47,13 @@ class Client:
         chance = random.Random(self.voter)
         with self._http:
             while not self._stop.is_set():
-                duel = self._post("/duel", None)
-                if not duel or duel["number"] is None:
+                question = self._post("/question", None)
+                if not question or question["number"] is None:
                     time.sleep(0.02)
                     continue
-                self.shown.add(duel["number"])
-                winner = chance.choice([duel["left"], duel["right"], None])
-                kept = self._post(f"/duels/{duel['number']}/answer", {"winner": winner})
+                self.shown.add(question["number"])
+                said = chance.choice([*question["candidates"], None])
+                kept = self._post(f"/questions/{question['number']}/answer", {"answer": said})
                 if kept:
                     self.acknowledged.append(kept)
 
@@ -103,35 +107,43 @@ def run_clients(
 
 
 @pytest.mark.parametrize(
-    ("kind", "processes", "kills"), [("sqlite", 1, 50), ("postgresql", 2, 50), ("postgresql", 4, 50)]
+    ("kind", "processes", "algorithm"),
+    [
+        ("sqlite", 1, "panel"),
+        ("sqlite", 2, "borda"),
+        ("postgresql", 2, "borda"),
+        ("postgresql", 4, "panel"),
+    ],
 )
 def test_eight_clients_lose_nothing_while_the_servers_are_killed(
-    kind: str, processes: int, kills: int, tmp_path: Path, request: pytest.FixtureRequest
+    kind: str, processes: int, algorithm: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     url = f"sqlite:///{tmp_path}/duels.db" if kind == "sqlite" else request.getfixturevalue("postgres")()
     with Store(url) as store:
-        study = store.create(PROBLEM, Settings("condorcet", delta=1e-9, lease=2.0), "x")
-        tokens = {
-            number: study.new_key("voter", number) for number in [study.add_voter() for _ in range(CLIENTS)]
-        }
+        settings = Settings(algorithm, delta=1e-9, lease=2.0, parameters=LONG[algorithm])
+        study = store.create(PROBLEM, settings, "x", [f"v{number}" for number in range(CLIENTS)])
+        tokens = {voter.id: study.new_link("voter", voter.id) for voter in study.voters()}
 
         def clients(port: int, stop: threading.Event) -> list[Client]:
             return [Client(port, study.id, voter, token, stop) for voter, token in tokens.items()]
 
-        voters = run_clients(url, processes, kills, clients)
-        log = study.log()
+        voters = run_clients(url, processes, KILLS, clients)
+        log = study.entries()
         answered = [entry for entry in log if entry.kind == "answered"]
-        by_question = {entry.question: entry for entry in answered}
+        by_question = {entry.data["question"]: entry for entry in answered}
         assert len(by_question) == len(answered), "no question is answered twice"
-        owner = {entry.question: entry.voter for entry in log if entry.kind == "asked"}
+        owner = {entry.data["question"]: entry.voter for entry in log if entry.kind == "asked"}
         for client in voters:
             assert client.statuses == {200}
-            assert {owner[number] for number in client.shown} == {client.voter}, "nobody sees another's duel"
+            assert {owner[number] for number in client.shown} == {client.voter}, (
+                "nobody sees another's question"
+            )
             for kept in client.acknowledged:
                 entry = by_question[kept["number"]]
-                assert entry.voter == client.voter
-                assert (entry.one, entry.other) == tuple(
-                    PROBLEM.edge_number(kept[side], kept["position"]) for side in ("winner", "loser")
-                )
+                assert (entry.voter, entry.hash) == (client.voter, kept["hash"])
+                assert [sorted(group) for group in entry.data["answer"]] == kept["answer"]
         check_log(study)
         check_every_question(log)
+        receipts = [kept["hash"] for client in voters for kept in client.acknowledged]
+        report = verify(export_log(study).splitlines(), receipts)
+        assert (report.damage, report.reason) == (None, None)

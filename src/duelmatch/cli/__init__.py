@@ -1,20 +1,24 @@
 """The command line: a thin skin over the package, with one file per command.
 
 A command is a module here with a click command called ``command``, and a line in ``COMMANDS``. Modules
-are imported when their command runs, so that ``duelmatch --help`` stays quick.
+are imported when their command runs, so that ``duelmatch --help`` stays quick. However a command ends, the
+exit code says how: what is refused is one line on stderr, never a traceback.
 """
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
-from duelmatch.cli.status import complete_output, refusals
-from duelmatch.errors import did_you_mean
+from duelmatch.errors import DuelmatchError, MissingExtraError, TooLargeError, did_you_mean
 from duelmatch.files.text import printable
 from duelmatch.version import __version__
 
@@ -22,12 +26,14 @@ COMMANDS = {
     "check": "Describe a problem: its sizes, duels and maximum matchings.",
     "winners": "Find both winners from known preferences.",
     "plan": "Say how many duels to expect, from the bounds.",
+    "decide": "Say what the answers of a panel decide, and what is open.",
     "ask": "Find the winner by asking you, duel by duel.",
     "simulate": "Run an algorithm many times on known preferences.",
     "experiment": "Compare algorithms over thousands of saved runs.",
     "estimate": "Estimate preferences from pairwise answers.",
     "study": "Run a study with many voters, kept in a database.",
     "serve": "Serve pages to organise studies and to vote, and the HTTP API.",
+    "verify": "Check the log of a study, and recompute its verdict.",
     "store": "Upgrade, back up or restore a database of studies.",
     "algorithms": "List the algorithms, what they promise, and when to use them.",
     "examples": "List the bundled examples, or print one.",
@@ -36,8 +42,86 @@ COMMANDS = {
 """Each command in the order of ``--help``, and what it does in a line."""
 
 
+FINE = 0
+NO_WINNER = 1
+WRONG_USAGE = 2  # click's own
+BAD_INPUT = 3
+TOO_LARGE = 4
+MISSING_EXTRA = 5
+GAVE_UP = 6
+OUTPUT_FAILED = 7
+INTERRUPTED = 130
+PIPE_CLOSED = 141
+
+CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""What the system says when the disk is full, or broken."""
+
+
+def refuse(message: str, exit_code: int) -> NoReturn:
+    """Print one line on stderr and leave."""
+    with suppress(OSError):  # stderr may be on the full disk, too
+        click.echo(f"Error: {printable(message)}", err=True)
+    raise click.exceptions.Exit(exit_code)
+
+
+def exit_code(error: DuelmatchError) -> int:
+    """Return the exit code that tells what went wrong."""
+    match error:
+        case TooLargeError():
+            return TOO_LARGE
+        case MissingExtraError():
+            return MISSING_EXTRA
+        case ValueError():  # FileError and ProblemError
+            return BAD_INPUT
+    return GAVE_UP
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """Turn what duelmatch refuses, and Ctrl-C, into one line on stderr, and a closed pipe into silence."""
+    try:
+        yield
+    except DuelmatchError as error:
+        refuse(str(error), exit_code(error))
+    except (KeyboardInterrupt, click.Abort):
+        refuse("Interrupted.", INTERRUPTED)
+    except BrokenPipeError:  # click would end with 1
+        raise click.exceptions.Exit(PIPE_CLOSED) from None
+
+
+@contextmanager
+def complete_output() -> Iterator[None]:
+    """Make sure that all output is written, or that the exit code says that it is not; never a traceback."""
+    try:
+        try:
+            yield
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            raise SystemExit(PIPE_CLOSED) from None
+        if error.filename is not None or error.errno not in CANNOT_WRITE:
+            raise
+        with suppress(click.exceptions.Exit):
+            refuse(f"The output cannot be written: {error.strerror}.", OUTPUT_FAILED)
+        raise SystemExit(OUTPUT_FAILED) from None
+    finally:
+        _discard_what_is_stuck()
+
+
+def _discard_what_is_stuck() -> None:
+    """Send what cannot be written nowhere, or the interpreter would try again and complain at its end."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
 class Commands(click.Group):
-    """The commands in COMMANDS, imported on demand, with the exit codes of :mod:`duelmatch.cli.status`."""
+    """The commands in COMMANDS, imported on demand."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands."""
@@ -88,8 +172,12 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     click.echo(f"Warning: {printable(str(message))}", err=True)
 
 
-@click.command(
-    cls=Commands,
+main = Commands(
+    "duelmatch",
+    help="""Find the best assignment of candidates to positions from head-to-head duels.
+
+    FILE is a problem as YAML, JSON or CSV, or a bundled example named as example:NAME.
+    """,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="""\b
 Try:
@@ -102,8 +190,8 @@ Try:
 \b
 Exit codes:
   0    fine
-  1    there is no Condorcet winner, and that was the question
-  2    wrong usage
+  1    there is no Condorcet winner, and that was the question; a log and its verdict do not agree
+  2    wrong usage; a log is damaged
   3    the file or the problem is bad
   4    too large for an exact computation
   5    an optional dependency is missing
@@ -113,9 +201,4 @@ Exit codes:
   141  the reader of the output closed the pipe
 """,
 )
-@click.version_option(__version__, prog_name="duelmatch")
-def main() -> None:
-    """Find the best assignment of candidates to positions from head-to-head duels.
-
-    FILE is a problem as YAML, JSON or CSV, or a bundled example named as example:NAME.
-    """
+click.version_option(__version__, prog_name="duelmatch")(main)

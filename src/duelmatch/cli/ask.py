@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import duelmatch as dm
-from duelmatch.cli.options import Source, file_argument, json_option
+from duelmatch.cli import INTERRUPTED, NO_WINNER
+from duelmatch.cli.options import RunSettings, Source, file_argument, json_option, settings_options, settle
 from duelmatch.cli.output import Page, counted, print_json, working
-from duelmatch.cli.settings import RunSettings, settings_options, settle
 from duelmatch.cli.standing import few_possible, how_sure, meaning, print_matching
-from duelmatch.cli.status import INTERRUPTED, NO_WINNER
 from duelmatch.errors import DuelError, FileError
 from duelmatch.explorers.catalogue import described
 
@@ -52,8 +51,8 @@ def command(
 ) -> None:
     """Find the winner of the problem in FILE by asking you which of two candidates is better for a position.
 
-    Every answer is on disk before the next question is shown. Stop whenever you like, and however you like;
-    the same command resumes the run, with the settings that it was begun with.
+    Every answer is on disk before the next question is shown. Stop whenever and however you like; the same
+    command resumes the run, with the settings it was started with.
 
     \b
     Example:
@@ -131,6 +130,8 @@ def _start(
 
     What is asked depends on the budget that the run began with, the aim; it may end sooner or later now.
     """
+    if settings.parameters.get("question_size", 2) > 2:
+        raise click.UsageError("At the terminal two are compared at a time: leave out --question-size.")
     answers = journal.answers
     run = dm.explorer(settings.algorithm, problem, settings.delta, settings.seed, aim, **settings.parameters)
     run.max_duels = None if max_duels is None else max(max_duels, len(answers))

@@ -50,9 +50,10 @@ def command(
 ) -> None:
     """Estimate preferences from the answers in FILE, for all other commands to work with.
 
-    FILE is a CSV with the columns position,winner,loser and optionally weight, such as `duelmatch ask`
-    writes. Or it is a PrefLib file of complete orders (.soc, .toc), which become the preferences at one
-    position: the share of voters who rank one candidate above the other. `-` is a CSV from standard input.
+    FILE is a CSV with the columns position,winner,loser, such as `duelmatch ask` writes, or position,ranking
+    with rankings such as "ann > bob = cyd"; perhaps also voter, tie (yes or no) and weight. Or it is a
+    PrefLib file of complete orders (.soc, .toc), which become the preferences at one position: the share of
+    voters who rank one candidate above the other. `-` is a CSV from standard input.
 
     \b
     Example:
@@ -77,7 +78,7 @@ def command(
 
 
 def _estimated(file: Path, problem: Path | None, method: Method, smoothing: float) -> dm.Preferences:
-    from duelmatch.files.answers import ANSWERS_BYTES, read_answers
+    from duelmatch.files.answers import ANSWERS_BYTES, read_rankings
     from duelmatch.files.preflib import SUFFIXES
     from duelmatch.files.text import naming
 
@@ -90,4 +91,5 @@ def _estimated(file: Path, problem: Path | None, method: Method, smoothing: floa
     known = None if problem is None else dm.load_problem(problem)
     text = stdin_text(ANSWERS_BYTES)
     with naming(STDIN_NAME):
-        return dm.estimate_preferences(read_answers(text, known), known, method, smoothing)
+        rows = read_rankings(text, known)
+        return dm.estimate_preferences((row.answer for row in rows), known, method, smoothing)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from duelmatch.cli import INTERRUPTED, refuse
 from duelmatch.cli.options import json_option
 from duelmatch.cli.output import Page, counted, print_json, progress_bar, working
-from duelmatch.cli.status import INTERRUPTED, refuse
 
 if TYPE_CHECKING:
     from duelmatch.experiments import ExperimentStatus, Tick
@@ -30,9 +30,8 @@ folder_argument = click.argument("folder", metavar="DIR", type=click.Path(file_o
 def command() -> None:
     """Compare algorithms over thousands of simulated runs.
 
-    An experiment is a TOML file: problems, algorithms, deltas, repetitions, a seed. Its results are saved in
-    a folder as runs finish, and whatever ends a run of it, the same command goes on. With --json, they
-    print JSON.
+    An experiment is a TOML file: problems, algorithms, deltas, repetitions, a seed. Results are saved in a
+    folder as runs finish; after an interruption, the same command carries on.
 
     \b
     Example:
@@ -49,7 +48,7 @@ def command() -> None:
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
     required=True,
-    help="The folder for the results; it is made if it is not there.",
+    help="The folder for the results; it is created if it does not exist.",
 )
 @click.option(
     "--jobs", type=click.IntRange(1), help="How many processes to use.  [default: one per processor]"
@@ -57,20 +56,20 @@ def command() -> None:
 @click.option(
     "--scheduler",
     metavar="ADDRESS",
-    help="Have the runs done by the Dask cluster with this scheduler, such as tcp://host:8786.",
+    help="Use the Dask cluster with this scheduler, such as tcp://host:8786.",
 )
 @click.option(
     "--accept-changes",
     is_flag=True,
-    help="Go on although FILE, or the version of duelmatch, has changed; results still asked for are used.",
+    help="Carry on although FILE or the version of duelmatch has changed; results that still fit are used.",
 )
 @json_option
 def run(
     file: Path, out: Path, jobs: int | None, scheduler: str | None, accept_changes: bool, as_json: bool
 ) -> None:
-    """Do what is missing of the experiment in FILE.
+    """Run the experiment in FILE, or whatever is still missing of it.
 
-    Every result is on disk as soon as its run is finished. Ctrl-C, a crash or a power failure lose only the
+    Every result is on disk as soon as its run is finished. Ctrl-C, a crash or a power failure loses only the
     runs in progress; the same command then does the rest.
 
     \b
@@ -110,7 +109,7 @@ def run(
 @folder_argument
 @json_option
 def status_(folder: Path, as_json: bool) -> None:
-    """Say how far the experiment in DIR is; it may be running.
+    """Show the progress of the experiment in DIR, which may still be running.
 
     \b
     Example:
@@ -151,8 +150,8 @@ def status_(folder: Path, as_json: bool) -> None:
 def report(folder: Path, to: Path | None, as_json: bool) -> None:
     """Write a page with tables and figures about the experiment in DIR, finished or not.
 
-    The page, report.html, needs nothing else and can be sent to anybody; the figures lie beside it as SVG and
-    PNG, and the tables as CSV.
+    The page, report.html, is self-contained, so you can send it to anyone. The figures are saved beside it as
+    SVG and PNG, and the tables as CSV.
 
     \b
     Example:
@@ -175,27 +174,18 @@ def _say_what_failed(page: Page, status: ExperimentStatus) -> None:
 
 
 def _as_dict(status: ExperimentStatus) -> dict[str, Any]:
-    return {
-        "title": status.title,
-        "seed": status.seed,
-        "runs": status.runs,
-        "done": status.done,
-        "failed": status.failed,
-        "failures": list(status.failures),
-        "unused": status.unused,
-        "repetitions": status.repetitions,
-        "cells": [
-            {
-                "problem": cell.instance.label,
-                "algorithm": cell.variant.label,
-                "delta": cell.delta,
-                "cell": cell.key,
-                "done": done,
-            }
-            for cell, done in status.cells
-        ],
-        "sessions": list(status.sessions),
-    }
+    names = ("title", "seed", "runs", "done", "failed", "failures", "unused", "repetitions")
+    cells = [
+        {
+            "problem": cell.instance.label,
+            "algorithm": cell.variant.label,
+            "delta": cell.delta,
+            "cell": cell.key,
+            "done": done,
+        }
+        for cell, done in status.cells
+    ]
+    return {name: getattr(status, name) for name in names} | {"cells": cells, "sessions": status.sessions}
 
 
 @contextmanager

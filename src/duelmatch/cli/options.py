@@ -1,20 +1,31 @@
-"""Arguments and options that several commands share."""
+"""Arguments and options that several commands share: the file, the algorithm and how it is run."""
 
 from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
 
-from duelmatch.errors import FileError
+from duelmatch.errors import FileError, ProblemError
+from duelmatch.explorers.catalogue import (
+    DEFAULT,
+    SMALLEST_DELTA,
+    Parameter,
+    algorithms,
+    described,
+    drawn_seed,
+)
 
 if TYPE_CHECKING:
     from duelmatch.files.problems import Document
+    from duelmatch.preferences import Criterion
 
 EXAMPLE = "example:"
 STDIN, STDIN_NAME = "-", "standard input"
@@ -99,3 +110,133 @@ criterion_option = click.option(
     show_default=True,
     help="What makes a matching the best.",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """What a run is determined by, besides the problem and the answers; nothing is left open."""
+
+    algorithm: str
+    delta: float
+    seed: int
+    parameters: Mapping[str, Any]
+
+    @property
+    def criterion(self) -> Criterion:
+        """What makes a matching the best: 'borda' or 'condorcet'."""
+        return described(self.algorithm).criterion
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all of it by name; parameters that the algorithm does not have are None."""
+        own = {"algorithm": self.algorithm, "delta": self.delta, "seed": self.seed}
+        return own | dict.fromkeys(_parameters()) | dict(self.parameters)
+
+
+def settle(given: Mapping[str, Any], usual: Mapping[str, Any] | None = None) -> RunSettings:
+    """Fill in what was not given (None): what is ``usual`` for the command, or else the defaults."""
+    values = {name: value for name, value in (usual or {}).items() if value is not None}
+    values |= {name: value for name, value in given.items() if value is not None}
+    algorithm = described(values.get("algorithm", DEFAULT))
+    for name in _parameters():
+        if given.get(name) is not None and name not in algorithm.defaults:
+            raise click.UsageError(f"{algorithm.name} has no --{name.replace('_', '-')}.")
+    try:
+        parameters = algorithm.checked({name: values[name] for name in algorithm.defaults if name in values})
+    except ProblemError as error:
+        raise click.UsageError(str(error)) from None
+    seed = values["seed"] if "seed" in values else drawn_seed()
+    return RunSettings(algorithm.name, float(values.get("delta", DELTA)), int(seed), parameters)
+
+
+class AlgorithmName(click.ParamType[str]):
+    """The name of an algorithm; for a wrong one, the nearest right one is proposed."""
+
+    name = "name"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Look the name up."""
+        try:
+            if described(value).answered_by == "panel":
+                self.fail(
+                    f"{value} counts a known panel of judges, and here is only a crowd to sample: see "
+                    "duelmatch decide --help.",
+                    param,
+                    ctx,
+                )
+            return described(value).name
+        except ProblemError as error:
+            self.fail(str(error), param, ctx)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Offer the names."""
+        return [CompletionItem(name) for name in algorithms("crowd") if name.startswith(incomplete)]
+
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def settings_options(**usual: Any) -> Callable[[Command], Command]:
+    """Add the options that :func:`settle` reads: those that all algorithms have, and those of each.
+
+    ``usual`` are the defaults that the command has instead of the algorithms'.
+    """
+    common = [
+        click.option(
+            "--algorithm",
+            type=AlgorithmName(),
+            help=f"What to run; `duelmatch algorithms` lists the names.  [default: {DEFAULT}]",
+        ),
+        click.option("--delta", type=Between(SMALLEST_DELTA, 1), help=f"{DELTA_HELP}  [default: {DELTA}]"),
+        *(_option(parameter, usual) for parameter in _parameters().values()),
+        click.option(
+            "--seed",
+            type=click.IntRange(0),
+            help="The seed of all random choices: the same seed and the same answers give the same run.  "
+            "[default: one is drawn, and shown]",
+        ),
+        click.option(
+            "--max-duels", type=click.IntRange(0), help="Stop a run after this many duels, with a guess."
+        ),
+    ]
+
+    def add(command: Command) -> Command:
+        for option in reversed(common):
+            command = option(command)
+        return command
+
+    return add
+
+
+def _parameters() -> dict[str, Parameter]:
+    """Return the parameters of all algorithms by name; the first to have one describes it."""
+    found: dict[str, Parameter] = {}
+    for name in algorithms("crowd"):
+        for parameter in described(name).parameters:
+            found.setdefault(parameter.name, parameter)
+    return found
+
+
+def _option(parameter: Parameter, usual: Mapping[str, Any]) -> Callable[[Command], Command]:
+    flag = f"--{parameter.name.replace('_', '-')}"
+    if parameter.kind is bool:
+        flag += f"/--no-{parameter.name.replace('_', '-')}"
+    users: dict[str, list[str]] = {}
+    choices: dict[str, None] = {}
+    for name in algorithms("crowd"):
+        for own in described(name).parameters:
+            if own.name == parameter.name:
+                users.setdefault(_shown(usual.get(own.name, own.default)), []).append(name)
+                choices.update(dict.fromkeys(own.choices))
+    kinds: dict[type, Any] = {float: float, int: int, str: click.Choice(tuple(choices)), bool: None}
+    defaults = "; ".join(f"{value} for {', '.join(names)}" for value, names in users.items())
+    return click.option(
+        flag, type=kinds[parameter.kind], default=None, help=f"{parameter.help}  [default: {defaults}]"
+    )
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "none"
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)

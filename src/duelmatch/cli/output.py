@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from duelmatch.cli.status import PIPE_CLOSED
+from duelmatch.cli import PIPE_CLOSED
 from duelmatch.files.text import printable
 
 
@@ -96,31 +96,6 @@ def working(task: str) -> Iterator[None]:
         return
     with _Console(stderr=True).status(f"{task} ..."):
         yield
-
-
-@contextmanager
-def ticker(runs: int) -> Iterator[Callable[[int], None]]:
-    """Give a function to call with the duels of each finished run; a terminal's stderr shows how it goes."""
-    if not sys.stderr.isatty():
-        yield lambda duels: None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("runs, {task.fields[duels]:,} duels, {task.fields[rate]:,.0f} a second, time left"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=_Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=runs, duels=0, rate=0.0)
-
-        def tick(duels: int) -> None:
-            total = progress.tasks[0].fields["duels"] + duels
-            rate = total / max(progress.tasks[0].elapsed or 0.0, 1e-9)
-            progress.update(task, advance=1, duels=total, rate=rate)
-
-        yield tick
 
 
 @contextmanager

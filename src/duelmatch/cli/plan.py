@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from duelmatch.cli import NO_WINNER, TOO_LARGE
 from duelmatch.cli.options import (
     DELTA,
     DELTA_HELP,
@@ -18,7 +19,7 @@ from duelmatch.cli.options import (
     json_option,
 )
 from duelmatch.cli.output import Page, print_json, rounded, working
-from duelmatch.cli.status import NO_WINNER, TOO_LARGE
+from duelmatch.explorers.catalogue import SMALLEST_DELTA, SMALLEST_EPSILON
 
 if TYPE_CHECKING:
     from duelmatch.explorers.planning import DuelBounds, Plan
@@ -29,10 +30,10 @@ THEOREMS = {"borda": "Theorem 3", "condorcet": "Theorem 6"}
 
 @click.command("plan")
 @file_argument
-@click.option("--delta", type=Between(0, 1), default=DELTA, show_default=True, help=DELTA_HELP)
+@click.option("--delta", type=Between(SMALLEST_DELTA, 1), default=DELTA, show_default=True, help=DELTA_HELP)
 @click.option(
     "--epsilon",
-    type=Between(0, 1),
+    type=Between(SMALLEST_EPSILON, 1),
     default=0.05,
     show_default=True,
     help="How much worse than the best is good enough, for algorithms that take an epsilon.",
@@ -161,7 +162,7 @@ def _print_plan(page: Page, plan: Plan) -> None:
 def _print_bounds(page: Page, bounds: DuelBounds, theorem: str) -> None:
     rows = []
     if bounds.information_limit is not None:
-        rows.append(("Information limit: any method, on average", _duels(bounds.information_limit)))
+        rows.append(("Information limit (near-even form)", _duels(bounds.information_limit)))
     paper = bounds.paper_lower_bound
     if paper.duels is not None:
         rows.append((f"The paper's lower bound ({theorem})", _duels(paper.duels)))

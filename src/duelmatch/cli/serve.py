@@ -28,13 +28,13 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 @click.option(
     "--create",
     type=click.Choice(["anybody", "key", "nobody"]),
-    help="Who may begin studies in the browser.  [default: anybody if --host is this machine, or else key]",
+    help="Who may create studies in the browser.  [default: anybody if --host is this machine, or else key]",
 )
 @click.option(
     "--create-key",
     envvar="DUELMATCH_CREATE_KEY",
     show_envvar=True,
-    help="The key that is needed to begin studies.  [default: a new one, printed once]",
+    help="The key that is needed to create studies.  [default: a new one, printed once]",
 )
 @click.option(
     "--proxies",
@@ -50,7 +50,7 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
     help="Who may read /metrics.",
 )
 @click.option(
-    "--demo", is_flag=True, help="Begin an example study with simulated voters, to watch and to try."
+    "--demo", is_flag=True, help="Create an example study with simulated voters, to watch and to try."
 )
 @click.option("--no-limits", is_flag=True, help="Turn the rate limits off, for benchmarks.")
 @json_option
@@ -90,10 +90,10 @@ def command(
         shown = f"[{host}]" if ":" in host else host
         said = {"address": f"http://{shown}:{listener.getsockname()[1]}/", "create_key": key}
         if demo:
-            study = example.begin(store)
-            said["demo"] = f"{said['address']}l/{study.new_key('organiser')}"
-            said["vote"] = f"{said['address']}l/{study.new_key('open')}"
-            stack.enter_context(example.voters(study))
+            study = example.create_demo(store)
+            said["demo"] = f"{said['address']}l/{study.new_link('organiser')}"
+            said["vote"] = f"{said['address']}l/{study.new_link('open')}"
+            stack.enter_context(example.simulated_voters(study))
         _say(said, as_json)
         app = create_app(store, config)
         prepare(app)
@@ -106,7 +106,7 @@ def _say(said: Mapping[str, str | None], as_json: bool) -> None:
         return
     click.echo(f"Open {said['address']} - stop with Ctrl-C.")
     if said["create_key"]:
-        click.echo(f"The key for beginning studies: {said['create_key']} (or set DUELMATCH_CREATE_KEY)")
+        click.echo(f"The key for creating studies: {said['create_key']} (or set DUELMATCH_CREATE_KEY)")
     if "demo" in said:
         click.echo(f"Watch the demo as its organiser: {said['demo']}")
         click.echo(f"Vote in it yourself: {said['vote']}")

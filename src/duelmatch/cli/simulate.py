@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import asdict
+from operator import attrgetter
 from statistics import median_high
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from duelmatch.cli.options import Source, file_argument, json_option
-from duelmatch.cli.output import Page, counted, print_json, rounded, ticker
-from duelmatch.cli.settings import settings_options, settle
+from duelmatch.cli import INTERRUPTED, refuse
+from duelmatch.cli.options import Source, file_argument, json_option, settings_options, settle
+from duelmatch.cli.output import Page, counted, print_json, progress_bar, rounded
 from duelmatch.cli.standing import probability
-from duelmatch.cli.status import INTERRUPTED, refuse
 from duelmatch.explorers.catalogue import Assumption
 
 if TYPE_CHECKING:
-    from duelmatch.experiments.experiment import Cell
     from duelmatch.experiments.simulation import Run
 
 MOST_ROWS = 12
@@ -50,8 +50,8 @@ def command(
 ) -> None:
     """Run an algorithm many times on the preferences in FILE, with random answers, and see how it does.
 
-    How often it is right, against how often it may be wrong, and how many duels it takes. Ctrl-C stops, and
-    reports the runs that are finished.
+    Reports how often it is right, how often it may be wrong, and how many duels it takes. Ctrl-C stops, and
+    the finished runs are reported.
 
     \b
     Example:
@@ -59,24 +59,33 @@ def command(
       duelmatch simulate example:prizes --algorithm borda --epsilon 0.02 --delta 0.01 --runs 1000
       duelmatch simulate example:lineup --max-duels 300
     """  # noqa: D301
-    from duelmatch.experiments.correctness import correctness_of
-    from duelmatch.experiments.simulation import single_cell
-    from duelmatch.experiments.summary import summarise
+    from duelmatch.experiments.cell import single_cell
+    from duelmatch.experiments.simulation import simulations, summarise
 
     settings = settle(given)
+    asked = {"file": source.name, **settings.as_dict(), "criterion": settings.criterion}
     chosen = {"delta": settings.delta, "seed": settings.seed, "max_duels": max_duels, **settings.parameters}
     cell = single_cell(source.document.preferences(), settings.algorithm, **chosen)
-    endless = correctness_of(cell).endless(cell.variant.epsilon)
+    endless = cell.known.endless(cell.variant.epsilon)
     if endless and max_duels is None:
         click.echo(f"Note: {endless}; runs may never end. --max-duels stops them.", err=True)
-    start = perf_counter()
-    done, interrupted = _collect(cell, runs, jobs)
+    start, done, interrupted, duels = perf_counter(), [], False, 0
+    try:
+        finishing = closing(simulations(cell, runs, jobs))
+        with progress_bar(runs) if sys.stderr.isatty() else nullcontext() as show, finishing as finished:
+            for run in finished:
+                done.append(run)
+                duels += run.duels
+                if show:
+                    left = (perf_counter() - start) / len(done) * (runs - len(done))
+                    show(len(done), f"{duels:,} duels", left)
+    except KeyboardInterrupt:
+        interrupted = True
+    done.sort(key=attrgetter("number"))
     if not done:
         refuse("Interrupted before any run had finished.", INTERRUPTED)
     answer = {
-        "file": source.name,
-        **settings.as_dict(),
-        "criterion": settings.criterion,
+        **asked,
         "max_duels": max_duels,
         "runs": runs,
         "interrupted": interrupted,
@@ -89,53 +98,18 @@ def command(
         ctx.exit(INTERRUPTED)
 
 
-def _collect(cell: Cell, runs: int, jobs: int | None) -> tuple[list[Run], bool]:
-    """Return the runs that finished, in order, and whether Ctrl-C ended the others."""
-    from duelmatch.experiments.simulation import simulations
-
-    done: list[Run] = []
-    interrupted = False
-    try:
-        with ticker(runs) as tick, closing(simulations(cell, runs, jobs or _processors())) as finished:
-            for run in finished:
-                done.append(run)
-                tick(run.duels)
-    except KeyboardInterrupt:
-        interrupted = True
-    return sorted(done, key=lambda run: run.number), interrupted
-
-
-def _processors() -> int:
-    from duelmatch.experiments.workers import processors
-
-    return processors()
-
-
 def _run_as_dict(run: Run) -> dict[str, Any]:
-    return {
-        "run": run.number,
-        "seed": run.seed,
-        "status": run.status,
-        "right": run.right,
-        "duels": run.duels,
-        "seconds": run.seconds,
-        "p_value": run.p_value,
-        "possible": run.possible,
-    }
+    names = ("seed", "status", "right", "duels", "seconds", "p_value", "possible")
+    return {"run": run.number} | {name: getattr(run, name) for name in names}
 
 
 def _print(answer: dict[str, Any]) -> None:
-    page = Page()
-    runs = counted(answer["finished"], "run")
+    rows, meaning, guesses = list(_rows(answer)), _meaning(answer), _guesses(answer)
+    error_rate = _error_rate(answer)
+    duels, runs = answer["duels"], counted(answer["finished"], "run")
     if answer["interrupted"]:
         runs = f"{answer['finished']:,} of {counted(answer['runs'], 'run')}"
-    page.heading(f"{answer['file']}: {runs} of {answer['algorithm']}, delta {answer['delta']:g}")
-    if answer["interrupted"]:
-        page.paragraph("Interrupted. Runs that take long are missing more often than others.")
-    page.table({"Status": "left", "Matching": "left", "Runs": "right", "Right": "left"}, list(_rows(answer)))
-    duels = answer["duels"]
     facts = [
-        ("Error rate", _error_rate(answer)),
         ("Duels, median", f"{duels['median']:,.0f}"),
         ("Duels, mean", f"{duels['mean']:,.0f}"),
         ("Duels, 5% to 95%", f"{duels['percentile_5']:,.0f} to {duels['percentile_95']:,.0f}"),
@@ -144,8 +118,13 @@ def _print(answer: dict[str, Any]) -> None:
         facts.append(("Information limit", f"{rounded(answer['information_limit'])} duels on average"))
     facts.append(("Seconds per run", rounded(answer["seconds_per_run"])))
     facts.append(("Seed", str(answer["seed"])))
-    page.facts(facts + _guesses(answer))
-    page.paragraph(_meaning(answer))
+    page = Page()
+    page.heading(f"{answer['file']}: {runs} of {answer['algorithm']}, delta {answer['delta']:g}")
+    if answer["interrupted"]:
+        page.paragraph("Interrupted. Runs that take long are missing more often than others.")
+    page.table({"Status": "left", "Matching": "left", "Runs": "right", "Right": "left"}, rows)
+    page.facts([("Error rate", error_rate), *facts, *guesses])
+    page.paragraph(meaning)
 
 
 def _guesses(answer: dict[str, Any]) -> list[tuple[str, str]]:
@@ -182,7 +161,9 @@ def _error_rate(answer: dict[str, Any]) -> str:
 
 
 def _meaning(answer: dict[str, Any]) -> str:
-    epsilon = answer["epsilon"]
+    from duelmatch.explorers.result import AGAINST
+
+    epsilon, against = answer["epsilon"], AGAINST.get(answer["reference"] or "", "").removeprefix(", Borda")
     match answer["criterion"], epsilon:
         case "condorcet", None if answer["winner"] is None:
             right = "There is no Condorcet winner, so it is right to say so and wrong to name one."
@@ -193,11 +174,17 @@ def _meaning(answer: dict[str, Any]) -> str:
         case "condorcet", _:
             right = f"Right: under these preferences it loses to the Condorcet winner by {epsilon:g} at most."
         case _, None:
-            right = "Right: no matching has a higher Borda score under these preferences."
+            right = f"Right: no matching has a higher Borda score{against} under these preferences."
         case _:
-            right = f"Right: its Borda score under these preferences is within {epsilon:g} of the best."
+            right = (
+                f"Right: its Borda score{against} under these preferences is within {epsilon:g} of the best."
+            )
     if Assumption.CONDORCET_WINNER in answer["assuming"]:
-        holds = "which is so here" if answer["winner"] else "which is not so here: its promise does not hold"
+        holds = (
+            "which is so here"
+            if answer["winner"] is not None
+            else "which is not so here: its promise does not hold"
+        )
         sentence = Assumption.CONDORCET_WINNER.sentence
         right += f" {answer['algorithm']} takes for granted that {sentence}, {holds}."
         if answer["assume_winner"]:

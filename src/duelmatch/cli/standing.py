@@ -83,12 +83,15 @@ def how_sure(progress: dm.Progress, result: dm.Result) -> str:
 
 def meaning(result: dm.Result) -> str:
     """Say what the result of a run that is over means, and how sure it is."""
+    from duelmatch.explorers.result import AGAINST
+
     proviso = "".join(f", if {assumption.sentence}" for assumption in result.assuming)
+    against = AGAINST.get(result.reference or "", "").removeprefix(", Borda")
     match result.status, described(result.algorithm).criterion:
         case "certified", "condorcet":
             sentence = f"This is the Condorcet winner{proviso}: put against any other matching, it wins."
         case "certified", _:
-            sentence = f"This is the Borda winner{proviso}: no matching does better on average."
+            sentence = f"This is the Borda winner{proviso}: no matching does better on average{against}."
         case "within_epsilon", "condorcet":
             whom = "the Condorcet winner" if result.assuming else "any other matching"
             sentence = (
@@ -96,9 +99,10 @@ def meaning(result: dm.Result) -> str:
                 f"{result.epsilon:g}."
             )
         case "within_epsilon", _:
+            whom = against or " against all matchings"
             sentence = (
-                f"This is as good as the Borda winner, or nearly{proviso}: its average score against all "
-                f"matchings is within {result.epsilon:g} of the best."
+                f"This is as good as the Borda winner, or nearly{proviso}: its average score{whom} is within "
+                f"{result.epsilon:g} of the best."
             )
         case _:
             sentence = "There is no Condorcet winner: every matching loses to another, or ties with it."

@@ -49,7 +49,7 @@ def _found(store: Store, study_id: str | None) -> Study:
         found = [study.id for study in store.studies()]
         if not found:
             raise StudyError(
-                "There is no study in this database. Begin one with: duelmatch study create FILE"
+                "There is no study in this database. Create one with: duelmatch study create FILE"
             )
         if len(found) > 1:
             raise StudyError(

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import duelmatch as dm
+from duelmatch.cli import NO_WINNER, TOO_LARGE
 from duelmatch.cli.options import Source, criterion_option, file_argument, json_option, plot_option
 from duelmatch.cli.output import Page, print_json
-from duelmatch.cli.status import NO_WINNER, TOO_LARGE
 from duelmatch.errors import TooLargeError
 
 if TYPE_CHECKING:

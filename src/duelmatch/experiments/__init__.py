@@ -1,17 +1,15 @@
 """Many simulated runs: planned in a file, run in parallel, saved as they finish, resumed, compared, drawn."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from duelmatch.lazy import lazily
-
 if TYPE_CHECKING:
+    from duelmatch.experiments.cell import Cell, Instance, Variant, single_cell
     from duelmatch.experiments.evaluation import ExperimentStatus, results, status
-    from duelmatch.experiments.experiment import Cell, Experiment, Instance, Variant
-    from duelmatch.experiments.loading import from_dict, load
+    from duelmatch.experiments.experiment import Experiment, from_dict, load
     from duelmatch.experiments.reporting import report
     from duelmatch.experiments.session import Tick, run
-    from duelmatch.experiments.simulation import Run, simulations, single_cell
-    from duelmatch.experiments.summary import Summary, summarise
+    from duelmatch.experiments.simulation import Run, Summary, simulations, summarise
 
 __all__ = [
     "Cell",
@@ -33,16 +31,23 @@ __all__ = [
     "summarise",
 ]
 
+_HOMES = {
+    "cell": ("Cell", "Instance", "Variant", "single_cell"),
+    "evaluation": ("ExperimentStatus", "results", "status"),
+    "experiment": ("Experiment", "from_dict", "load"),
+    "reporting": ("report",),
+    "session": ("Tick", "run"),
+    "simulation": ("Run", "Summary", "simulations", "summarise"),
+}
+
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = lazily(
-        "duelmatch.experiments",
-        {
-            "experiment": ("Cell", "Experiment", "Instance", "Variant"),
-            "loading": ("from_dict", "load"),
-            "reporting": ("report",),
-            "evaluation": ("ExperimentStatus", "results", "status"),
-            "simulation": ("Run", "simulations", "single_cell"),
-            "session": ("Tick", "run"),
-            "summary": ("Summary", "summarise"),
-        },
-    )
+
+    def __getattr__(name):
+        for module, names in _HOMES.items():
+            if name in names:
+                globals()[name] = getattr(import_module(f"{__name__}.{module}"), name)
+                return globals()[name]
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
+    def __dir__():
+        return sorted({*globals(), *__all__})

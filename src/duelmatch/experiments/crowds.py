@@ -193,7 +193,7 @@ def _answer(
     if len(numbers) == 2:
         pair = _pair_number(graph, *numbers)
         if voter.willing is not None and not voter.willing[pair]:
-            study.release(question)
+            study.skip(question)
             return
         value = voter.values[pair]
         low, high = question.candidates if numbers[0] < numbers[1] else question.candidates[::-1]

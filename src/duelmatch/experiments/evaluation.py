@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duelmatch.errors import FileError
-from duelmatch.experiments.correctness import clopper_pearson
-from duelmatch.experiments.experiment import Cell, Experiment, Variant
+from duelmatch.experiments.cell import Cell, Variant
+from duelmatch.experiments.experiment import Experiment
 from duelmatch.experiments.folder import Folder
 from duelmatch.experiments.parts import SCHEMA
-from duelmatch.experiments.simulation import FAILED
-from duelmatch.experiments.summary import CONFIDENCE
+from duelmatch.experiments.simulation import CONFIDENCE, FAILED, clopper_pearson
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -20,9 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duelmatch.errors import FileError
-from duelmatch.experiments.experiment import Experiment, Instance, Variant
+from duelmatch.experiments.cell import Instance, Variant
+from duelmatch.experiments.experiment import Experiment
 from duelmatch.experiments.parts import Parts
-from duelmatch.experiments.simulation import Batch
+from duelmatch.experiments.tasks import Batch
 from duelmatch.files.text import explaining, naming, read_text, replacing, write_text
 from duelmatch.preferences import Preferences
 from duelmatch.problem import Problem

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from duelmatch.experiments.bounds import Bounds
 from duelmatch.experiments.evaluation import CellSummary, ExperimentStatus, error_rates
 from duelmatch.experiments.experiment import Experiment
 from duelmatch.experiments.slopes import Series
@@ -56,7 +55,7 @@ class Illustration:
     svg: bytes
 
 
-def cell_table(summaries: list[CellSummary], bounds: Bounds) -> Table:
+def cell_table(summaries: list[CellSummary]) -> Table:
     """Return a row for every cell."""
     columns = (
         "problem",
@@ -87,8 +86,8 @@ def cell_table(summaries: list[CellSummary], bounds: Bounds) -> Table:
                 f"{cell.delta:g}",
                 str(summary.runs),
                 *numbers,
-                _duels(bounds.limit(cell)),
-                _duels(bounds.upper(cell)),
+                _duels(cell.limit),
+                _duels(cell.upper_bound),
                 str(summary.wrong),
                 str(summary.refuted),
                 str(summary.unfinished),
@@ -132,6 +131,7 @@ def slope_table(along: dict[str, list[Series]]) -> Table:
     meaning = {
         "gap": "duels ~ gap^slope",
         "positions": "duels ~ positions^slope",
+        "width": "duels ~ width^slope",
         "bound": "duels ~ bound^slope",
         "delta": "duels per nat of ln(1/delta)",
     }

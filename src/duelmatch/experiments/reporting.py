@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from duelmatch.drawing import draw
 from duelmatch.errors import DuelmatchError, FileError, TooLargeError
-from duelmatch.experiments.bounds import Bounds
+from duelmatch.experiments.cell import Instance
 from duelmatch.experiments.evaluation import CellSummary, cell_summaries, error_rates, status
-from duelmatch.experiments.experiment import Experiment, Instance
+from duelmatch.experiments.experiment import Experiment
 from duelmatch.experiments.figures import problems, progress, scaling, spread
 from duelmatch.experiments.figures.style import MOST_PANELS, Styles, save, spread_out
 from duelmatch.experiments.folder import Folder
@@ -53,7 +53,7 @@ def report(out: str | os.PathLike[str], to: str | os.PathLike[str] | None = None
         (target / "figures").mkdir(parents=True, exist_ok=True)
     drawing = _Drawing(target / "figures", experiment, [summary for summary in found if len(summary.duels)])
     tables = [
-        cell_table(found, drawing.bounds),
+        cell_table(found),
         error_table(drawing.summaries),
         slope_table(drawing.along),
     ]
@@ -75,10 +75,9 @@ class _Drawing:
     summaries: list[CellSummary]
 
     def __post_init__(self) -> None:
-        self.bounds = Bounds()
         self.styles = Styles(self.experiment.variants)
         self.along: dict[str, list[Series]] = {
-            name: series_along(self.summaries, axis, self.bounds) for name, axis in AXES.items()
+            name: series_along(self.summaries, axis) for name, axis in AXES.items()
         }
 
     def all(self) -> list[Illustration]:
@@ -100,6 +99,7 @@ class _Drawing:
         titles = {
             "gap": "Duels against the gap",
             "positions": "Duels against the number of positions",
+            "width": "Duels against the width of the graph",
             "delta": "Duels against delta",
         }
         found = []
@@ -111,12 +111,12 @@ class _Drawing:
             if not all(one.scattered for one in series):
                 caption += " The shade is where 90% of the runs are."
             caption += self._left_out(series)
-            figure = scaling.against(axis, series, self.bounds, self.styles)
+            figure = scaling.against(axis, series, self.styles)
             found.append(self._drawn(f"duels-against-{axis}", title, caption, figure))
         if self.along["delta"]:
             caption = "Theory wants straight lines: a fixed number of duels for each nat of certainty."
             caption += self._left_out(self.along["delta"])
-            figure = scaling.against_certainty(self.along["delta"], self.bounds, self.styles)
+            figure = scaling.against_certainty(self.along["delta"], self.styles)
             found.append(self._drawn("duels-against-certainty", "Duels against certainty", caption, figure))
         return found
 
@@ -151,7 +151,7 @@ class _Drawing:
         caption = "Boxes hold half of the runs, whiskers 90%; the line is the median."
         if panels > MOST_PANELS:
             caption += f" Shown are {MOST_PANELS} of {panels} combinations of problem and delta."
-        boxes = spread.duels_by_algorithm(self.summaries, self.bounds, self.styles)
+        boxes = spread.duels_by_algorithm(self.summaries, self.styles)
         times = spread.time_per_duel(self.summaries, self.styles)
         note = "Measured time, of the machine that made the runs: the one figure that is not reproducible."
         return [

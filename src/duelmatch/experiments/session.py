@@ -12,10 +12,10 @@ import numpy as np
 
 from duelmatch.errors import DuelmatchError, FileError
 from duelmatch.experiments.evaluation import ExperimentStatus, status
-from duelmatch.experiments.experiment import Experiment
+from duelmatch.experiments.experiment import Experiment, load
 from duelmatch.experiments.folder import Folder
-from duelmatch.experiments.loading import load
-from duelmatch.experiments.simulation import FAILED, Batch, Batches, run_batch
+from duelmatch.experiments.simulation import FAILED
+from duelmatch.experiments.tasks import Batch, Batches, run_batch
 from duelmatch.experiments.workers import Cluster, Processes, processors
 from duelmatch.files.locking import Lock
 from duelmatch.files.text import explaining, naming
@@ -85,15 +85,15 @@ def _check_same(folder: Folder, wanted: Experiment, accept_changes: bool) -> Non
     if versions - {__version__} and not accept_changes:
         raise FileError(
             f"{folder.path}: The results were made with duelmatch {', '.join(sorted(versions))}, and this is "
-            f"{__version__}: other versions may give other results. --accept-changes mixes them."
+            f"{__version__}: other versions may give other results. To mix them, accept changes."
         )
     if folder.about["fingerprint"] == wanted.fingerprint:
         return
     if sessions and not accept_changes:
         raise FileError(
             f"{folder.path}: The experiment has changed since these results were made (the file, or a "
-            "problem that it names). Choose another folder, or keep what both have in common with "
-            "--accept-changes."
+            "problem that it names). Choose another folder, or accept changes, to keep what both have in "
+            "common."
         )
     folder.adopt(wanted)
 

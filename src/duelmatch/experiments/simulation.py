@@ -1,33 +1,31 @@
-"""Simulated runs, with answers drawn from known preferences: one run, and many, cut into tasks.
+"""Simulated runs, with answers drawn from known preferences: one run, many of one cell, and their summary.
 
 The seed of a run derives from its cell and its number, so that what it gives does not depend on how many
-there are, nor on who does it. The cells of a grid are visited in turn, each time for about as long as a task
-should take, so that every cell has results early. The length of a run is learned as results come in: the
-first task of a cell is a single run.
+there are, nor on who does it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from numbers import Integral
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any
 
 import numpy as np
+from scipy.special import betaincinv
 
 from duelmatch.errors import DuelmatchError, ProblemError
-from duelmatch.experiments.correctness import correctness_of
-from duelmatch.experiments.experiment import Cell, Instance, Variant
-from duelmatch.explorers.catalogue import check, drawn_seed, is_whole
+from duelmatch.experiments.cell import Cell
+from duelmatch.explorers.catalogue import LARGEST_BALLOT, Assumption, drawn_seed
+from duelmatch.explorers.crowd import CrowdExplorer
 from duelmatch.explorers.explorer import Explorer, explorer
 from duelmatch.explorers.result import Result
 from duelmatch.panel import Panel
 from duelmatch.preferences import Preferences
-from duelmatch.version import __version__
-
-if TYPE_CHECKING:
-    from duelmatch.explorers.panel.explorer import PanelResult
+from duelmatch.problem import Matching
 
 ANSWERS = 2
 """Keeps the answers' random numbers apart from those of an instance generated from the same seed."""
@@ -35,33 +33,8 @@ ANSWERS = 2
 FAILED = "failed"
 """The status of a run that ended with an error instead of a result."""
 
-SECONDS = 0.5
-"""A task takes about this long, or as long as one run. Shorter ones cost more to hand out and to save."""
-
-MOST_RUNS = 2_000
-"""In a task, however short they are."""
-
-
-@overload
-def simulate(
-    preferences: Panel,
-    algorithm: Literal["panel"],
-    delta: float = 0.05,
-    seed: int | None = None,
-    max_duels: int | None = None,
-    **parameters: Any,
-) -> PanelResult: ...
-
-
-@overload
-def simulate(
-    preferences: Preferences,
-    algorithm: str,
-    delta: float = 0.05,
-    seed: int | None = None,
-    max_duels: int | None = None,
-    **parameters: Any,
-) -> Result: ...
+CONFIDENCE = 0.95
+"""Of every interval."""
 
 
 def simulate(
@@ -71,7 +44,7 @@ def simulate(
     seed: int | None = None,
     max_duels: int | None = None,
     **parameters: Any,
-) -> Result | PanelResult:
+) -> Result:
     """Run an algorithm with answers drawn from known preferences, whole rounds at a time.
 
     Without a ``seed`` one is drawn; the result shows it, and the same seed gives the same run. A
@@ -108,7 +81,10 @@ def simulated_run(
     while not run.done:
         if observe:
             observe(run)
-        answer_round(run, preferences, answers)
+        if isinstance(run, CrowdExplorer) and run.of_voters:
+            answer_ballots(run, preferences, answers, observe)
+        else:
+            answer_round(run, preferences, answers)
     if observe:
         observe(run)
     return run
@@ -124,6 +100,23 @@ def answer_round(run: Explorer, preferences: Preferences, answers: np.random.Gen
     for duel in run.ask(budget):
         first_wins = answers.random() < preferences.probability(duel.position, duel.first, duel.second)
         run.tell(duel, duel.first if first_wins else duel.second)
+
+
+def answer_ballots(
+    run: CrowdExplorer,
+    preferences: Preferences,
+    answers: np.random.Generator,
+    observe: Callable[[Explorer], None] | None,
+) -> None:
+    """Let voters come who answer all of a ballot, each question as if it were the only one, until the end."""
+    from duelmatch.experiments.rankings import Rankings
+
+    rankings, ballots = Rankings(preferences), run.ballots
+    while not run.done:
+        for question in ballots.ask(LARGEST_BALLOT, voter=f"voter {len(ballots.state.parts) + 1}"):
+            ballots.tell(question, rankings.draw(question.position, question.candidates, answers))
+        if observe and not run.done:
+            observe(run)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,46 +137,21 @@ class Run:
     p_value: float | None = None
     possible: int | None = None
     failure: Exception | None = None
+    status: str = field(init=False)
+    """The status of the result, or ``failed``."""
+    duels: int = field(init=False)
+    """How many duels it took."""
+    wrong: bool = field(init=False)
+    """Whether it claims what is not so; a guess claims nothing."""
 
-    @property
-    def status(self) -> str:
-        """The status of the result, or ``failed``."""
-        return FAILED if self.result is None else self.result.status
-
-    @property
-    def duels(self) -> int:
-        """How many duels it took."""
-        return 0 if self.result is None else self.result.duels
-
-    @property
-    def wrong(self) -> bool:
-        """Whether it claims what is not so; a guess claims nothing."""
-        return self.right is False and self.status != "budget_spent"
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """Some runs of one cell, by their numbers."""
-
-    cell: Cell
-    numbers: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """The finished runs of a task: all the seconds it took, and the version of duelmatch that did it."""
-
-    key: str
-    runs: tuple[Run, ...]
-    seconds: float
-    version: str = field(default=__version__)
-
-
-def run_batch(task: Task) -> Batch:
-    """Do the runs of a task, one after the other."""
-    start = perf_counter()
-    runs = tuple(run_once(task.cell, number) for number in task.numbers)
-    return Batch(task.cell.key, runs, perf_counter() - start)
+    def __post_init__(self) -> None:
+        status, duels = (FAILED, 0) if self.result is None else (self.result.status, self.result.duels)
+        for name, value in (
+            ("status", status),
+            ("duels", duels),
+            ("wrong", self.right is False and status != "budget_spent"),
+        ):
+            object.__setattr__(self, name, value)
 
 
 def run_once(cell: Cell, number: int) -> Run:
@@ -194,102 +162,128 @@ def run_once(cell: Cell, number: int) -> Run:
         run = simulated_run(
             preferences, variant.algorithm, cell.delta, seed, cell.max_duels, **variant.parameters
         )
-        result, progress = run.result, run.progress
+        snapshot, result = run.snapshot, run.result
         seconds = perf_counter() - start
-        known = correctness_of(cell)
-        right, promised = known.right(result), known.promised(result)
+        known = cell.known
+        promised, right = known.promised(result), known.right(result)
     except Exception as error:  # an algorithm of another package may raise anything
         ours = isinstance(error, DuelmatchError)
         failure = error if ours else DuelmatchError(f"{type(error).__name__}: {error}")
         return Run(number, seed, perf_counter() - start, None, failure=failure)
-    return Run(number, seed, seconds, result, right, promised, progress.p_value, progress.possible)
+    return Run(number, seed, seconds, result, right, promised, snapshot.p_value, snapshot.possible)
 
 
-class Batches:
-    """An iterator over the tasks of some cells, given the numbers of the ``missing`` runs of each by key."""
-
-    def __init__(self, cells: Sequence[Cell], missing: Mapping[str, Sequence[int]], workers: int) -> None:
-        self._left = {key: len(numbers) for key, numbers in missing.items()}
-        self._seconds: dict[str, float] = {}
-        self._workers = max(workers, 1)
-        self._target = max(SECONDS, 0.02 * self._workers)  # so that at most 50 batches a second come back
-        self._tasks = self._rounds(cells, missing)
-
-    def __iter__(self) -> Iterator[Task]:
-        return self._tasks
-
-    def learn(self, batch: Batch) -> None:
-        """Note what is done, and how long it took: by the last batch, the first one being slow."""
-        self._left[batch.key] -= len(batch.runs)
-        self._seconds[batch.key] = batch.seconds / max(len(batch.runs), 1)
-
-    @property
-    def runs_left(self) -> int:
-        """How many runs have not come back."""
-        return sum(self._left.values())
-
-    @property
-    def seconds_left(self) -> float | None:
-        """About how long the rest takes; None as long as some cell has not been seen."""
-        if any(left and key not in self._seconds for key, left in self._left.items()):
-            return None
-        return sum(left * self._seconds[key] for key, left in self._left.items() if left) / self._workers
-
-    def _rounds(self, cells: Sequence[Cell], missing: Mapping[str, Sequence[int]]) -> Iterator[Task]:
-        start = dict.fromkeys(missing, 0)
-        waiting = [cell for cell in cells if len(missing[cell.key])]
-        while waiting:
-            for cell in waiting:
-                end = start[cell.key] + self._size(cell.key)
-                yield Task(cell, tuple(missing[cell.key][start[cell.key] : end]))
-                start[cell.key] = end
-            waiting = [cell for cell in waiting if start[cell.key] < len(missing[cell.key])]
-
-    def _size(self, key: str) -> int:
-        seconds = self._seconds.get(key)
-        if seconds is None:
-            return 1
-        return int(min(max(self._target / max(seconds, 1e-9), 1), MOST_RUNS))
-
-
-def single_cell(
-    preferences: Preferences,
-    algorithm: str,
-    delta: float = 0.05,
-    seed: int | None = None,
-    max_duels: int | None = None,
-    **parameters: Any,
-) -> Cell:
-    """Return the cell of an experiment that has no other. Without a ``seed`` one is drawn.
-
-    :raises ProblemError: for an unknown algorithm or parameter, or a value out of range.
-    """
-    seed = drawn_seed() if seed is None else seed
-    variant = Variant(algorithm, check(algorithm, delta, seed, parameters))
-    return Cell.of(seed, Instance("", "", {}, preferences), variant, float(delta), max_duels)
-
-
-def simulations(cell: Cell, runs: int, jobs: int = 1) -> Generator[Run, None, None]:
-    """Yield so many runs of a cell as they finish, done by ``jobs`` processes.
+def simulations(cell: Cell, runs: int, jobs: int | None = 1) -> Generator[Run, None, None]:
+    """Yield so many runs of a cell as they finish, done by ``jobs`` processes; None: one per processor.
 
     :raises DuelmatchError: what a run raises.
     """
-    if not is_whole(runs) or runs < 1:
+    if isinstance(runs, bool) or not isinstance(runs, Integral) or runs < 1:
         raise ProblemError(f"The number of runs must be a whole number from 1, not {runs!r:.80}.")
-    jobs = min(jobs, runs)
+    with closing(_finished(cell, runs, jobs)) as finished:
+        for run in finished:
+            if run.failure is not None:
+                raise run.failure
+            yield run
+
+
+def _finished(cell: Cell, runs: int, jobs: int | None) -> Generator[Run, None, None]:
+    if jobs == 1 or runs == 1:
+        yield from (run_once(cell, number) for number in range(runs))
+        return
+    from duelmatch.experiments.tasks import Batches, run_batch
+    from duelmatch.experiments.workers import Processes, processors
+
+    jobs = min(processors() if jobs is None else jobs, runs)
     batches = Batches([cell], {cell.key: range(runs)}, jobs)
-    with closing(_done(batches, jobs, cell.variant.algorithm)) as finished:
+    with closing(Processes(jobs).map(run_batch, batches, [cell.variant.algorithm])) as finished:
         for batch in finished:
             batches.learn(batch)
-            for run in batch.runs:
-                if run.failure is not None:
-                    raise run.failure
-                yield run
+            yield from batch.runs
 
 
-def _done(tasks: Iterable[Task], jobs: int, algorithm: str) -> Generator[Batch, None, None]:
-    if jobs == 1:
-        return (run_batch(task) for task in tasks)
-    from duelmatch.experiments.workers import Processes
+@dataclass(frozen=True, slots=True)
+class AnswerCount:
+    """An answer, how many runs gave it, and whether it is right."""
 
-    return Processes(jobs).map(run_batch, tasks, [algorithm])
+    status: str
+    matching: dict[str, str] | None
+    runs: int
+    right: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class DuelCounts:
+    """How many duels the runs took."""
+
+    median: float
+    mean: float
+    percentile_5: float
+    percentile_95: float
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Of all finished runs: statuses and answers with their counts, the most frequent first; errors; duels.
+
+    ``wrong`` runs claim what is not so, and are an ``error_rate`` of all runs, with an exact 95% interval;
+    None if the winner is out of reach, ``too_large`` saying why. ``error_allowed`` is the largest delta of an
+    answer. ``assuming`` is what their guarantees take for granted.
+    """
+
+    finished: int
+    statuses: dict[str, int]
+    answers: tuple[AnswerCount, ...]
+    winner: Matching | None
+    too_large: str | None
+    wrong: int | None
+    error_rate: float | None
+    error_interval: tuple[float, float] | None
+    error_allowed: float
+    assuming: tuple[Assumption, ...]
+    duels: DuelCounts
+    seconds_per_run: float
+    information_limit: float | None
+
+
+def summarise(cell: Cell, runs: Sequence[Run]) -> Summary:
+    """Return the summary of some runs of a cell, at least one, which all have a result."""
+    results = [run.result for run in runs if run.result is not None]
+    known = cell.known
+    wrong = None if known.too_large else sum(run.wrong for run in runs)
+    answers = Counter(
+        (result.status, result.matching, run.right) for run, result in zip(runs, results, strict=True)
+    )
+    duels = np.array([result.duels for result in results])
+    low, high = (float(value) for value in np.percentile(duels, [5, 95]))
+    return Summary(
+        finished=len(runs),
+        statuses=dict(Counter(result.status for result in results).most_common()),
+        answers=tuple(
+            AnswerCount(status, None if matching is None else dict(matching), number, is_so)
+            for (status, matching, is_so), number in answers.most_common()
+        ),
+        winner=known.winner,
+        too_large=known.too_large,
+        wrong=wrong,
+        error_rate=None if wrong is None else wrong / len(runs),
+        error_interval=None if wrong is None else clopper_pearson(wrong, len(runs), CONFIDENCE),
+        error_allowed=max(result.delta for result in results),
+        assuming=tuple(dict.fromkeys(one for result in results for one in result.assuming)),
+        duels=DuelCounts(float(np.median(duels)), float(duels.mean()), low, high),
+        seconds_per_run=sum(run.seconds for run in runs) / len(runs),
+        information_limit=cell.limit,
+    )
+
+
+def clopper_pearson(hits: int, trials: int, confidence: float) -> tuple[float, float]:
+    """Return an interval that contains the probability of a hit this often at least, whatever it is.
+
+    >>> low, high = clopper_pearson(0, 100, 0.95)
+    >>> low, round(high, 4)
+    (0.0, 0.0362)
+    """
+    tail = (1 - confidence) / 2
+    low = 0.0 if hits == 0 else float(betaincinv(hits, trials - hits + 1, tail))
+    high = 1.0 if hits == trials else float(betaincinv(hits + 1, trials - hits, 1 - tail))
+    return low, high

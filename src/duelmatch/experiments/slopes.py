@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from duelmatch.experiments.bounds import Bounds
+from duelmatch.experiments.cell import Cell, Variant, shown
 from duelmatch.experiments.evaluation import CellSummary
-from duelmatch.experiments.experiment import Cell, Variant, shown
-from duelmatch.experiments.summary import CONFIDENCE
+from duelmatch.experiments.simulation import CONFIDENCE
+from duelmatch.theory.width import best_width_bound
 
 FEWEST_POINTS = 3
 """For a slope with an interval."""
@@ -73,7 +73,7 @@ class Axis:
     """What a figure is drawn against: x of a cell, and what the cells of a panel have in common."""
 
     name: str
-    x: Callable[[Cell, Bounds], float | None]
+    x: Callable[[Cell], float | None]
     common: Callable[[Cell], tuple[str, ...]]
 
 
@@ -87,23 +87,28 @@ def _without(names: tuple[str, ...]) -> Callable[[Cell], tuple[str, ...]]:
 
 
 AXES: dict[str, Axis] = {
-    "gap": Axis("smallest gap of an edge", lambda cell, bounds: bounds.gap(cell), _without(_HARDNESS)),
+    "gap": Axis("smallest gap of an edge", lambda cell: cell.known.gap, _without(_HARDNESS)),
     "positions": Axis(
         "number of positions l",
-        lambda cell, bounds: float(len(cell.instance.preferences.problem.positions)),
+        lambda cell: float(len(cell.instance.preferences.problem.positions)),
         _without(_SIZE),
     ),
-    "delta": Axis("delta", lambda cell, bounds: cell.delta, lambda cell: (cell.instance.label,)),
-    "bound": Axis("the paper's upper bound", lambda cell, bounds: bounds.upper(cell), lambda cell: ()),
+    "width": Axis(
+        "width of the graph",
+        lambda cell: float(best_width_bound(cell.instance.preferences.problem)),
+        _without(("ring",)),
+    ),
+    "delta": Axis("delta", lambda cell: cell.delta, lambda cell: (cell.instance.label,)),
+    "bound": Axis("the paper's upper bound", lambda cell: cell.upper_bound, lambda cell: ()),
 }
 
 
-def series_along(summaries: Iterable[CellSummary], axis: Axis, bounds: Bounds) -> list[Series]:
+def series_along(summaries: Iterable[CellSummary], axis: Axis) -> list[Series]:
     """Return the series along an axis that have at least two different x, in the order of the grid."""
     found: dict[tuple[Any, ...], list[tuple[float, CellSummary]]] = {}
     for summary in summaries:
         cell = summary.cell
-        x = axis.x(cell, bounds)
+        x = axis.x(cell)
         if x is not None and len(summary.duels):
             title = f"{cell.variant.criterion.capitalize()}: {', '.join(axis.common(cell))}"
             found.setdefault((title.removesuffix(": "), cell.variant.label), []).append((x, summary))

@@ -28,8 +28,8 @@ from duelmatch.explorers.catalogue import (
     register_algorithm,
     registered_algorithms,
 )
-from duelmatch.instances.registry import Generator as InstanceGenerator
-from duelmatch.instances.registry import register_generator, registered_generators
+from duelmatch.instances.generators import Generator as InstanceGenerator
+from duelmatch.instances.generators import register_generator, registered_generators
 from duelmatch.version import __version__
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def _context() -> BaseContext:
     from multiprocessing import forkserver
 
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["duelmatch.experiments.simulation"])
+    context.set_forkserver_preload(["duelmatch.experiments.tasks"])
     with _interrupts_put_off(signal.SIG_IGN):
         forkserver.ensure_running()
     return context
@@ -220,7 +220,7 @@ class Cluster:
         try:
             from distributed import Client
         except ImportError:
-            raise MissingExtraError("--scheduler needs Dask: pip install 'duelmatch[dask]'") from None
+            raise MissingExtraError("A scheduler needs Dask: pip install 'duelmatch[dask]'") from None
         try:
             self._client: Client = Client(address, timeout=TIMEOUT, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:

@@ -164,7 +164,7 @@ class CarCond:
 
 
 def epoch(t: int) -> int:
-    """Return q with 4^(q-1) < t <= 4^q, at least 1: the epoch of round t, in which eps_q = 2^-q."""
+    """Return the least q >= 1 with t <= 4^q: the epoch of round t, in which eps_q = 2^-q."""
     q = 1
     while 4**q < t:
         q += 1

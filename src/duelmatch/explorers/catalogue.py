@@ -47,6 +47,10 @@ SMALLEST_EPSILON = 1e-9
 LARGEST_BATCH = 1_000_000
 """Duels at once; they are held in memory."""
 
+LARGEST_BALLOT = 1_000
+LARGEST_QUESTION = 10
+MOST_HEIRS = 1_000
+
 SEED_BITS = 53
 """Drawn seeds stay below 2^53, so that readers that know only floats can keep them."""
 
@@ -63,30 +67,37 @@ RESERVED = frozenset(f"{_OPTIONS} {_SETTINGS} status ties url votes".split())
 class Assumption(StrEnum):
     """What a guarantee takes for granted, beyond independent answers; ``sentence`` says it to people."""
 
-    CONDORCET_WINNER = "condorcet_winner"
-    MIXED_SAMPLER = "mixed_sampler"
-    CONSISTENT_JUDGES = "consistent_judges"
-    INDEPENDENT_VOTERS = "independent_voters"
-    SILENCE_BLIND = "silence_blind"
-    ONE_COUNT_BLIND = "one_count_blind"
-    LAST_COUNT_BLIND = "last_count_blind"
-    WITHDRAWALS_BLIND = "withdrawals_blind"
+    sentence: str
+    """The assumption as a clause, to follow 'if' or 'that'."""
 
-    @property
-    def sentence(self) -> str:
-        """The assumption as a clause, to follow 'if' or 'that'."""
-        return {
-            Assumption.CONDORCET_WINNER: "a Condorcet winner exists",
-            Assumption.MIXED_SAMPLER: "the Markov chain that draws the opponents has mixed in the steps "
-            "that a rule of thumb gives it",
-            Assumption.CONSISTENT_JUDGES: "a judge who prefers a to b and b to c prefers a to c",
-            Assumption.INDEPENDENT_VOTERS: "voters are independent draws from those who are to decide",
-            Assumption.SILENCE_BLIND: "whether a question was answered did not depend on the answer",
-            Assumption.ONE_COUNT_BLIND: "one of the sets of voters that counted at some time was chosen "
-            "without regard to answers",
-            Assumption.LAST_COUNT_BLIND: "the voters who do not count were chosen without regard to answers",
-            Assumption.WITHDRAWALS_BLIND: "the candidates who left did so without regard to answers",
-        }[self]
+    def __new__(cls, value: str, sentence: str) -> Assumption:
+        """Make a member: its value, and what it says to people."""
+        member = str.__new__(cls, value)
+        member._value_, member.sentence = value, sentence
+        return member
+
+    INDEPENDENT_ANSWERS = (
+        "independent_answers",
+        "every answer is independent of all others, also of those by the same voter",
+    )
+    CONDORCET_WINNER = "condorcet_winner", "a Condorcet winner exists"
+    MIXED_SAMPLER = (
+        "mixed_sampler",
+        "the Markov chain that draws the opponents has mixed in the steps that a rule of thumb gives it",
+    )
+    CONSISTENT_JUDGES = "consistent_judges", "a judge who prefers a to b and b to c prefers a to c"
+    INDEPENDENT_VOTERS = "independent_voters", "voters are independent draws from those who are to decide"
+    SILENCE_BLIND = "silence_blind", "whether a question was answered did not depend on the answer"
+    ONE_COUNT_BLIND = (
+        "one_count_blind",
+        "one of the sets of voters that counted at some time was chosen without regard to answers",
+    )
+    LAST_COUNT_BLIND = (
+        "last_count_blind",
+        "the voters who do not count were chosen without regard to answers",
+    )
+    WITHDRAWALS_BLIND = "withdrawals_blind", "the candidates who left did so without regard to answers"
+    ADMISSIONS_BLIND = "admissions_blind", "late candidates were admitted without regard to answers"
 
 
 def is_whole(value: object) -> bool:
@@ -98,8 +109,10 @@ def is_whole(value: object) -> bool:
 class Parameter:
     """A parameter of an algorithm: what it means, its type, its range and its default.
 
-    The type is that of ``kind``: float, int, bool or str. A number x must satisfy low <= x, and x < high for
-    a float, x <= high for an int; a text must be one of ``choices``. None is allowed where it is the default.
+    The type is that of ``kind``: float, int, bool or str. A number x must satisfy low <= x, and x < high
+    for a float, x <= high for an int; a text must be one of ``choices``. None is allowed where it is the
+    default. With ``per_edge``, a number for each edge, {(candidate, position): number}, may be given in
+    place of a text; an algorithm gets it as a vector in edge order.
     """
 
     name: str
@@ -109,6 +122,7 @@ class Parameter:
     low: float = 0.0
     high: float = sys.float_info.max
     choices: tuple[str, ...] = ()
+    per_edge: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not PARAMETER_NAME.fullmatch(self.name):
@@ -136,6 +150,10 @@ class Parameter:
             return bool(value)
         if self.kind is str and isinstance(value, str) and value in self.choices:
             return value
+        if self.per_edge and isinstance(value, Mapping):
+            return {
+                _edge(self.name, edge): _number(self.name, edge, number) for edge, number in value.items()
+            }
         if self.kind is int and is_whole(value) and self.low <= int(value) <= self.high:  # type: ignore[call-overload]
             return int(value)  # type: ignore[call-overload]
         is_number = isinstance(value, Real) and not isinstance(value, bool)
@@ -149,13 +167,30 @@ class Parameter:
         if self.kind is bool:
             return "True or False"
         if self.kind is str:
-            return " or ".join(map(repr, self.choices))
+            given = ", or a number for each edge" if self.per_edge else ""
+            return " or ".join(map(repr, self.choices)) + given
         what = "a whole number" if self.kind is int else "a number"
         if self.high == sys.float_info.max:
             return f"{what} from {self.low:g}"
         if self.kind is int:
             return f"{what} from {self.low:g} to {self.high:,.0f}"
         return f"{what} between {self.low:g} and {self.high:g}"
+
+
+def _edge(parameter: str, edge: object) -> tuple[str, str]:
+    match edge:
+        case (str(candidate), str(position)):
+            return candidate, position
+    raise ProblemError(f"{parameter}: an edge is a pair (candidate, position), not {shortly(edge)}.")
+
+
+def _number(parameter: str, edge: object, number: object) -> float:
+    if isinstance(number, bool) or not isinstance(number, Real):
+        raise ProblemError(f"{parameter} of {shortly(edge)} must be a number, not {shortly(number)}.")
+    return float(number)
+
+
+AnsweredBy = Literal["crowd", "panel"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +211,10 @@ class Algorithm:
     assuming: tuple[Assumption, ...] = ()
     bound: Callable[..., float] | str | None = None
     bound_note: str = ""
-    """What is to be said of the bound, wherever it is shown."""
-    answers: tuple[Literal["winner", "tie"], ...] = ("winner", "tie")
+    """What is to be said of the bound, wherever it is shown: in which sense it holds, for example."""
+    answers: tuple[Literal["winner", "tie", "ranking"], ...] = ("winner", "tie")
+    answered_by: AnsweredBy = "crowd"
+    """A crowd is sampled, and ``make`` begins a Search; a panel is known by name, and counted."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not NAME.fullmatch(self.name):
@@ -221,7 +258,10 @@ class Algorithm:
     def upper_bound(
         self, preferences: Preferences, delta: float, parameters: Mapping[str, Any]
     ) -> float | None:
-        """Return how many duels a run takes at most, with probability 1 - delta; None if nothing is known."""
+        """Return how many duels a run takes at most, with probability 1 - delta; None if nothing is known.
+
+        ``bound_note`` says so where the bound holds in another sense.
+        """
         if self.bound is None:
             return None
         bound = resolve_name(self.bound) if isinstance(self.bound, str) else self.bound
@@ -259,9 +299,65 @@ _BATCH = Parameter(
 _ASSUME_WINNER = Parameter(
     "assume_winner",
     bool,
-    True,
-    "Whether to take for granted that a Condorcet winner exists. If not, the result is proven to beat every "
-    "other matching, or none does, and proving either takes more duels.",
+    False,
+    "Whether to take for granted that a Condorcet winner exists, which saves duels. If not, the result is "
+    "proven to beat every other matching, or none does.",
+)
+_BALLOTS = (
+    Parameter(
+        "ballot_size",
+        int,
+        10,
+        "In runs of voters: how many pairs of candidates are on one voter's ballot, at most.",
+        1,
+        LARGEST_BALLOT,
+    ),
+    Parameter(
+        "question_size",
+        int,
+        2,
+        "How many candidates are compared in one question; if more than two, voters rank them.",
+        2,
+        LARGEST_QUESTION,
+    ),
+    Parameter(
+        "silence",
+        str,
+        "blind",
+        "In runs of voters: whether a question is answered does not depend on the answer, and what is "
+        "missing goes to another voter (blind), or it may, and then that counts against the leader (any).",
+        choices=("blind", "any"),
+    ),
+    Parameter(
+        "heirs",
+        int,
+        5,
+        "In runs of voters: how often what is missing on a ballot goes to another voter, at most.",
+        0,
+        MOST_HEIRS,
+    ),
+    Parameter(
+        "counting",
+        str,
+        "least",
+        "In runs of voters: after some were struck, rule out only what is ruled out with and without them "
+        "(least), or go by those who count now, chosen without looking at answers (last).",
+        choices=("least", "last"),
+    ),
+    Parameter(
+        "ballot_lease",
+        float,
+        None,
+        "In runs of voters: after how many seconds what is missing on a ballot goes to another voter.",
+    ),
+)
+_REFERENCE = Parameter(
+    "reference",
+    str,
+    "decisions",
+    "Against whom Borda counts: all matchings, a random candidate of each position, or sampled matchings.",
+    choices=("decisions", "candidates", "sampled"),
+    per_edge=True,
 )
 _SCHEDULE = Parameter(
     "schedule",
@@ -283,19 +379,18 @@ BUILT_IN = (
         "condorcet",
         "condorcet",
         "duelmatch.explorers.frugal.search:condorcet",
-        (_epsilon(None), _ASSUME_WINNER, _BATCH),
-        "The Condorcet winner, if there is one, or one that loses to it by epsilon at most; wrong with "
-        "probability delta at most. With assume_winner off, also if there is none.",
+        (_epsilon(None), _ASSUME_WINNER, _BATCH, *_BALLOTS),
+        "The Condorcet winner, or that there is none, or one that loses to no other by more than epsilon; "
+        "wrong with probability delta at most.",
         "To find the matching that beats every other, with as few duels as can be.",
-        (Assumption.CONDORCET_WINNER,),
     ),
     Algorithm(
         "borda",
         "borda",
         "duelmatch.explorers.frugal.search:borda",
-        (_epsilon(None), _BATCH),
-        "The Borda winner, or a score within epsilon of the best; wrong with probability delta at most. "
-        "Without epsilon, never ends if two share the best score.",
+        (_epsilon(None), _BATCH, _REFERENCE, *_BALLOTS),
+        "The Borda winner against the reference, or a score within epsilon of the best; wrong with "
+        "probability delta at most. Without epsilon, never ends if two share the best score.",
         "To find the best on average, with as few duels as can be; when a winner must exist.",
     ),
     Algorithm(
@@ -338,6 +433,7 @@ BUILT_IN = (
         "To compare with the paper, when it is not sure that a Condorcet winner exists.",
         (),
         "duelmatch.theory.bounds:car_verify_bound",
+        "with probability 1 - delta - 0.01",
     ),
     Algorithm(
         "car-parallel",
@@ -346,10 +442,43 @@ BUILT_IN = (
         (_SCHEDULE, _ORACLE),
         "As car-verify, and few duels on average. Never ends if there is no winner.",
         "To compare with the paper, when delta is very small and the average cost counts.",
+        (),
+        "duelmatch.theory.bounds:car_parallel_bound",
+        "on average",
     ),
 )
 
-_known = {algorithm.name: algorithm for algorithm in BUILT_IN}
+PANEL = Algorithm(
+    "panel",
+    "condorcet",
+    "duelmatch.explorers.panel.explorer:PanelExplorer",
+    (
+        Parameter(
+            "consistent",
+            bool,
+            True,
+            "Whether judges rank: what follows from a judge's answers is then counted as said.",
+        ),
+        Parameter("questions_each", int, None, "How many questions a judge answers at most.", 0, 1_000_000),
+        Parameter("question_size", int, 2, "How many candidates a question asks to rank.", 2, 10),
+        Parameter(
+            "until",
+            str,
+            "unbeaten",
+            "Where a Condorcet run ends: when no other matching can beat the result, or when the result "
+            "beats all others, if it can.",
+            choices=("unbeaten", "decided"),
+        ),
+    ),
+    "What these judges think, counted: the result is certain, whatever the open answers are.",
+    "When the people who answer are the people who decide: a jury, a committee, a team.",
+    (Assumption.CONSISTENT_JUDGES,),
+    answers=("winner", "tie", "ranking"),
+    answered_by="panel",
+)
+"""It also takes ``voters``, ``criterion``, ``conflicts`` and ``voter_weight``, which are no plain values."""
+
+_known = {algorithm.name: algorithm for algorithm in (*BUILT_IN, PANEL)}
 _registered: dict[str, Algorithm] = {}
 
 
@@ -372,10 +501,10 @@ def registered_algorithms() -> tuple[Algorithm, ...]:
     return tuple(_registered.values())
 
 
-def algorithms() -> tuple[str, ...]:
-    """Return the names of the algorithms."""
+def algorithms(answered_by: AnsweredBy | None = None) -> tuple[str, ...]:
+    """Return the names of the algorithms, all or those that a crowd, or a panel, answers."""
     _discover()
-    return tuple(_known)
+    return tuple(name for name, algorithm in _known.items() if answered_by in (None, algorithm.answered_by))
 
 
 def described(name: object) -> Algorithm:
@@ -402,6 +531,11 @@ def check(algorithm: object, delta: object, seed: object, parameters: Mapping[st
     :raises ProblemError: for an unknown name or parameter, or a value out of range.
     """
     description = described(algorithm)
+    if description.answered_by == "panel":
+        raise ProblemError(
+            f"{description.name} counts a known panel of judges, and here is only a crowd to sample: use "
+            "dm.explorer with voters, dm.simulate with a dm.Panel, or `duelmatch decide`."
+        )
     if not (isinstance(delta, Real) and SMALLEST_DELTA <= delta < 1):  # type: ignore[operator]
         raise ProblemError(
             f"delta must lie between 0 and 1 ({SMALLEST_DELTA:g} at least), not {shortly(delta)}."
@@ -417,7 +551,7 @@ def drawn_seed() -> int:
 
 
 def _add(algorithm: Algorithm) -> None:
-    if any(algorithm.name == other.name for other in BUILT_IN):
+    if any(algorithm.name == other.name for other in (*BUILT_IN, PANEL)):
         raise ProblemError(f"'{algorithm.name}' is an algorithm of duelmatch; choose another name.")
     for other in _known.values():
         kinds = {parameter.name: parameter.kind for parameter in other.parameters}

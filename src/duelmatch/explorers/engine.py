@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
-from typing import Literal, NoReturn, Protocol, get_args, runtime_checkable
+from typing import Literal, NoReturn, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,9 +64,10 @@ class Round:
         low, high = np.minimum(self.first, self.second), np.maximum(self.first, self.second)
         return list(zip(low.tolist(), high.tolist(), strict=True))
 
-
-NOTHING = Round(np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.int64))
-"""A round without duels."""
+    @classmethod
+    def empty(cls) -> Round:
+        """Return a round without duels."""
+        return cls(np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,14 +143,6 @@ class Search(Protocol):
         """
 
 
-@runtime_checkable
-class AimsAtBudget(Protocol):
-    """A search that makes the best of a budget, if it is told of one before it begins."""
-
-    def aim_at(self, max_duels: int) -> None:
-        """Take the budget of the run."""
-
-
 class Engine:
     """Plays the rounds of a search.
 
@@ -169,6 +162,7 @@ class Engine:
         if not isinstance(self._rounds, Generator):
             raise AlgorithmError("The method 'rounds' of a search must be a generator: it yields Rounds.")
         self._snapshot: Snapshot | None = None
+        self._answers: RoundAnswers | None = None  # none to the present round yet
         self._proceed(None)
 
     def check_going_on(self) -> None:
@@ -182,13 +176,18 @@ class Engine:
     def tell_many(self, answers: RoundAnswers, duels: int) -> None:
         """Take so many answers to the round."""
         self.interrupted = True
-        np.add(self._answers.wins, answers.wins, out=self._answers.wins)
-        np.add(self._answers.ties, answers.ties, out=self._answers.ties)
+        if self._answers is None:
+            self._answers = RoundAnswers(answers.wins.copy(), answers.ties.copy())
+        else:
+            self._answers.wins[:] += answers.wins
+            self._answers.ties[:] += answers.ties
         self._count(duels)
 
     def tell_one(self, pair: int, first_wins: bool | None) -> None:
         """Take one answer to the round; None is a tie."""
         self.interrupted = True
+        if self._answers is None:
+            self._answers = RoundAnswers.none(self.wanted)
         (self._answers.ties if first_wins is None else self._answers.wins)[pair] += first_wins is not False
         self._count(1)
 
@@ -216,7 +215,7 @@ class Engine:
         self._snapshot = None
         self.wanted = wanted
         self.missing = wanted.total
-        self._answers = RoundAnswers.none(wanted)
+        self._answers = None
         self.interrupted = False
 
     def _next_round(self, answers: RoundAnswers | None) -> Round:
@@ -232,7 +231,7 @@ class Engine:
         except StopIteration as stop:
             self._check_outcome(stop.value)
             self.outcome = stop.value
-            return NOTHING
+            return Round.empty()
         raise AlgorithmError(f"The algorithm asked for nothing {MOST_EMPTY_ROUNDS:,} times in a row.")
 
     def _check_round(self, wanted: Round) -> None:

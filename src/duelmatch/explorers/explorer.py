@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from inspect import signature
 from numbers import Integral
 from reprlib import repr as shortly
@@ -14,31 +14,37 @@ from numpy.typing import NDArray
 
 from duelmatch.errors import DuelError, ProblemError, listed
 from duelmatch.explorers.catalogue import BUILT_IN, check, described, drawn_seed, is_whole
-from duelmatch.explorers.engine import (
-    NOTHING,
-    AimsAtBudget,
-    Counts,
-    Engine,
-    Outcome,
-    Round,
-    RoundAnswers,
-    Search,
-)
+from duelmatch.explorers.engine import Counts, Engine, Outcome, Round, RoundAnswers, Search, Snapshot
 from duelmatch.explorers.questions import Answer, places
 from duelmatch.explorers.result import Progress, Result
-from duelmatch.graph import Graph, Mask
+from duelmatch.graph import Graph, Mask, Vector
 from duelmatch.matchings import Edge
 from duelmatch.problem import Duel, Problem
 
 if TYPE_CHECKING:
+    from duelmatch.explorers.crowd import CrowdExplorer
     from duelmatch.explorers.panel.explorer import PanelExplorer
     from duelmatch.models.standings import Standings
 
 MISSING = "(no answer)"
 
+MOST_UNCOUNTED = 1_000
+"""Rounds whose answers are kept as they came."""
+
 
 @overload
 def explorer(algorithm: Literal["panel"], problem: Problem, **parameters: Any) -> PanelExplorer: ...
+
+
+@overload
+def explorer(
+    algorithm: Literal["condorcet", "borda"],
+    problem: Problem,
+    delta: float = 0.05,
+    seed: int | None = None,
+    max_duels: int | None = None,
+    **parameters: Any,
+) -> CrowdExplorer: ...
 
 
 @overload
@@ -62,6 +68,9 @@ def explorer(
 ) -> Explorer | PanelExplorer:
     """Start a run of an algorithm on a problem.
 
+    ``"condorcet"`` and ``"borda"`` sample a crowd, duel by duel or voter by voter:
+    :class:`duelmatch.explorers.crowd.CrowdExplorer`.
+
     ``"panel"`` counts a known group instead of sampling a crowd: ``voters`` lists it, and the other
     parameters are those of :class:`duelmatch.explorers.panel.PanelExplorer`; it knows no delta, and draws
     nothing.
@@ -76,18 +85,30 @@ def explorer(
     if not isinstance(problem, Problem):
         raise ProblemError(f"An explorer needs a Problem, not {problem!r:.80}.")
     if algorithm == "panel":
+        if max_duels is not None:
+            raise ProblemError("panel has no max_duels: limit the questions of each voter by questions_each.")
         return _panel(problem, parameters)
     seed = drawn_seed() if seed is None else seed
     parameters = check(algorithm, delta, seed, parameters)
     if max_duels is not None and not is_whole(max_duels):
         raise ProblemError(f"max_duels must be a whole number from 0, not {shortly(max_duels)}.")
     description = described(algorithm)
-    search = description.search(problem.graph, float(delta), int(seed), parameters)
     most = None if max_duels is None else int(max_duels)
-    if most is not None and isinstance(search, AimsAtBudget):
-        search.aim_at(most)
+    if algorithm in ("condorcet", "borda"):
+        from duelmatch.explorers.crowd import begin_crowd
+
+        return begin_crowd(problem, description, float(delta), int(seed), most, parameters)
+    search = description.search(problem.graph, float(delta), int(seed), in_edge_order(problem, parameters))
     epsilon, tested = parameters.get("epsilon"), description in BUILT_IN
     return Explorer(problem, search, algorithm, float(delta), epsilon, most, int(seed), tested)
+
+
+def in_edge_order(problem: Problem, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters with what was given by edge, {(candidate, position): number}, as a vector."""
+    return {
+        name: problem.edge_vector(value) if isinstance(value, Mapping) else value
+        for name, value in parameters.items()
+    }
 
 
 def _panel(problem: Problem, parameters: dict[str, Any]) -> PanelExplorer:
@@ -144,20 +165,33 @@ class Explorer:
         max_duels: int | None = None,
         seed: int | None = None,
         tested: bool = False,
+        reference: str | None = None,
     ) -> None:
-        self.problem = problem
         self.name = name
+        self.reference = reference
         self.delta = delta
         self.epsilon = epsilon
         self.max_duels = max_duels
         self.seed = seed
-        self.duels = 0
+        self._problem = problem
+        self._duels = 0
         self._engine = Engine(search, problem.graph, tested)
         self._open: dict[int, tuple[Duel, int]] = {}
         self._last_id = 0
         self._queue: Queue | None = None  # of the present round, listed only once somebody asks
         self._of: Round = self._engine.wanted
-        self._counted: AnswerCounts | None = None
+        self.answer_counts = AnswerCounts(problem.graph)
+        self._reference_shares: Vector | None = None  # those of all matchings
+
+    @property
+    def problem(self) -> Problem:
+        """What is being decided."""
+        return self._problem
+
+    @property
+    def duels(self) -> int:
+        """How many duels have been answered."""
+        return self._duels
 
     @property
     def done(self) -> bool:
@@ -167,8 +201,7 @@ class Explorer:
 
     def ask(self, n: int = 1) -> list[Duel]:
         """Hand out up to ``n`` duels that have not been handed out yet."""
-        if isinstance(n, bool) or not isinstance(n, Integral) or n < 0:
-            raise DuelError(f"The number of duels to ask for must be a whole number from 0, not {n!r:.80}.")
+        n = whole_number(n)
         self._engine.check_going_on()
         if self.done:
             return []
@@ -189,7 +222,7 @@ class Explorer:
         first_wins = _first_wins(duel, winner if answer is MISSING else answer)
         self._engine.interrupted = True
         del self._open[duel.id]
-        self.duels += 1
+        self._duels += 1
         self.answer_counts.add_one(self._engine.wanted, pair, first_wins)
         self._engine.tell_one(pair, first_wins)
 
@@ -239,12 +272,25 @@ class Explorer:
         matching = None if outcome.matching is None else self.problem.matching(outcome.matching.tolist())
         delta = self.delta if outcome.delta is None else outcome.delta
         return Result(
-            self.name, outcome.status, matching, self.duels, delta, self.epsilon, outcome.assuming, self.seed
+            self.name,
+            outcome.status,
+            matching,
+            self.duels,
+            delta,
+            self.epsilon,
+            outcome.assuming,
+            self.seed,
+            reference=self.reference,
         )
 
     @property
+    def snapshot(self) -> Snapshot:
+        """Where the run stands, in numbers of edges."""
+        return self._engine.snapshot
+
+    @property
     def progress(self) -> Progress:
-        """Where the run stands."""
+        """Where the run stands, by name."""
         snapshot, outcome = self._engine.snapshot, self._engine.outcome
         leader = snapshot.leader if outcome is None else outcome.matching
         rows = snapshot.some_possible
@@ -268,9 +314,10 @@ class Explorer:
         """
         from duelmatch.models.standings import standings_from_counts
 
-        counts = self.answer_counts
+        wins, duels, ties = self.answer_counts.counted()
+        criterion = described(self.name).criterion
         return standings_from_counts(
-            self.problem, counts.wins, counts.duels, described(self.name).criterion, counts.ties, seed=seed
+            self.problem, wins, duels, criterion, ties, marginals=self._reference_shares, seed=seed
         )
 
     def wanted(self) -> Round:
@@ -287,11 +334,9 @@ class Explorer:
         :raises DuelError: if they do not fit what is wanted, or are more than the budget allows.
         """
         wanted = self.wanted()
-        ties = np.zeros(len(wins), dtype=np.int64) if ties is None else ties
-        if (
-            not (wins.shape == ties.shape == wanted.count.shape)
-            or ((wins < 0) | (ties < 0) | (wins + ties > wanted.count)).any()
-        ):
+        fits = wins.shape == wanted.count.shape and (ties is None or ties.shape == wins.shape)
+        told = wins if ties is None or not fits else wins + ties
+        if not fits or ((wins < 0) | (told < wins) | (told > wanted.count)).any():
             raise DuelError(
                 "The wins and ties must be numbers from 0, together at most the count, for each pair wanted."
             )
@@ -301,17 +346,12 @@ class Explorer:
             return
         self._engine.interrupted = True
         if self._queue is not None and self._of is self._engine.wanted:
-            self._queue = Queue(NOTHING)
-        self.duels += wanted.total
-        self.answer_counts.add(wanted, wins, ties)
-        self._engine.tell_many(RoundAnswers(wins, ties), wanted.total)
-
-    @property
-    def answer_counts(self) -> AnswerCounts:
-        """All answers so far, by pair."""
-        if self._counted is None:
-            self._counted = AnswerCounts(self.problem.graph)
-        return self._counted
+            self._queue = Queue(Round.empty())
+        self._duels += wanted.total
+        ties = np.zeros(len(wins), dtype=np.int64) if ties is None else ties
+        answers = RoundAnswers(wins, ties)
+        self.answer_counts.add(wanted, answers)
+        self._engine.tell_many(answers, wanted.total)
 
     def _budget(self, wanted: int) -> int:
         """Return how many of the duels wanted can still be asked."""
@@ -363,30 +403,55 @@ class Explorer:
         return tuple(self.problem.edges[edge] for edge in np.flatnonzero(edges))
 
 
+def whole_number(n: object) -> int:
+    """Return how many duels to ask for.
+
+    :raises DuelError: if that is not a whole number from 0.
+    """
+    if isinstance(n, bool) or not isinstance(n, Integral) or n < 0:
+        raise DuelError(f"The number of duels to ask for must be a whole number from 0, not {n!r:.80}.")
+    return int(n)
+
+
 class AnswerCounts:
-    """All answers of a run by pair, whatever they were asked for; a tie is half a win."""
+    """All answers of a run by pair, whatever they were asked for; a tie is half a win.
+
+    They are put down as they come and counted when somebody asks, since most runs are never asked.
+    """
 
     def __init__(self, graph: Graph) -> None:
-        self._table = graph.pair_table
-        self.wins, self.duels = np.zeros(self._table.count), np.zeros(self._table.count)
-        self.ties = 0
+        self._graph = graph
+        self._wins: Vector | None = None
+        self._duels, self._ties = np.zeros(0), 0
+        self._uncounted: list[tuple[Round, RoundAnswers]] = []
 
-    def add(self, asked: Round, wins: Counts, ties: Counts) -> None:
-        """Count the answers to a round: how often the first of each pair won, or nobody did."""
-        pairs = self._table.number(asked.first, asked.second)
-        score = wins + 0.5 * ties
-        np.add.at(self.duels, pairs, asked.count)
-        np.add.at(self.wins, pairs, np.where(asked.first < asked.second, score, asked.count - score))
-        self.ties += int(ties.sum())
+    def add(self, asked: Round, answers: RoundAnswers) -> None:
+        """Put down the answers to a round."""
+        self._uncounted.append((asked, answers))
+        if len(self._uncounted) >= MOST_UNCOUNTED:
+            self.counted()
 
     def add_one(self, asked: Round, pair: int, first_wins: bool | None) -> None:
-        """Count the answer to one duel of a round; None is a tie."""
+        """Put down the answer to one duel of a round; None is a tie."""
         one = slice(pair, pair + 1)
-        number = self._table.number(asked.first[one], asked.second[one])
-        score = 0.5 if first_wins is None else float(first_wins)
-        self.duels[number] += 1
-        self.wins[number] += score if asked.first[pair] < asked.second[pair] else 1 - score
-        self.ties += first_wins is None
+        wins, ties = (
+            np.array([answer], dtype=np.int64) for answer in (first_wins is True, first_wins is None)
+        )
+        duel = Round(asked.first[one], asked.second[one], np.ones(1, dtype=np.int64))
+        self.add(duel, RoundAnswers(wins, ties))
+
+    def counted(self) -> tuple[Vector, Vector, int]:
+        """Return what the first edge of each pair is credited with, how often it was asked, and all ties."""
+        table = self._graph.pair_table
+        if self._wins is None:
+            self._wins, self._duels = np.zeros(table.count), np.zeros(table.count)
+        for asked, answers in self._uncounted:
+            pairs, score = table.number(asked.first, asked.second), answers.score
+            np.add.at(self._duels, pairs, asked.count)
+            np.add.at(self._wins, pairs, np.where(asked.first < asked.second, score, asked.count - score))
+            self._ties += int(answers.ties.sum())
+        self._uncounted.clear()
+        return self._wins, self._duels, self._ties
 
 
 def _first_wins(duel: Duel, answer: Answer) -> bool | None:

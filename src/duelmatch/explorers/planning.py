@@ -33,7 +33,10 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True)
 class UpperBound:
-    """How many duels an algorithm takes at most, with probability 1 - delta, and the epsilon it has."""
+    """How many duels an algorithm takes at most, and the epsilon it has.
+
+    With probability 1 - delta, unless the ``note`` says otherwise: on average, or with another probability.
+    """
 
     algorithm: str
     duels: float
@@ -45,7 +48,8 @@ class UpperBound:
 class DuelBounds:
     """What is known about the number of duels; infinite if no number is enough.
 
-    ``information_limit`` is the least that any algorithm needs on average, None if it was not asked for.
+    ``information_limit``, in its near-even form, is the least that any algorithm needs on average; None if it
+    was not asked for.
     ``verification_hardness`` is of the Condorcet winner only.
     """
 

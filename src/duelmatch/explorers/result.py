@@ -3,34 +3,58 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from duelmatch.explorers.catalogue import Assumption
-from duelmatch.explorers.engine import Status
 from duelmatch.matchings import Edge
 from duelmatch.problem import Matching
+
+ResultStatus = Literal[
+    "decided", "unbeaten", "tied", "certified", "within_epsilon", "no_winner", "budget_spent"
+]  # fmt: skip
+
+AGAINST = {
+    "candidates": ", Borda against a random candidate of each position",
+    "sampled": ", Borda against a sample of the matchings",
+    "given": ", Borda against the reference given",
+}
+"""What is said of a reference that is not the paper's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
     """The answer of a run, and how sure it is.
 
-    ``certified``: the matching is the winner, wrong with probability ``delta`` at most.
-    ``within_epsilon``: its score is within ``epsilon`` of the winner's, wrong with probability ``delta``
-    at most. ``no_winner``: there is no Condorcet winner. ``budget_spent``: the run was stopped; the matching
-    is a guess and may be missing. ``assuming`` lists what the guarantee takes for granted, if anything:
-    car-cond's, that a Condorcet winner exists. Where none does, it can certify another matching. The same
-    ``seed`` and the same answers give the same run; the guarantee is over seeds that are drawn, so one that
-    was chosen after looking promises nothing.
+    Of a panel, for certain, whatever the answers are that are still open: ``decided`` (the matching beats
+    every other, or has the best Borda score alone), ``unbeaten`` (none beats it, some may draw), ``tied`` (no
+    Borda score is above it, and another is equal), ``no_winner`` (every matching is beaten by another, and
+    this one's worst defeat is the smallest). ``delta`` is 0 then.
+
+    Of a crowd, wrong with probability ``delta`` at most: ``certified`` (the matching is the winner),
+    ``within_epsilon`` (it is within ``epsilon`` of the winner), ``no_winner`` (there is no Condorcet winner;
+    the matching, if any, is the least beaten one by the estimates, and nothing is promised of it).
+
+    ``budget_spent``: the run was stopped, or nobody can be asked anything more; the matching is a guess, and
+    may be missing. ``shortfall``: the matching's worst defeat, or by how much its Borda score is below the
+    best, is that at most, per position; None where nothing is known of it.
+
+    ``assuming`` lists what all of this takes for granted, if anything: car-cond's guarantee, that a Condorcet
+    winner exists; that of a panel with inferred answers, that its judges are consistent. The same ``seed``
+    and the same answers give the same run; the guarantee is over seeds that are drawn, so one that was chosen
+    after looking promises nothing. ``reference`` says against whom Borda was counted, where there is a
+    choice: ``decisions``, ``candidates``, ``sampled``, or ``given``.
     """
 
     algorithm: str
-    status: Status
+    status: ResultStatus
     matching: Matching | None
     duels: int
     delta: float
     epsilon: float | None = None
     assuming: tuple[Assumption, ...] = ()
     seed: int | None = None
+    shortfall: float | None = None
+    reference: str | None = None
 
     def __str__(self) -> str:
         chosen = "; ".join(
@@ -39,14 +63,21 @@ class Result:
         duels = f"after {self.duels:,} duel{'s' * (self.duels != 1)}"
         assuming = "".join(f" if {assumption.sentence}" for assumption in self.assuming)
         seed = "" if self.seed is None else f", seed {self.seed}"
+        seed += AGAINST.get(self.reference or "", "")
         wrong = f"wrong with probability {self.delta:g} at most"
         match self.status:
             case "certified":
                 return f"{chosen} (certified {duels}, {wrong}{assuming}{seed})"
             case "within_epsilon":
                 return f"{chosen} (within {self.epsilon:g} of the best {duels}, {wrong}{assuming}{seed})"
+            case "no_winner" if self.delta:
+                least = f"; least beaten, as far as can be estimated: {chosen}" if chosen else ""
+                return f"No Condorcet winner{least} ({duels}, {wrong}{seed})"
             case "no_winner":
-                return f"No Condorcet winner ({duels}, {wrong}{seed})"
+                loss = f"it loses by {self.shortfall or 0:.4g} per position at most"
+                return f"{chosen} (no winner {duels}: the least beaten, {loss}{assuming})"
+            case "decided" | "unbeaten" | "tied":
+                return f"{chosen} ({self.status} for certain {duels}{assuming})"
         return f"{chosen or 'no guess yet'} (NOT CERTIFIED: stopped {duels}{seed})"
 
 
@@ -63,6 +94,13 @@ class Progress:
     ``possible`` is the number of matchings that may still be the winner, None where that is out of reach,
     and ``possible_winners`` lists them while they are at most 100. The true winner is among them at all
     times with probability 1 - delta.
+
+    Of a panel nothing is left to chance. ``possible_winners`` may be unbeaten, or among the best, when all
+    have answered; ``accepted`` edges are in all of them, ``rejected`` ones in none. ``fewest_questions``
+    would make the leader certain, if all answers spoke for it, and ``duels_left`` if they are as expected:
+    both are estimates along the present plan. ``open_answers`` have not been given.
+
+    ``shortfall``: by how much the leader is worse than the best, at most; None where nothing is known of it.
     """
 
     duels: int
@@ -75,3 +113,16 @@ class Progress:
     p_value: float | None = None
     possible: int | None = None
     possible_winners: tuple[Matching, ...] = ()
+    shortfall: float | None = None
+    fewest_questions: int | None = None
+    open_answers: int | None = None
+
+    @property
+    def decided(self) -> dict[str, str]:
+        """The positions whose candidate is certain, or as certain as the algorithm makes it."""
+        return {position: candidate for candidate, position in self.accepted}
+
+
+def reference_name(reference: object) -> str | None:
+    """Return what a result says of a reference: its name, or that it was given; None if there is none."""
+    return reference if reference is None or isinstance(reference, str) else "given"

@@ -11,13 +11,12 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, NoReturn, TypeAlias
 
 import yaml
 from yaml.resolver import Resolver
 
-from duelmatch.errors import FileError, ProblemError, listed
+from duelmatch.errors import FileError, ProblemError, did_you_mean, listed
 
 DEEPEST = 10
 LINE_WIDTH = 100
@@ -74,9 +73,8 @@ def check_keys(given: Mapping[str, Any], known: Sequence[str], what: str) -> Non
     """
     for key in given:
         if key not in known:
-            close = get_close_matches(str(key)[:50], known, n=1)
-            hint = f" Did you mean '{close[0]}'?" if close else ""
             rest = f"; the known ones are {listed(known, 20)}." if known else "."
+            hint = did_you_mean(str(key), known)
             raise ProblemError(f"{what} has an unknown key '{key!s:.50}'{rest}{hint}")
 
 

@@ -54,7 +54,7 @@ class Journal:
         self.torn = ""
         """What a killed process left of a last line; it does not count."""
         lock = path.with_name(path.name + ".lock")
-        self._lock = Lock(lock, path, "End that one first, or choose another file with --votes.")
+        self._lock = Lock(lock, path, "End that one first, or choose another file for the answers.")
         self._size = 0
 
     def __enter__(self) -> Journal:
@@ -87,7 +87,7 @@ class Journal:
             if not path.exists():
                 raise FileError(
                     f"This file is missing, and without it nobody can tell which run the answers in "
-                    f"{self.path.name} belong to. Put it back, or choose another file with --votes."
+                    f"{self.path.name} belong to. Put it back, or choose another file for the answers."
                 )
             try:
                 settings = json.loads(read_text(path, SETTINGS_BYTES))
@@ -96,7 +96,7 @@ class Journal:
             if not isinstance(settings, dict) or settings.get("format") != FORMAT:
                 raise FileError(
                     "This is not what duelmatch wrote there, or a newer version did. Put the right file "
-                    "back, or choose another file with --votes."
+                    "back, or choose another file for the answers."
                 )
             return settings
 

@@ -44,7 +44,7 @@ class Lock:
     def acquire(self) -> None:
         """Hold the lock, or refuse at once if another process holds it."""
         while self._file is None:
-            with naming(self._path), explaining("written"):
+            with naming(self._of), explaining("made", f"lock file {self._path.name}"):
                 file = open(self._path, "a+", encoding="utf-8")  # noqa: SIM115
             try:
                 _lock(file)

@@ -1,8 +1,9 @@
-"""Ordinal preferences from PrefLib: complete orders, strict (.soc) or with ties (.toc), as one position.
+"""Ordinal preferences from PrefLib, as one position: strict (.soc, .soi) or with ties (.toc, .toi).
 
 The file is made of lines ``# KEY: VALUE``, among them ``# ALTERNATIVE NAME 3: Ann``, and of lines ``COUNT:
 ORDER`` such as ``5: 3,1,{2,4}``: five voters put 3 first, then 1, then 2 and 4 alike. P(a beats b) is the
-share of voters who put a before b, with a tie as half a voter for each.
+share of voters who put a before b, with a tie as half a voter for each. Orders that leave alternatives out
+(.soi, .toi) do not say how these compare: they are answers, but no preferences.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from duelmatch.answers import Answer
 from duelmatch.errors import FileError
 from duelmatch.files.problems import MOST_EDGES_WITH_PREFERENCES
 from duelmatch.files.text import AnyPath, naming, read_text
@@ -19,6 +21,7 @@ from duelmatch.preferences import Preferences
 from duelmatch.problem import Problem
 
 SUFFIXES = (".soc", ".toc")
+INCOMPLETE_SUFFIXES = (".soi", ".toi")
 FILE_BYTES = 200_000_000
 
 _NAME = re.compile(r"# *ALTERNATIVE NAME (\d+) *: *(.*?) *$")
@@ -40,10 +43,6 @@ def load_preflib(path: AnyPath, position: str = "winner") -> Preferences:
             )
         lines = read_text(file, FILE_BYTES).splitlines()
         names = _names(lines)
-        if len(names) > MOST_EDGES_WITH_PREFERENCES:
-            raise FileError(
-                f"There are {len(names):,} alternatives, where {MOST_EDGES_WITH_PREFERENCES:,} are allowed."
-            )
         before = np.zeros((len(names),) * 2)
         voters = 0
         for line, count, levels in _orders(lines, len(names)):
@@ -54,6 +53,43 @@ def load_preflib(path: AnyPath, position: str = "winner") -> Preferences:
         if voters == 0:
             raise FileError("There is no order in the file; a line such as '5: 1,3,2' is one.")
         return Preferences.from_matrix(Problem.complete(names, [position]), before / voters)
+
+
+def load_preflib_answers(
+    path: AnyPath, position: str = "winner"
+) -> tuple[Problem, list[Answer], dict[str, float]]:
+    """Read a PrefLib file as the answers of a panel: the problem, the rankings, and what each voter weighs.
+
+    A line is a voter who weighs as many as the line stands for. Alternatives that it leaves out are not
+    ranked: how they compare is open.
+
+    :raises FileError: if the file cannot be read or understood.
+    """
+    with naming(path) as file:
+        suffix = file.suffix.lower()
+        if suffix not in (*SUFFIXES, *INCOMPLETE_SUFFIXES):
+            raise FileError("The name of a PrefLib file ends in .soc, .toc, .soi or .toi.")
+        lines = read_text(file, FILE_BYTES).splitlines()
+        names = _names(lines)
+        problem = Problem.complete(names, [position])
+        answers: list[Answer] = []
+        weights: dict[str, float] = {}
+        for line, count, levels in _orders(lines, len(names), suffix in INCOMPLETE_SUFFIXES):
+            groups = [
+                tuple(names[place] for place in np.flatnonzero(levels == level).tolist())
+                for level in range(int(levels.max()) + 1)
+            ]
+            if suffix in (".soc", ".soi") and any(len(group) > 1 for group in groups):
+                raise FileError(f"line {line}: a {suffix} file has no ties; is it a .t{suffix[2:]}?")
+            if count == 0:
+                continue
+            voter = f"line {line}"
+            weights[voter] = float(count)
+            if sum(map(len, groups)) > 1:  # one alternative alone says nothing
+                answers.append(Answer(position, groups, voter, float(count)))
+        if not weights:
+            raise FileError("There is no order in the file; a line such as '5: 1,3,2' is one.")
+        return problem, answers, weights
 
 
 def _names(lines: list[str]) -> list[str]:
@@ -67,30 +103,35 @@ def _names(lines: list[str]) -> list[str]:
         )
     number = counts[0] if counts else max(named)
     if number > MOST_EDGES_WITH_PREFERENCES:
-        return [""] * number  # which the caller refuses
+        raise FileError(
+            f"There are {number:,} alternatives, where {MOST_EDGES_WITH_PREFERENCES:,} are allowed."
+        )
     if any(not 1 <= alternative <= number for alternative in named):
         raise FileError(f"An alternative has a number outside 1 to {number}.")
     names = [named.get(alternative, "") or str(alternative) for alternative in range(1, number + 1)]
     return [name if names.count(name) == 1 else f"{name} ({place})" for place, name in enumerate(names, 1)]
 
 
-def _orders(lines: list[str], alternatives: int) -> Iterator[tuple[int, int, np.ndarray]]:
-    """Yield (line number, voters, the level of each alternative: 0 for the best)."""
+def _orders(
+    lines: list[str], alternatives: int, incomplete: bool = False
+) -> Iterator[tuple[int, int, np.ndarray]]:
+    """Yield (line number, voters, the level of each alternative: 0 for the best, -1 if it is left out)."""
     for line, text in enumerate(lines, start=1):
         if not text.strip() or text.startswith("#"):
             continue
         match = _ORDER.match(text.strip())
-        levels = None if match is None else _levels(match[2], alternatives)
+        levels = None if match is None else _levels(match[2], alternatives, incomplete)
         if match is None or levels is None:
             raise FileError(
-                f"line {line}: '{text:.60}' is not an order of all {alternatives} alternatives, such as "
+                f"line {line}: '{text:.60}' is not an order of {'' if incomplete else 'all '}{alternatives} "
+                "alternatives, such as "
                 "'5: 1,3,2' or '5: 1,{2,3}'."
             )
         yield line, int(match[1]), levels
 
 
-def _levels(order: str, alternatives: int) -> np.ndarray | None:
-    """Return the level of each alternative, or None if the order does not name each exactly once."""
+def _levels(order: str, alternatives: int, incomplete: bool) -> np.ndarray | None:
+    """Return the level of each alternative, or None if the order names one twice, or not all if it must."""
     levels = np.full(alternatives, -1)
     end = level = 0
     while end < len(order):
@@ -104,4 +145,4 @@ def _levels(order: str, alternatives: int) -> np.ndarray | None:
             levels[number - 1] = level
         level += 1
         end = place.end()
-    return None if (levels < 0).any() else levels
+    return None if (levels < 0).any() and not incomplete else levels

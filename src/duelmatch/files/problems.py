@@ -1,34 +1,39 @@
-"""Problems and preferences as files that people write, read and share; see :mod:`duelmatch.files`."""
+"""Problems and preferences as files that people write, read and share; see :mod:`duelmatch.files`.
+
+A file is read as a :class:`Document`, and checked section by section when it is asked for what it says.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
 
-from duelmatch.errors import FileError, ProblemError
-from duelmatch.files.documents import Bare, Tree, dump, parse
-from duelmatch.files.layout import (
-    PREFERENCE_COLUMNS,
-    Largest,
-    Sections,
-    check_size,
-    problem_of,
-    sections_of,
-    tree_of,
-    win_of,
-)
+from duelmatch.errors import FileError, ProblemError, listed
+from duelmatch.files.documents import Bare, Tree, check_keys, dump, name, number, parse, shown
 from duelmatch.files.tables import dump_exactly, read_table
 from duelmatch.files.text import AnyPath, naming, read_text, write_text
-from duelmatch.preferences import Preferences
-from duelmatch.problem import Problem
+from duelmatch.preferences import Pair, Preferences
+from duelmatch.problem import Details, Problem
 
 PROBLEM_BYTES = 5_000_000
+MOST_CELLS, CELLS = 1_000_000, "pairs of a candidate and a position"
+"""What the table of edges takes."""
+
 MOST_EDGES_WITH_PREFERENCES = 5_000
 """Preferences take a matrix of edges times edges: 200 MB at this size."""
 
+KEYS = ("candidates", "positions", "edges", "preferences")
+DETAILS = Details.__match_args__
 EDGE_COLUMNS = ("candidate", "position")
+PREFERENCE_COLUMNS = ("position", "first", "second", "probability")
+
+Sections = dict[str, Tree]
+"""The known keys of a document, and what they hold."""
 
 _CSV_BEGINNING = re.compile(r"\s*[^\s#%?-][^:\n]*[,;]")
 """A first line with commas. In YAML it has a colon before them, or is a comment or a directive."""
@@ -56,13 +61,16 @@ class Document:
         with naming(self.name):
             win = win_of(self.sections)
             problem = problem or problem_of(self.sections)
-            _check_size_with_preferences(problem)
+            if (edges := len(problem.edges)) > MOST_EDGES_WITH_PREFERENCES:
+                raise _too_large("edges", edges, MOST_EDGES_WITH_PREFERENCES, " to have preferences")
             return Preferences(problem, win)
 
 
 def open_document(path: AnyPath) -> Document:
     """Read a file whose name ends in .yaml, .yml, .json or .csv."""
     with naming(path) as file:
+        if file.is_dir():
+            raise FileError("This is a directory, not a file.")
         suffix = _suffix(file)
         return Document(str(file), _sections(read_text(file, PROBLEM_BYTES), suffix))
 
@@ -100,11 +108,13 @@ def save_problem(problem: Problem, path: AnyPath, preferences: Preferences | Non
     """Write a problem, whole or not at all, so that loading it gives the same again."""
     with naming(path) as file:
         suffix = _suffix(file)
-        check_size(problem.candidates, problem.positions)
+        if (cells := len(problem.candidates) * len(problem.positions)) > MOST_CELLS:
+            raise _too_large(CELLS, cells, MOST_CELLS)
         if preferences is not None:
             if preferences.problem != problem:
                 raise ProblemError("The preferences belong to another problem.")
-            _check_size_with_preferences(problem)
+            if (edges := len(problem.edges)) > MOST_EDGES_WITH_PREFERENCES:
+                raise _too_large("edges", edges, MOST_EDGES_WITH_PREFERENCES, " to have preferences")
         if suffix == ".csv":
             text = _problem_table(problem, preferences)
         else:
@@ -147,14 +157,6 @@ def _table_sections(text: str) -> Sections:
     return {"edges": [list(edge) for edge in edges], "preferences": preferences}
 
 
-def _check_size_with_preferences(problem: Problem) -> None:
-    if len(problem.edges) > MOST_EDGES_WITH_PREFERENCES:
-        raise FileError(
-            f"The problem is too large to have preferences: it has {len(problem.edges):,} edges, "
-            f"where {MOST_EDGES_WITH_PREFERENCES:,} are allowed."
-        )
-
-
 def _problem_table(problem: Problem, preferences: Preferences | None) -> str:
     """Return the CSV whose rows bring the names up in the right order, if there is one."""
     if preferences is None and not problem.candidate_details and not problem.position_details:
@@ -169,3 +171,212 @@ def _problem_table(problem: Problem, preferences: Preferences | None) -> str:
         "position, the order of names, names that begin or end with a space); "
         "save it as .yaml or .json."
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Largest:
+    """How many edges and different duels a problem may have that a stranger sends.
+
+    A few names can mean a million edges, so they are counted before they are made.
+    """
+
+    edges: int
+    duels: int
+
+    def check(self, rivals: Collection[int]) -> None:
+        """Refuse what is larger, given how many candidates each position has."""
+        edges, duels = sum(rivals), sum(n * (n - 1) // 2 for n in rivals)
+        if edges > self.edges:
+            raise _too_large("edges", edges, self.edges, " for a study")
+        if duels > self.duels:
+            raise _too_large("different duels", duels, self.duels, " for a study")
+
+
+def _too_large(what: str, count: int, most: int, purpose: str = "") -> FileError:
+    """Return the refusal of what would fill the memory, made before it does."""
+    return FileError(
+        f"The problem is too large{purpose}: it has {count:,} {what}, where {most:,} are allowed."
+    )
+
+
+def sections_of(tree: Tree) -> Sections:
+    """Return a document, if it has no other keys than those."""
+    if not isinstance(tree, dict):
+        raise FileError(f"The file must be a mapping with the keys {listed(KEYS)}, not {shown(tree)}.")
+    check_keys(tree, KEYS, "The file")
+    return tree
+
+
+def problem_of(sections: Sections, largest: Largest | None = None) -> Problem:
+    """Return the problem that a document describes, if it is not too large."""
+    candidates, candidate_details = _named_things(sections, "candidates")
+    positions, position_details = _named_things(sections, "positions")
+    edges = _edges(sections["edges"]) if "edges" in sections else None
+    if edges is not None:
+        if candidates is None:
+            candidates = list(dict.fromkeys(candidate for candidate, _ in edges))
+        if positions is None:
+            listed = sections["edges"] if isinstance(sections["edges"], dict) else None
+            positions = list(listed or dict.fromkeys(position for _, position in edges))
+    elif candidates is None or positions is None:
+        missing = "candidates" if candidates is None else "positions"
+        raise FileError(f"The key '{missing}' is missing; give it, or give 'edges'.")
+    if (cells := len(candidates) * len(positions)) > MOST_CELLS:
+        raise _too_large(CELLS, cells, MOST_CELLS)
+    if largest is not None:
+        largest.check(
+            [len(candidates)] * len(positions)
+            if edges is None
+            else Counter(position for _, position in edges).values()
+        )
+    pairs = product(candidates, positions) if edges is None else edges
+    return Problem(tuple(candidates), tuple(positions), tuple(pairs), candidate_details, position_details)
+
+
+def _named_things(sections: Sections, key: str) -> tuple[list[str] | None, dict[str, Details]]:
+    """Return the names under a key (None if it is absent), and the details some of them have."""
+    if key not in sections:
+        return None, {}
+    names: list[str] = []
+    details: dict[str, Details] = {}
+    for entry, about in _entries_of(sections[key], key):
+        names.append(entry)
+        if about is not None:
+            given = {detail: value for detail, value in about.items() if not _is_nothing(value)}
+            details[entry] = Details(
+                **{detail: name(value, f"The {detail} of '{entry:.50}'") for detail, value in given.items()}
+            )
+    return names, details
+
+
+def _entries_of(tree: Tree, key: str) -> Iterator[tuple[str, Sections | None]]:
+    """Yield each name in a list or a mapping, with its details, if it has any."""
+    kind = f"A {key.removesuffix('s')}"
+    match tree:
+        case list():
+            for entry in tree:
+                if not isinstance(entry, dict):
+                    yield name(entry, kind), None
+                    continue
+                check_keys(entry, ("name", *DETAILS), kind)
+                if "name" not in entry:
+                    raise FileError(f"{kind} has no 'name'.")
+                about = dict(entry)
+                yield name(about.pop("name"), kind), about
+        case dict():
+            for entry, details in tree.items():
+                if isinstance(details, dict):
+                    check_keys(details, DETAILS, f"'{entry:.50}'")
+                elif not _is_nothing(details):
+                    raise FileError(
+                        f"The details of '{entry:.50}' must be a mapping with the keys {listed(DETAILS)}, "
+                        f"not {shown(details)}."
+                    )
+                yield entry, details if isinstance(details, dict) else None
+        case _:
+            raise FileError(f"The key '{key}' must hold a list of names, not {shown(tree)}.")
+
+
+def _is_nothing(value: Tree) -> bool:
+    return value is None or (isinstance(value, Bare) and value.meaning == "nothing")
+
+
+def _edges(tree: Tree) -> list[tuple[str, str]]:
+    match tree:
+        case list():
+            pairs = [_row(pair, "An edge", ("candidate", "position")) for pair in tree]
+            return [(name(pair[0], "A candidate"), name(pair[1], "A position")) for pair in pairs]
+        case dict():
+            return [
+                (name(candidate, "A candidate"), position)
+                for position, candidates in tree.items()
+                for candidate in _list(candidates, f"The edges of '{position:.50}'", "candidates")
+            ]
+    raise FileError(
+        "The key 'edges' must hold a list of candidates for each position, or a list of "
+        f"[candidate, position], not {shown(tree)}."
+    )
+
+
+def win_of(sections: Sections) -> dict[Pair, float]:
+    """Return the win probabilities that a document gives."""
+    if "preferences" not in sections:
+        raise FileError(
+            "The file has no preferences; add them under the key 'preferences', or give a CSV with the "
+            f"columns {','.join(PREFERENCE_COLUMNS)}."
+        )
+    win: dict[Pair, float] = {}
+    for position, first, second, probability in _preference_rows(sections["preferences"]):
+        pair = name(position, "A position"), name(first, "A candidate"), name(second, "A candidate")
+        what = f"The probability of '{pair[1]:.50}' against '{pair[2]:.50}' at '{pair[0]:.50}'"
+        value = number(probability, what)
+        if pair in win:
+            where = probability.where if isinstance(probability, Bare) else ""
+            raise FileError(f"{where}{what} is given twice.")
+        win[pair] = value
+    return win
+
+
+def _preference_rows(tree: Tree) -> Iterator[list[Tree]]:
+    match tree:
+        case list():
+            for row in tree:
+                yield _row(row, "A preference", PREFERENCE_COLUMNS)
+        case dict():
+            for position, rows in tree.items():
+                at = f"at '{position:.50}'"
+                for row in _list(rows, f"The preferences {at}", "rows"):
+                    yield [position, *_row(row, f"A preference {at}", PREFERENCE_COLUMNS[1:])]
+        case _:
+            raise FileError(
+                "The key 'preferences' must hold a list of [first, second, probability] for each "
+                f"position, not {shown(tree)}."
+            )
+
+
+def _list(tree: Tree, what: str, of: str) -> list[Tree]:
+    if not isinstance(tree, list):
+        raise FileError(f"{what} must be a list of {of}, not {shown(tree)}.")
+    return tree
+
+
+def _row(tree: Tree, what: str, columns: tuple[str, ...]) -> list[Tree]:
+    row = _list(tree, what, f"{len(columns)}: [{', '.join(columns)}]")
+    if len(row) != len(columns):
+        raise FileError(
+            f"{what} must be a list of {len(columns)}: [{', '.join(columns)}], not of {len(row)}."
+        )
+    return row
+
+
+def tree_of(problem: Problem, preferences: Preferences | None = None) -> dict[str, object]:
+    """Return the document that describes a problem; ``edges`` is left out if all are there."""
+    tree: dict[str, object] = {
+        "candidates": _entries(problem.candidates, problem.candidate_details),
+        "positions": _entries(problem.positions, problem.position_details),
+    }
+    if not problem.graph.is_complete:
+        edges: dict[str, list[str]] = {position: [] for position in problem.positions}
+        for candidate, position in problem.edges:
+            edges[position].append(candidate)
+        tree["edges"] = edges
+    if preferences is not None:
+        win: dict[str, list[list[object]]] = {}
+        for (position, first, second), probability in preferences.items():
+            reverse = preferences.probability(position, second, first)
+            # Of p and 1 - p in floating point, only one may give the other back exactly.
+            if 1.0 - probability == reverse:
+                win.setdefault(position, []).append([first, second, probability])
+            else:
+                win.setdefault(position, []).append([second, first, reverse])
+        tree["preferences"] = win
+    return tree
+
+
+def _entries(names: Iterable[str], details: Mapping[str, Details]) -> list[object]:
+    return [
+        {"name": entry} | {k: v for k, v in asdict(details[entry]).items() if v is not None}
+        if entry in details
+        else entry
+        for entry in names
+    ]

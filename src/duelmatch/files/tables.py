@@ -22,7 +22,7 @@ Row = tuple[int, list[str]]
 
 def read_table(text: str, *headers: Header) -> tuple[Header, Iterator[Row]]:
     """Return which of these headers a CSV has, and its rows, all cells filled; blank rows are skipped."""
-    rows = _filled_rows(text)
+    rows = filled_rows(text)
     line, cells = next(rows, (1, [""]))
     header = tuple(cell.casefold() for cell in cells)
     if header not in headers:
@@ -32,7 +32,8 @@ def read_table(text: str, *headers: Header) -> tuple[Header, Iterator[Row]]:
     return header, _checked(rows, header)
 
 
-def _filled_rows(text: str) -> Iterator[Row]:
+def filled_rows(text: str) -> Iterator[Row]:
+    """Yield the rows of a CSV that are not blank, the header included."""
     reader = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True, strict=True)
     line = 1
     try:

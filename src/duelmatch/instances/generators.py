@@ -1,16 +1,31 @@
-"""Seeded generators of problems with known preferences. The same arguments give the same instance."""
+"""Seeded generators of problems with known preferences, by name: the same arguments give the same instance.
+
+Other packages add theirs by an entry point in the group ``duelmatch.instances`` that leads to a function, or
+by calling :func:`register_generator`. A generator returns :class:`duelmatch.Preferences`; its parameters are
+numbers, and if one of them is called ``seed``, an experiment draws as many instances as it is asked for.
+"""
 
 from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import cache
+from importlib.metadata import entry_points
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from duelmatch.errors import ProblemError
+from duelmatch.errors import ProblemError, did_you_mean, listed
 from duelmatch.graph import Graph
 from duelmatch.matchings.assignment import best_matching
 from duelmatch.preferences import Preferences
 from duelmatch.problem import Problem
+
+Generator = Callable[..., Preferences]
+
+GROUP = "duelmatch.instances"
+"""The entry points of other packages' generators."""
 
 
 def random_problem(candidates: int, positions: int, density: float = 1.0, seed: int = 0) -> Problem:
@@ -121,6 +136,28 @@ def equal_gaps(positions: int, gap: float = 0.1) -> Preferences:
     return _from_upper(problem, 0.5 + gap * (wins[:, None] - wins[None, :]))
 
 
+def rings(positions: int, ring: int = 2, gap: float = 0.1) -> Preferences:
+    """Return l positions in rings of ``ring`` each, which differ in the width of the graph and in no gap.
+
+    The j-th position of a ring is open to the j-th candidate of the ring and to the next one around, so a
+    ring has two matchings, and the width is 2 ``ring``. The j-th candidate beats the next with 1/2 + gap /
+    ring. Then every Borda gap is ``gap``, every Condorcet gap gap / l, and H^B is 2 l / gap^2, whatever the
+    width.
+    """
+    if not (isinstance(ring, int) and ring >= 2 and positions % ring == 0):
+        raise ProblemError(
+            f"A ring has 2 positions or more, a number that divides them all: not {ring!r} of {positions}."
+        )
+    if not 0 < gap <= 0.5:
+        raise ProblemError(f"The gap must lie above 0 and be at most 0.5, not {gap!r}.")
+    names = [f"c{i + 1}" for i in range(positions)], [f"s{j + 1}" for j in range(positions)]
+    following = [j + 1 if (j + 1) % ring else j + 1 - ring for j in range(positions)]
+    edges = [(names[0][i], names[1][j]) for j in range(positions) for i in (j, following[j])]
+    problem = Problem.from_edges(edges, *names)
+    wins = (problem.graph.edge_candidate == problem.graph.edge_position).astype(float)
+    return _from_upper(problem, 0.5 + gap / ring * (wins[:, None] - wins[None, :]))
+
+
 def paper_example() -> Preferences:
     """Return the worked example of the paper's Figures 1 to 4."""
     problem = Problem.from_edges(
@@ -156,3 +193,65 @@ def _some_random_matching(graph: Graph, rng: np.random.Generator) -> NDArray[np.
 def _check_range(low: float, high: float) -> None:
     if not 0 <= low <= high <= 1:
         raise ProblemError(f"The probabilities must satisfy 0 <= low <= high <= 1, not {low!r} and {high!r}.")
+
+
+BUILT_IN: dict[str, Generator] = {
+    "bradley_terry": bradley_terry,
+    "cyclic": cyclic,
+    "equal_gaps": equal_gaps,
+    "paper_example": paper_example,
+    "planted": planted,
+    "rings": rings,
+    "uniform": uniform,
+}
+
+_known = dict(BUILT_IN)
+_registered: dict[str, Generator] = {}
+
+
+def register_generator(name: str, make: Generator) -> None:
+    """Make a generator known by its name, to experiment files; registering it again replaces it.
+
+    :raises ProblemError: if the name is one of this package's.
+    """
+    _discover()
+    _add(name, make)
+    _registered[name] = make
+
+
+def registered_generators() -> dict[str, Generator]:
+    """Return those that were registered by a call, by name: other processes have to be told of them."""
+    return dict(_registered)
+
+
+def generator(name: object) -> Generator:
+    """Return a generator; dashes and underscores are the same.
+
+    :raises ProblemError: if there is none of this name.
+    """
+    _discover()
+    wanted = str(name).replace("-", "_")
+    if wanted not in _known:
+        hint = did_you_mean(wanted, _known)
+        raise ProblemError(f"there is no generator '{name!s:.50}'; there are {listed(_known, 9)}.{hint}")
+    return _known[wanted]
+
+
+def _add(name: object, make: object) -> None:
+    if not isinstance(name, str) or not callable(make):
+        raise ProblemError(f"A generator is a name and a function, not {name!r:.50} and {make!r:.80}.")
+    name = name.replace("-", "_")
+    if name in BUILT_IN:
+        raise ProblemError(f"'{name}' is a generator of duelmatch; choose another name.")
+    _known[name] = make
+
+
+@cache
+def _discover() -> None:
+    """Find the generators of installed packages, once. What cannot be loaded is left out, with a warning."""
+    for entry in entry_points(group=GROUP):
+        try:
+            _add(entry.name, entry.load())
+        except (Exception, SystemExit) as error:  # whatever another package does, this one goes on
+            package = entry.dist.name if entry.dist else entry.value
+            warnings.warn(f"The generator '{entry.name}' of {package} cannot be used: {error}", stacklevel=2)

@@ -69,7 +69,7 @@ class Samples(list[Matching]):
     """Sampled matchings, with the ``method`` that drew them and the ``eta`` it was asked to keep.
 
     ``eta`` bounds the total variation of each matching's distribution from the uniform one; 0 for the
-    exact method.
+    methods ``exact`` and ``rejection``, whose draws are uniform and independent.
     """
 
     def __init__(self, matchings: Iterable[Matching], method: str, eta: float) -> None:
@@ -86,12 +86,18 @@ def sample(
     eta: float = DEFAULT_ETA,
     memory: int = MEMORY,
 ) -> Samples:
-    """Return ``size`` random maximum matchings: uniform by ``exact``, almost uniform by ``chain``."""
+    """Return ``size`` random maximum matchings.
+
+    Uniform by ``exact`` and by ``rejection``, almost uniform by ``chain``; ``auto`` takes the first of these
+    that is feasible. See :mod:`duelmatch.matchings.sampling` for what is proven of each.
+
+    :raises TooLargeError: if the method asked for is out of reach.
+    """
     _check_whole("number of samples", size)
     _check_whole("seed", seed)
     drawer = sampler(problem.graph, method, eta, seed, memory)
     drawn = map(problem.matching, drawer.draw(size).tolist())
-    return Samples(drawn, "exact" if drawer.eta == 0 else "chain", drawer.eta)
+    return Samples(drawn, drawer.method, drawer.eta)
 
 
 def best(

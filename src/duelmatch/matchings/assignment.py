@@ -143,7 +143,7 @@ def list_matchings(graph: Graph, allowed: Mask, at_most: int) -> Indices | None:
     """Return the matchings of the allowed edges, a row each; None if there may be more than ``at_most``."""
     rows = np.zeros((1, 0), dtype=np.intp)
     for position in range(graph.positions):
-        edges = np.flatnonzero(allowed[graph.at(position)]) + graph.start[position]
+        edges = np.flatnonzero(allowed & (graph.edge_position == position))
         free = np.ones((len(rows), len(edges)), dtype=np.bool_)
         for column in range(position):
             free &= graph.edge_candidate[rows[:, column], None] != graph.edge_candidate[edges]

@@ -94,6 +94,8 @@ class Chain:
     :raises NoMatchingError: if no matching fills every position.
     """
 
+    method = "chain"
+
     def __init__(self, graph: Graph, eta: float, seed: int) -> None:
         if not 0 < eta < 1:
             raise ProblemError(f"eta must lie between 0 and 1, both excluded; it is {eta}.")

@@ -68,8 +68,8 @@ def plan_within(graph: Graph, memory: int) -> tuple[Elimination, int]:
         raise TooLargeError(
             f"Exact counting on a block of {graph.positions} positions and {graph.candidates} candidates "
             f"would take about {_size(needed)} of memory (2^{elimination.widest} states) and "
-            f"{elimination.work:.1e} operations; the limit is {_size(memory)}. Raise the limit, or use "
-            "the almost uniform sampler, which needs no exact count."
+            f"{elimination.work:.1e} operations; the limit is {_size(memory)}. Raise the limit, or draw "
+            "matchings by the methods 'rejection' or 'chain', which need no exact count."
         )
     return elimination, stride
 
@@ -126,7 +126,8 @@ def _marginals_of_block(graph: Graph, memory: int) -> Vector:
         if total == 0.0:
             raise TooLargeError(
                 "Some parts of this graph have so many more matchings than others (a factor of 1e300) that "
-                "doubles cannot hold both. Use the almost uniform sampler, which needs no exact count."
+                "doubles cannot hold both. Draw matchings by the methods 'rejection' or 'chain', which need "
+                "no exact count."
             )
         for edge in step.edges:
             marginals[edge] = counts[edge] / total

@@ -1,12 +1,22 @@
-"""Uniformly random maximum matchings: exactly where counting is possible, almost uniformly beyond.
+"""Uniformly random maximum matchings: a ladder of three samplers, and what is proven of each.
 
-The ladder: ``exact`` walks back through the layers of the exact count, and is uniform up to the rounding
-of doubles; ``chain`` is the paper's almost uniform sampler S(eta) (:mod:`duelmatch.matchings.chain`),
-for graphs that exact counting cannot hold; ``auto`` takes the first that fits.
+=============  =====================================================  ====================================
+``exact``      walks back through the layers of the exact count       uniform and independent draws, up to
+               (:mod:`duelmatch.matchings.elimination`)               the rounding of doubles; memory grows
+                                                                      exponentially
+``rejection``  nested upper bounds, acceptance and rejection          the same, without counting; the time
+               (:mod:`duelmatch.matchings.rejection`)                 a draw takes is not bounded
+``chain``      the paper's S(eta), a Markov chain                     each draw within eta of uniform given
+               (:mod:`duelmatch.matchings.chain`)                     those before it, *if* a measured rule
+                                                                      of thumb for its steps is right
+=============  =====================================================  ====================================
+
+``auto`` takes the first that fits: the count within the memory allowed, then the trials of a pilot.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Literal, Protocol
 
 import numpy as np
@@ -18,8 +28,9 @@ from duelmatch.matchings.blocks import blocks
 from duelmatch.matchings.chain import Chain
 from duelmatch.matchings.counting import MEMORY, plan_within
 from duelmatch.matchings.elimination import Elimination, Step
+from duelmatch.matchings.rejection import RejectionSampler
 
-Method = Literal["auto", "exact", "chain"]
+Method = Literal["auto", "exact", "rejection", "chain"]
 
 DEFAULT_ETA = 0.01
 """Default bound asked of the chain: total variation from the uniform distribution."""
@@ -29,8 +40,12 @@ CHUNK = 20_000
 
 
 class Sampler(Protocol):
-    """Draws maximum matchings; ``eta`` bounds the total variation from uniform it was asked for."""
+    """Draws maximum matchings; ``eta`` bounds the total variation from uniform it was asked for.
 
+    ``method`` is its rung of the ladder. With ``eta`` 0, draws are uniform and independent: proven.
+    """
+
+    method: str
     eta: float
 
     def draw(self, size: int) -> NDArray[np.intp]:
@@ -44,22 +59,36 @@ def sampler(
     seed: int = 0,
     memory: int = MEMORY,
 ) -> Sampler:
-    """Return the sampler asked for; ``auto`` takes the exact one if it fits into ``memory`` bytes."""
-    if method == "chain":
-        return Chain(graph, eta, seed)
-    if method not in ("auto", "exact"):
-        raise ProblemError(f"The method must be 'auto', 'exact' or 'chain', not {method!r}.")
+    """Return the sampler asked for; ``auto`` takes the first that fits.
+
+    :raises TooLargeError: if the method asked for is out of reach.
+    """
+    match method:
+        case "exact":
+            return ExactSampler(graph, seed, memory)
+        case "rejection":
+            return RejectionSampler(graph, seed)
+        case "chain":
+            return Chain(graph, eta, seed)
+        case "auto":
+            return uniform_sampler(graph, seed, memory) or Chain(graph, eta, seed)
+    raise ProblemError(f"The method must be 'auto', 'exact', 'rejection' or 'chain', not {method!r}.")
+
+
+def uniform_sampler(graph: Graph, seed: int = 0, memory: int = MEMORY) -> Sampler | None:
+    """Return a sampler whose draws are proven to be uniform and independent; None if none is feasible."""
     try:
         return ExactSampler(graph, seed, memory)
     except TooLargeError:
-        if method == "exact":
-            raise
-        return Chain(graph, eta, seed)
+        with suppress(TooLargeError):
+            return RejectionSampler(graph, seed)
+    return None
 
 
 class ExactSampler:
     """Draws each block's matching from the layers of its exact count."""
 
+    method = "exact"
     eta = 0.0
 
     def __init__(self, graph: Graph, seed: int = 0, memory: int = MEMORY) -> None:

@@ -25,11 +25,14 @@ ROUNDING = 1e-12
 
 
 class LineupFinder:
-    """Finds best matchings of one graph; ``marginals`` is how often a matching uses each edge (Borda)."""
+    """Finds best matchings of one graph, or of its ``usable`` edges.
 
-    def __init__(self, graph: Graph, marginals: Vector | None = None) -> None:
+    ``marginals`` is against whom Borda counts, by edge; None for Condorcet.
+    """
+
+    def __init__(self, graph: Graph, marginals: Vector | None = None, usable: Mask | None = None) -> None:
         self._graph, self._layout, self._marginals = graph, Layout.of(graph), marginals
-        self._everything = np.ones(graph.edges, dtype=np.bool_)
+        self._usable = np.ones(graph.edges, dtype=np.bool_) if usable is None else usable
 
     @property
     def linear(self) -> bool:
@@ -44,9 +47,7 @@ class LineupFinder:
         graph, lay = self._graph, self._layout
         rows = np.empty((len(tables), graph.positions), dtype=np.intp)
         defeats = np.zeros(len(tables))
-        allowed = self._everything if allowed is None else allowed
-        present = graph.edge_at >= 0
-        present.ravel()[graph.cell] &= allowed
+        present = self._present(self._usable if allowed is None else allowed & self._usable)
         if self._marginals is None:
             _unbeaten(
                 tables, lay.start, lay.begin, graph.edge_at, graph.edge_candidate, present, start, rows,
@@ -67,14 +68,19 @@ class LineupFinder:
         graph, lay = self._graph, self._layout
         out = np.empty(len(tables))
         if self._marginals is None:
-            present = graph.edge_at >= 0
             _defeats(
-                tables, lay.start, lay.begin, graph.edge_at, graph.edge_candidate, present, matching, out
-            )
+                tables, lay.start, lay.begin, graph.edge_at, graph.edge_candidate,
+                self._present(self._usable), matching, out,
+            )  # fmt: skip
         else:
             _behind(tables, lay.start, lay.begin, lay.one, lay.other, self._marginals, best, matching, out)
         shortfalls: Vector = np.maximum(out / graph.positions, 0.0)
         return shortfalls
+
+    def _present(self, edges: Mask) -> NDArray[np.bool_]:
+        present = self._graph.edge_at >= 0
+        present.ravel()[self._graph.cell] &= edges
+        return present
 
 
 def least_expected(

@@ -7,16 +7,17 @@ matching, and shares of draws are probabilities. Their calibration is measured (
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any, get_args
 
 import numpy as np
 
+from duelmatch.answers import Answer
 from duelmatch.errors import ProblemError
-from duelmatch.graph import Graph, Indices, Vector
+from duelmatch.graph import Graph, Mask, Vector
 from duelmatch.matchings import Edge
+from duelmatch.matchings.assignment import best_matching
 from duelmatch.matchings.counting import edge_marginals
 from duelmatch.models.lineups import LineupFinder, least_expected
 from duelmatch.models.strengths import Matrix, StrengthModel
@@ -67,28 +68,37 @@ class Standings:
 
 
 def standings(
-    problem: Problem, answers: Iterable[Any], criterion: Criterion = "borda", seed: int = 0
+    problem: Problem,
+    answers: Iterable[Any],
+    criterion: Criterion = "borda",
+    seed: int = 0,
+    marginals: Vector | None = None,
+    usable: Mask | None = None,
 ) -> Standings:
     """Estimate where things stand from answers, whoever gave them and however they were collected.
 
-    An answer is a :class:`duelmatch.Answer`, anything with a ``position`` and a ``ranking`` (best first,
-    ties in a tuple), a comparison with a ``winner`` and a ``loser``, or a tuple (position, winner, loser); a
-    tie is (position, one, other, "="). The seed is that of the draws.
+    An answer is a :class:`duelmatch.Answer`, a comparison with a ``winner`` and a ``loser``, or a tuple
+    (position, winner, loser); a tie is (position, one, other, "="). The seed is that of the draws. In edge
+    order, ``marginals`` says against whom Borda counts if not against all matchings, and ``usable`` which
+    edges still stand, if not all.
 
     :raises ProblemError: if an answer does not fit the problem, or there is no such criterion.
     """
     table = problem.graph.pair_table
     wins, duels, ties = np.zeros(table.count), np.zeros(table.count), 0.0
-    for number, answer in enumerate(answers, start=1):
+    for number, given in enumerate(answers, start=1):
         try:
-            for better, worse, share, weight in _opinions(problem, answer):
+            answer = _answer(given)
+            for names in answer.pairs():
+                better, worse = (problem.edge_number(name, answer.position) for name in names[:2])
                 pair = int(table.number(np.array([better]), np.array([worse]))[0])
-                duels[pair] += weight
-                wins[pair] += weight * (share if better < worse else 1 - share)
-                ties += weight * (share == 0.5)
+                share = 0.5 if names[2] else float(better < worse)
+                duels[pair] += answer.weight
+                wins[pair] += answer.weight * share
+                ties += answer.weight * names[2]
         except ProblemError as error:
             raise ProblemError(f"answer {number}: {error}") from None
-    return standings_from_counts(problem, wins, duels, criterion, ties=ties, seed=seed)
+    return standings_from_counts(problem, wins, duels, criterion, ties, None, marginals, seed, usable)
 
 
 def standings_from_counts(
@@ -100,22 +110,26 @@ def standings_from_counts(
     awaited: Vector | None = None,
     marginals: Vector | None = None,
     seed: int = 0,
+    usable: Mask | None = None,
 ) -> Standings:
     """Estimate where things stand from counts by pair (:attr:`duelmatch.graph.Graph.pair_table`).
 
     ``wins`` is what the first edge of a pair is credited with, half of each tie included; ``ties`` is how
     many of all answers were ties. ``awaited`` is for a panel: how many answers to each pair are still open.
     The best matching is then that of the final count, and only the open answers are uncertain.
-    ``marginals``, if they are known already, save the time to compute them (Borda).
+    ``marginals`` is against whom Borda counts, if not against all matchings, and ``usable`` marks the edges
+    that still stand, if not all do.
     """
     if criterion not in get_args(Criterion):
         raise ProblemError(f"The criterion must be 'borda' or 'condorcet', not {criterion!r:.80}.")
     graph = problem.graph
     if criterion == "borda" and marginals is None:
         marginals = edge_marginals(graph)
-    finder = LineupFinder(graph, marginals if criterion == "borda" else None)
+    finder = LineupFinder(graph, marginals if criterion == "borda" else None, usable)
     tables = _tables(graph, wins, duels, ties, awaited, np.random.default_rng([seed, 11]))
-    start = finder.best(tables.mean(axis=0)[None], _any_matching(graph))[0][0]
+    some = best_matching(graph, np.zeros(graph.edges), usable)
+    assert some is not None, "a Problem has a matching"
+    start = finder.best(tables.mean(axis=0)[None], some)[0][0]
     best, defeats = finder.best(tables, start)
     leader, shortfall = least_expected(finder, tables, best, start)
     share = np.bincount(best.ravel(), minlength=graph.edges) / len(best)
@@ -159,36 +173,15 @@ def _shared_out(count: int, likely: Matrix) -> list[int]:
     return np.diff(steps, prepend=0).tolist()  # type: ignore[no-any-return]
 
 
-def _any_matching(graph: Graph) -> Indices:
-    matching = graph.some_matching()
-    assert matching is not None, "a Problem has a matching"
-    return matching
-
-
-def _opinions(problem: Problem, answer: Any) -> list[tuple[int, int, float, float]]:
-    """Return what an answer says: (one edge, another, what the first is credited with, the weight)."""
-    if isinstance(answer, tuple):
-        match answer:
-            case (str(position), str(winner), str(loser)):
-                ranking: Sequence[Any] = [winner, loser]
-            case (str(position), str(winner), str(loser), "="):
-                ranking = [(winner, loser)]
-            case _:
-                raise ProblemError(f"an answer is (position, winner, loser), not {answer!r:.80}.")
-    elif hasattr(answer, "ranking"):
-        position, ranking = answer.position, answer.ranking
-    elif hasattr(answer, "winner"):
-        position, ranking = answer.position, [answer.winner, answer.loser]
-    else:
-        raise ProblemError(f"an answer has a position and a ranking, not {answer!r:.80}.")
-    weight = float(getattr(answer, "weight", 1.0))
-    groups = [(group,) if isinstance(group, str) else tuple(group) for group in ranking]
-    placed = [
-        (problem.edge_number(name, position), place) for place, group in enumerate(groups) for name in group
-    ]
-    if len({edge for edge, _ in placed}) < len(placed):
-        raise ProblemError(f"a candidate comes twice in {ranking!r:.80}.")
-    return [
-        (one, other, 0.5 if place == next_place else 1.0, weight)
-        for (one, place), (other, next_place) in combinations(placed, 2)
-    ]
+def _answer(given: Any) -> Answer:
+    """Return what was given as an answer."""
+    match given:
+        case Answer():
+            return given
+        case (str(position), str(winner), str(loser)):
+            return Answer(position, (winner, loser))
+        case (str(position), str(one), str(other), "="):
+            return Answer(position, ((one, other),))
+    if hasattr(given, "winner"):
+        return Answer(given.position, (given.winner, given.loser), weight=given.weight)
+    raise ProblemError(f"an answer is a dm.Answer or (position, winner, loser), not {given!r:.80}.")

@@ -24,24 +24,58 @@ except ModuleNotFoundError:
     raise MissingExtraError("Studies need SQLAlchemy and Alembic: pip install 'duelmatch[studies]'") from None
 
 from duelmatch.studies.entries import Entry
-from duelmatch.studies.keys import Access, Key
+from duelmatch.studies.exchange import export_answers, export_log, export_table, import_log
+from duelmatch.studies.feed import Feed
+from duelmatch.studies.history import HOUR, History, Point
+from duelmatch.studies.links import Access, Link, Role
+from duelmatch.studies.links import id_of as link_id_of
 from duelmatch.studies.settings import Settings
-from duelmatch.studies.store import Listed, Store
-from duelmatch.studies.study import Study
-from duelmatch.studies.values import Nothing, Question, Receipt, Status, Vote, Voter
+from duelmatch.studies.store import MOST_PAIRS, Store
+from duelmatch.studies.study import LARGEST_WEIGHT, LONGEST_REASON, NewVoter, Study
+from duelmatch.studies.texts import LARGEST_NUMBER
+from duelmatch.studies.values import (
+    GivenAnswer,
+    Listed,
+    Nothing,
+    Phase,
+    Question,
+    Ranking,
+    Reason,
+    Receipt,
+    Status,
+    Voter,
+)
 
 __all__ = [
+    "HOUR",
+    "LARGEST_NUMBER",
+    "LARGEST_WEIGHT",
+    "LONGEST_REASON",
+    "MOST_PAIRS",
     "Access",
     "Entry",
-    "Key",
+    "Feed",
+    "GivenAnswer",
+    "History",
+    "Link",
     "Listed",
+    "NewVoter",
     "Nothing",
+    "Phase",
+    "Point",
     "Question",
+    "Ranking",
+    "Reason",
     "Receipt",
+    "Role",
     "Settings",
     "Status",
     "Store",
     "Study",
-    "Vote",
     "Voter",
+    "export_answers",
+    "export_log",
+    "export_table",
+    "import_log",
+    "link_id_of",
 ]

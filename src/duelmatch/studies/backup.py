@@ -99,11 +99,11 @@ def _check_empty(database: Database, connection: Connection) -> None:
         return
     if connection.execute(sa.text("SELECT count(*) FROM studies")).scalar_one():
         raise StoreError(f"{database}: There are studies in this database; restore into an empty one.")
-    for table in reversed(metadata.sorted_tables):
-        connection.execute(sa.text(f"DROP TABLE {table.name}"))
-    connection.execute(sa.text("DROP TABLE alembic_version"))
+    for table in reversed(sa.inspect(connection).get_sorted_table_and_fkc_names()):
+        if table[0] is not None:
+            connection.execute(sa.text(f"DROP TABLE {table[0]}"))
     if not database.is_sqlite:
-        connection.execute(sa.text("DROP FUNCTION IF EXISTS duelmatch_append_only"))
+        connection.execute(sa.text("DROP FUNCTION IF EXISTS duelmatch_append_only CASCADE"))
 
 
 def _insert_all(connection: Connection, lines: Iterator[Any]) -> dict[str, int]:

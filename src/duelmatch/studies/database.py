@@ -11,7 +11,7 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -35,9 +35,10 @@ _POSTGRES_CLOCK = "extract(epoch from clock_timestamp())::double precision"
 class Database:
     """A database of studies, shared by all threads of a process."""
 
-    def __init__(self, url: str, connections: int = 10) -> None:
+    def __init__(self, url: str, connections: int = 10, clock: Callable[[], float] | None = None) -> None:
         self.url = _checked(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        self._own_clock = clock
         self._clock = sa.text(f"SELECT {_SQLITE_CLOCK if self.is_sqlite else _POSTGRES_CLOCK}")
         self._engine = _engine(self.url, self.is_sqlite, connections)
         self._driver: Any = self._engine.dialect.loaded_dbapi
@@ -53,6 +54,8 @@ class Database:
 
     def now(self, connection: Connection) -> float:
         """Return the time by the database's clock, which all processes share: seconds since 1970."""
+        if self._own_clock is not None:
+            return self._own_clock()
         return float(connection.execute(self._clock).scalar_one())
 
     @contextmanager

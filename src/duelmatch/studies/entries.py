@@ -1,73 +1,103 @@
-"""The log: what has happened in a study, in the order in which it did."""
+"""Entries of the log, each sealed with the hash of the one before.
+
+An entry is what an export has on one line::
+
+    {"v": 2, "seq": 7, "at": 1753000000.25, "kind": "answered", "by": null, "voter": "5f0c…", "data": {…},
+     "before": "<hash of entry 6>", "hash": "<sha-256 of the canonical JSON of all the rest>"}
+
+Canonical JSON has sorted keys, no spaces and ASCII only. So whoever holds a hash, of the last entry or of
+their own answer, can tell whether anything up to it was changed, removed or put elsewhere.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from hashlib import sha256
+from typing import Any, NamedTuple
 
-Kind = Literal[
-    "created",
-    "joined",
-    "asked",
-    "answered",
-    "skipped",
-    "released",
-    "corrected",
-    "undone",
-    "invalidated",
-    "reinstated",
-    "dropped",
-    "paused",
-    "resumed",
-    "closed",
-    "reopened",
-]
-KINDS: tuple[Kind, ...] = Kind.__args__  # type: ignore[attr-defined]
+from duelmatch.errors import StoreError
+
+FORMAT = 2
+BEGINNING = "0" * 64
+"""The hash before the first entry."""
 
 
-class Line(NamedTuple):
-    """An entry as it is stored: the note is JSON."""
+class Entry(NamedTuple):
+    """One thing that happened: what kind, when, by which link (None from outside of the web), to which voter.
 
-    seq: int
-    kind: str
-    at: float
-    voter: int | None
-    question: int | None
-    one: int | None
-    other: int | None
-    note: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One thing that happened.
-
-    created    ``note``: the problem and the settings
-    joined     ``voter``
-    asked      ``voter``, ``question``, the edges shown: ``one`` on the left, ``other`` on the right
-    answered   ``voter``, ``question``, ``one`` won, ``other`` lost; ``note``: {"tie": true} if a coin decided
-    skipped    ``voter``, ``question``; ``note``: {"reason": ...} if there is one
-    released   ``voter``, ``question``; ``note``: {"reason": "expired", "undo", "dropped" or "released"}
-    corrected  ``question``; ``one`` won, ``other`` lost, or neither, and the answer does not count
-    undone     ``voter``, ``question``: the voter took the answer back, and is asked again
-    invalidated, reinstated   ``voter``: no answer of this voter counts; they do again
-    dropped    ``note``: {"candidate": ...}
-    paused, resumed, closed, reopened
+    Kinds of the study itself: created, joined, paused, resumed, closed (with the verdict), reopened, renamed,
+    detailed, imported-old. All others are events of what asks the questions.
     """
 
     seq: int
-    kind: str
     at: float
-    voter: int | None = None
-    question: int | None = None
-    one: int | None = None
-    other: int | None = None
-    note: Mapping[str, Any] | None = None
+    kind: str
+    by: str | None
+    voter: str | None
+    data: Mapping[str, Any]
+    hash: str
 
-    @classmethod
-    def of(cls, row: Any) -> Entry:
-        """Read a row of the database."""
-        note = None if row.note is None else json.loads(row.note)
-        return cls(row.seq, row.kind, row.at, row.voter, row.question, row.one, row.other, note)
+    @property
+    def event(self) -> dict[str, Any]:
+        """The event as explorers know it."""
+        return {**self.data, "kind": self.kind, "voter": self.voter}
+
+
+def canonical(data: Mapping[str, Any]) -> str:
+    """Return data as canonical JSON, the only form that is stored and hashed."""
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def sealed_text(
+    seq: int, at: float, kind: str, by: str | None, voter: str | None, data: str, before: str
+) -> str:
+    """Return the canonical JSON of an entry without its hash; ``data`` is canonical already.
+
+    Ids are letters and digits, so nothing has to be escaped; written out because every vote needs it twice.
+    """
+    by_text = "null" if by is None else f'"{by}"'
+    voter_text = "null" if voter is None else f'"{voter}"'
+    return (
+        f'{{"at":{float(at)!r},"before":"{before}","by":{by_text},"data":{data},"kind":"{kind}",'
+        f'"seq":{seq},"v":{FORMAT},"voter":{voter_text}}}'
+    )
+
+
+def sealed(
+    seq: int,
+    at: float,
+    kind: str,
+    data: Mapping[str, Any],
+    before: str,
+    by: str | None = None,
+    voter: str | None = None,
+) -> tuple[Entry, str]:
+    """Return a new entry after the one with the hash ``before``, and its data as they are stored."""
+    text = canonical(data)
+    digest = sha256(sealed_text(seq, at, kind, by, voter, text, before).encode()).hexdigest()
+    return Entry(seq, at, kind, by, voter, data, digest), text
+
+
+def checked(entries: Iterable[Entry]) -> Iterator[Entry]:
+    """Yield the entries of a whole log, each after its number and hash were found to be right.
+
+    :raises StoreError: naming the first entry that was changed, removed or put elsewhere.
+    """
+    before = BEGINNING
+    for number, entry in enumerate(entries, start=1):
+        if entry.seq != number:
+            raise StoreError(f"Entry {number} of the log is missing; entry {entry.seq} is in its place.")
+        text = sealed_text(*entry[:5], canonical(entry.data), before)
+        if sha256(text.encode()).hexdigest() != entry.hash:
+            raise StoreError(
+                f"Entry {number} of the log does not fit its hash: it or one before was changed."
+            )
+        before = entry.hash
+        yield entry
+
+
+def line_of(entry: Entry, before: str) -> str:
+    """Return an entry as a line of an export, given the hash of the one before."""
+    text = sealed_text(*entry[:5], canonical(entry.data), before)
+    return f'{text[:-1]},"hash":"{entry.hash}"}}'

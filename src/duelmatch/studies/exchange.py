@@ -1,12 +1,14 @@
-"""A study as a file: all of it as JSON, to be taken elsewhere, or its answers as CSV, to be looked at.
+"""A study as a file: its log, to be checked or taken elsewhere, and its answers as CSV, to be looked at.
 
-What is known of a person is left out unless it is asked for, and links are never in it: they would not work
-elsewhere.
+An exported log is JSON, an entry per line, each with the hash of the one before, so that anybody can check it
+with ``duelmatch verify``. Names of voters are left out unless they are asked for: then they are in one more
+line at the end, which is no part of the log. Links are never in it: they would not work elsewhere.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
@@ -16,63 +18,72 @@ import sqlalchemy as sa
 
 from duelmatch.errors import DuelmatchError, FileError
 from duelmatch.files.tables import dump_table
-from duelmatch.problem import Problem
 from duelmatch.studies import schema
-from duelmatch.studies.board import Board, created_note, read_created
-from duelmatch.studies.course import without
-from duelmatch.studies.entries import KINDS, Entry, Line
-from duelmatch.studies.settings import Settings
+from duelmatch.studies.entries import BEGINNING, FORMAT, Entry, canonical, checked, line_of
+from duelmatch.studies.links import is_id
+from duelmatch.studies.state import State
 from duelmatch.studies.store import Store
 from duelmatch.studies.study import Study
 from duelmatch.studies.texts import plain
-from duelmatch.version import __version__
+from duelmatch.studies.values import GivenAnswer, Ranking
 
-FORMAT = "duelmatch study"
-VERSION = 1
-LARGEST = 2**31 - 1
-
-ANSWER_COLUMNS = ("number", "time", "voter", "question", "position", "winner", "loser", "tie", "counts")
-ABOUT_A_QUESTION = ("asked", "answered", "skipped", "released", "corrected", "undone")
-EARLIEST, LATEST = 0.0, 2.0**37
-"""Seconds since 1970: what can be written as a date."""
+ANSWER_COLUMNS = ("voter", "position", "ranking")
+TABLE_COLUMNS = ("entry", "time", "voter", "question", "position", "ranking", "struck", "counts")
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """What a spreadsheet takes for the beginning of a formula."""
 
 
-def export_json(study: Study, people: bool = False) -> str:
-    """Return all of a study; with ``people``, the names of voters too."""
-    document: dict[str, Any] = {
-        "format": FORMAT,
-        "version": VERSION,
-        "duelmatch": __version__,
-        "name": study.name,
-    }
+def export_log(study: Study, people: bool = False) -> str:
+    """Return the log of a study; with ``people``, the names of voters and of the study in a last line."""
+    before, lines = BEGINNING, []
+    for entry in study.entries():
+        lines.append(line_of(entry, before))
+        before = entry.hash
     if people:
-        document["voters"] = {
-            str(voter.number): voter.name for voter in study.voters() if voter.name is not None
-        }
-    entries = [_without_nothing(entry) for entry in study.log()]
-    lines = ",\n".join("    " + json.dumps(entry, ensure_ascii=False) for entry in entries)
-    head = json.dumps(document, ensure_ascii=False, indent=2)
-    return f'{head[:-2]},\n  "entries": [\n{lines}\n  ]\n}}\n'
+        names = {voter.id: voter.name for voter in study.voters() if voter.name is not None}
+        lines.append(json.dumps({"names": {"study": study.name, "voters": names}}))
+    return "\n".join(lines) + "\n"
 
 
-def export_csv(study: Study, people: bool = False) -> str:
-    """Return the answers that were given, in order, each with whether it counts."""
-    board = study.board()
-    names = {voter.number: voter.name for voter in study.voters()} if people else {}
-    at = {entry.question: entry for entry in study.log() if entry.kind == "answered"}
-    rows = []
-    with board.lock:
-        for question, answer in board.answers.items():
-            winner, position = study.problem.edges[answer.winner]
-            loser, _ = study.problem.edges[answer.loser]
-            voter = names.get(answer.voter) or str(answer.voter)
-            time = datetime.fromtimestamp(at[question].at, UTC).isoformat(timespec="milliseconds")
-            row = (at[question].seq, time, voter, question, position, winner, loser)
-            rows.append([*map(harmless, row), _yes(answer.tie), _yes(board.counts(question))])
+def export_answers(study: Study, people: bool = False) -> str:
+    """Return the answers that count, in order, as ``duelmatch estimate`` and ``decide`` read them."""
+    names = _names(study, people)
+    rows = [
+        (harmless(names.get(given.voter, given.voter)), given.position, ranking_text(given.answer))
+        for given in _in_order(study)
+        if given.counts
+    ]
     return dump_table(ANSWER_COLUMNS, rows)
+
+
+def export_table(study: Study, people: bool = False) -> str:
+    """Return all answers, in order, each with when it came, by whom, and whether it counts."""
+    names = _names(study, people)
+    rows = []
+    for given in _in_order(study):
+        time = datetime.fromtimestamp(given.at, UTC).isoformat(timespec="milliseconds")
+        who = names.get(given.voter, given.voter)
+        what = (given.entry, time, who, given.question, given.position, ranking_text(given.answer))
+        rows.append([harmless(cell) for cell in (*what, _yes(given.struck), _yes(given.counts))])
+    return dump_table(TABLE_COLUMNS, rows)
+
+
+def _in_order(study: Study) -> list[GivenAnswer]:
+    return study.answers(limit=None)[::-1]
+
+
+def _names(study: Study, people: bool) -> Mapping[str, str]:
+    return {voter.id: voter.name for voter in study.voters() if voter.name is not None} if people else {}
+
+
+def ranking_text(answer: Ranking) -> str:
+    """Return an answer as text.
+
+    >>> ranking_text((("ann",), ("bob", "cyd")))
+    'ann > bob = cyd'
+    """
+    return " > ".join(" = ".join(group) for group in answer)
 
 
 def harmless(cell: object) -> object:
@@ -84,173 +95,64 @@ def harmless(cell: object) -> object:
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
 
 
-def import_json(store: Store, text: str) -> Study:
-    """Put a study that was exported into a store, under a new id and without links.
+def import_log(store: Store, text: str, name: str = "An imported study") -> Study:
+    """Put an exported study into a store, under a new id and without links.
 
-    :raises FileError: if the text is not what :func:`export_json` gave.
+    :raises FileError: if the text is not what :func:`export_log` gave, or anything in it was changed.
     """
-    document = _document(text)
     try:
-        name = plain(document.get("name"), "The name of the study")
-        people = {int(number): plain(voter, "A voter's name") for number, voter in document["voters"].items()}
-        lines = list(_lines(document["entries"]))
-        problem, settings = read_created(lines[0].note or "")
-        _check(lines, problem)
-        Board.of(lines[0]).absorb(lines[1:])
+        lines = [json.loads(line) for line in text.splitlines() if line.strip()]
+        names = lines.pop()["names"] if lines and "names" in lines[-1] else {}
+        entries = list(checked(_entries(lines)))
+        if not entries:
+            raise FileError("This is not an exported study. `duelmatch study export` writes one.")
+        state = State(entries[0])
+        state.note(entries[1:])
+        people = {voter: plain(of, "A voter's name") for voter, of in names.get("voters", {}).items()}
+        name = plain(names.get("study", name), "The name of the study")
     except DuelmatchError as error:
         raise FileError(f"This study cannot be taken in: {error}") from None
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise FileError(f"This is not JSON, a line per entry: {error!s:.200}") from None
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise FileError(
             f"This study cannot be taken in; was the file edited? ({type(error).__name__}: {error!s:.200})"
         ) from None
-    return _insert(store, name, people, lines, problem, settings)
+    return _insert(store, name, people, entries, state)
 
 
-def _document(text: str) -> dict[str, Any]:
-    try:
-        document = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise FileError(f"This is not JSON: {error!s:.200}") from None
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise FileError("This is not an exported study. `duelmatch study export` writes one as JSON.")
-    if document.get("version") != VERSION:
-        raise FileError("Another version of duelmatch exported this study; this one cannot read it.")
-    return {"voters": {}, **document}
+def _entries(lines: Iterable[Any]) -> Iterator[Entry]:
+    before = BEGINNING
+    for number, line in enumerate(lines, start=1):
+        if not isinstance(line, dict) or line.get("v") != FORMAT:
+            raise FileError(f"Line {number} is not an entry of a log of format {FORMAT}.")
+        if set(line) != {"v", "seq", "at", "kind", "by", "voter", "data", "before", "hash"}:
+            raise FileError(f"Line {number} has other fields than an entry of a log.")
+        entry = Entry(*(line[field] for field in Entry._fields))
+        if (
+            type(entry.seq) is not int
+            or type(entry.at) is not float
+            or not re.fullmatch("[a-z-]{1,16}", entry.kind)
+            or not (entry.by is None or is_id(entry.by))
+            or not (entry.voter is None or re.fullmatch("[0-9a-f]{16}", entry.voter))
+            or not isinstance(entry.data, dict)
+            or line["before"] != before
+        ):
+            raise FileError(f"Line {number} is not what an entry of a log looks like there.")
+        before = entry.hash
+        yield entry
 
 
-def _lines(entries: Iterable[Mapping[str, Any]]) -> Iterator[Line]:
-    for number, entry in enumerate(entries, start=1):
-        note = entry.get("note")
-        read = Entry(**{**entry, "note": note})
-        if read.seq != number or read.kind not in KINDS or (read.kind == "created") != (number == 1):
-            raise ValueError(f"entry {number} is not what should be there")
-        numbers = (read.voter, read.question, read.one, read.other)
-        if not all(value is None or (type(value) is int and 0 <= value <= LARGEST) for value in numbers):
-            raise ValueError(f"entry {number} has an odd number")
-        text = None if note is None else json.dumps(note, separators=(",", ":"))
-        yield Line(number, read.kind, float(read.at), *numbers, text)
-
-
-def _check(lines: list[Line], problem: Problem) -> None:
-    """See to it that voters and questions are numbered as they came up, and answers fit the questions."""
-    voters = 0
-    asked: dict[int, tuple[int, frozenset[int]]] = {}
-    answered: set[int] = set()
-    dropped: list[str] = []
-    for line in lines[1:]:
-        _expect(line, EARLIEST <= line.at <= LATEST)
-        if line.kind == "dropped":
-            dropped.append(json.loads(line.note or "")["candidate"])
-            problem.candidate_number(dropped[-1])
-            without(problem, dropped)
-        if line.kind == "joined":
-            voters += 1
-            _expect(line, line.voter == voters)
-        elif line.voter is not None:
-            _expect(line, 1 <= line.voter <= voters)
-        if line.kind == "asked":
-            edges = [line.one, line.other]
-            _expect(line, line.voter is not None and line.question == len(asked) + 1 and None not in edges)
-            _expect(line, len({problem.edges[edge][1] for edge in edges}) == 1 and line.one != line.other)  # type: ignore[index]
-            asked[len(asked) + 1] = (line.voter, frozenset(edges))  # type: ignore[arg-type, assignment]
-        elif line.question is not None:
-            voter, pair = asked[line.question]
-            _expect(line, line.voter in (None, voter))
-            struck = line.kind == "corrected" and line.one is None and line.other is None
-            if line.kind in ("answered", "corrected") and not struck:
-                _expect(line, {line.one, line.other} == pair)
-            if line.kind in ("answered", "corrected", "undone"):
-                _expect(line, (line.question in answered) == (line.kind != "answered"))
-            if line.kind in ("answered", "undone"):
-                answered ^= {line.question}
-        else:
-            _expect(line, line.kind not in ABOUT_A_QUESTION)
-
-
-def _expect(line: Line, truth: bool) -> None:
-    if not truth:
-        raise ValueError(f"entry {line.seq} does not go with those before it")
-
-
-def _insert(
-    store: Store,
-    name: str,
-    people: Mapping[int, str],
-    lines: list[Line],
-    problem: Problem,
-    settings: Settings,
-) -> Study:
+def _insert(store: Store, name: str, people: Mapping[str, str], entries: list[Entry], state: State) -> Study:
     study = secrets.token_hex(8)
-    rows = [{"study": study, **line._asdict()} for line in lines]
-    rows[0]["note"] = created_note(problem, settings)
-    board = Board.of(lines[0])
-    board.absorb(lines[1:])
-    voters = [line.voter for line in lines if line.kind == "joined"]
+    row = {"id": study, "name": name, "phase": state.phase, "created_at": entries[0].at}
     with store.database.writing() as connection:
-        connection.execute(
-            sa.insert(schema.studies),
-            {
-                "id": study,
-                "name": name,
-                "state": board.state,
-                "settings": json.dumps(settings.as_dict(), separators=(",", ":")),
-                "created_at": lines[0].at,
-                "head": len(lines),
-                "questions": sum(line.kind == "asked" for line in lines),
-                "voters": len(voters),
-            },
-        )
+        connection.execute(sa.insert(schema.studies), row | {"seq": state.seq, "hash": state.hash})
+        rows = [{"study": study, **entry._asdict(), "data": canonical(entry.data)} for entry in entries]
         connection.execute(sa.insert(schema.entries), rows)
-        if voters:
-            blocked = board.voided
-            connection.execute(
-                sa.insert(schema.voters),
-                [
-                    {
-                        "study": study,
-                        "number": number,
-                        "name": people.get(number or 0),
-                        "blocked": int(number in blocked),
-                    }
-                    for number in voters
-                ],
-            )
-        if questions := list(_questions(study, lines, board)):
-            connection.execute(sa.insert(schema.questions), questions)
+        if voters := [{"study": study, "id": id, "name": people.get(id)} for id in state.members]:
+            connection.execute(sa.insert(schema.voters), voters)
     return store.study(study)
-
-
-def _questions(study: str, lines: list[Line], board: Board) -> Iterator[dict[str, Any]]:
-    """Return what the log says about each question; the leases of the open ones are over."""
-    answered = {line.question: line.seq for line in lines if line.kind == "answered"}
-    skipped = {line.question for line in lines if line.kind == "skipped"}
-    for line in lines:
-        if line.kind != "asked" or line.question is None:
-            continue
-        answer = board.answers.get(line.question)
-        if answer is not None:
-            state = "answered"
-        elif line.question in board.leases:
-            state = "open"
-        else:
-            state = "skipped" if line.question in skipped else "released"
-        yield {
-            "study": study,
-            "number": line.question,
-            "voter": line.voter,
-            "left": line.one,
-            "right": line.other,
-            "state": state,
-            "expires_at": line.at,
-            "winner": None if answer is None else answer.winner,
-            "tie": int(answer is not None and answer.tie),
-            "answer": None if answer is None else answered[line.question],
-        }
-
-
-def _without_nothing(entry: Entry) -> dict[str, Any]:
-    values = {name: getattr(entry, name) for name in Entry.__dataclass_fields__}
-    return {name: value for name, value in values.items() if value is not None}
 
 
 def _yes(value: bool) -> str:

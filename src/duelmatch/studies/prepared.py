@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import sqlalchemy as sa
@@ -11,7 +11,7 @@ from sqlalchemy.engine import Connection, Dialect
 
 
 class Prepared:
-    """A query for one row, whose text is made once for each kind of database."""
+    """A query whose text is made once for each kind of database."""
 
     def __init__(self, query: sa.Select[Any]) -> None:
         self._query = query
@@ -21,15 +21,30 @@ class Prepared:
 
     def one(self, connection: Connection, values: Mapping[str, Any]) -> Any:
         """Return the row, or None."""
-        dialect = connection.dialect
-        text, order = self._texts.get(dialect.name) or self._write(dialect)
-        cursor = connection.connection.cursor()
+        cursor = self._execute(connection, values)
         try:
-            cursor.execute(text, values if order is None else [values[name] for name in order])
             found = cursor.fetchone()
         finally:
             cursor.close()
         return None if found is None else self._row(*found)
+
+    def many(
+        self, connection: Connection, values: Mapping[str, Any], at_once: int
+    ) -> Iterator[list[tuple[Any, ...]]]:
+        """Yield the rows as plain tuples, so many at once."""
+        cursor = self._execute(connection, values)
+        try:
+            while rows := cursor.fetchmany(at_once):
+                yield rows
+        finally:
+            cursor.close()
+
+    def _execute(self, connection: Connection, values: Mapping[str, Any]) -> Any:
+        dialect = connection.dialect
+        text, order = self._texts.get(dialect.name) or self._write(dialect)
+        cursor = connection.connection.cursor()
+        cursor.execute(text, values if order is None else [values[name] for name in order])
+        return cursor
 
     def _write(self, dialect: Dialect) -> tuple[str, list[str] | None]:
         compiled: Any = self._query.compile(dialect=dialect)

@@ -1,333 +1,516 @@
 """A study: questions for voters, their answers, and what organisers do about both.
 
-All of it is short transactions at the end of the log. Only :meth:`Study.ask` and :meth:`Study.status` need
-the explorer; an answer is written without it, and thought about when somebody next asks.
+All of it is short transactions at the end of the log. Whoever must not wait uses :meth:`Study.submit`.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable
+import secrets
+from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import Future
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Literal, TypeVar
 
 import sqlalchemy as sa
 
 from duelmatch.errors import ConflictError, NotAllowedError, NotThereError, StudyError
-from duelmatch.problem import Problem
-from duelmatch.studies import queries, schema
-from duelmatch.studies.board import Board
-from duelmatch.studies.course import without
-from duelmatch.studies.desk import Desk, Think, receipt
-from duelmatch.studies.entries import Entry, Kind
+from duelmatch.explorers.questions import Answer
+from duelmatch.problem import Details, Problem
+from duelmatch.studies import schema
+from duelmatch.studies.candidates import checked_details
+from duelmatch.studies.database import Database
+from duelmatch.studies.entries import Entry, checked
+from duelmatch.studies.feed import Feed, Later
 from duelmatch.studies.history import History
-from duelmatch.studies.keys import Key, Role, is_id, new_token
+from duelmatch.studies.links import Access, Link, Role, access_in, is_id, new_token
+from duelmatch.studies.log import LAST, Transaction, Writer, end_of, read_entries
 from duelmatch.studies.settings import Settings
-from duelmatch.studies.texts import counting, plain
-from duelmatch.studies.values import Nothing, Question, Receipt, Status, Vote, Voter
-
-if TYPE_CHECKING:
-    from duelmatch.studies.store import Store
+from duelmatch.studies.state import State
+from duelmatch.studies.states import States
+from duelmatch.studies.texts import plain
+from duelmatch.studies.values import GivenAnswer, Nothing, Question, Receipt, Status, Voter
+from duelmatch.studies.verdicts import assumptions_of, result_of
 
 Returned = TypeVar("Returned")
 
 LONGEST_REASON = 500
+LARGEST_WEIGHT = 1_000
+
+
+def new_voter_id() -> str:
+    """Return an id that says nothing about the voter: 16 hexadecimal digits."""
+    return secrets.token_hex(8)
+
+
+@dataclass(frozen=True, slots=True)
+class NewVoter:
+    """A voter to be: a name that stays out of the log, a weight, and candidates the voter does not judge."""
+
+    name: str | None = None
+    weight: int = 1
+    conflicts: Collection[str] = ()
+
+    def checked(self, problem: Problem) -> NewVoter:
+        """Return the same with plain text, if it is about this problem."""
+        name = None if self.name is None else plain(self.name, "The name of a voter")
+        if type(self.weight) is not int or not 1 <= self.weight <= LARGEST_WEIGHT:
+            raise StudyError(
+                f"A weight is a whole number from 1 to {LARGEST_WEIGHT}, not {self.weight!r:.40}."
+            )
+        for candidate in self.conflicts:
+            problem.candidate_number(candidate)
+        return NewVoter(name, self.weight, tuple(self.conflicts))
+
+    def as_dict(self, voter: str) -> dict[str, Any]:
+        """Return what the log has of a voter."""
+        return {"id": voter, "weight": self.weight, "conflicts": list(self.conflicts)}
 
 
 class Study:
-    """One study of a store. Safe to use from several threads, and processes."""
+    """One study of a store. Safe to use from several threads, and processes.
 
-    def __init__(self, store: Store, study: str, name: str, problem: Problem, settings: Settings) -> None:
-        self.store = store
+    Whatever an organiser does takes ``by``, the id of the link that acts, which the log then names.
+    """
+
+    def __init__(
+        self, database: Database, writer: Writer, states: States, study: str, settings: Settings
+    ) -> None:
         self.id = study
-        self.name = name
-        self.problem = problem
-        """As it was at the beginning; candidates may have been dropped since."""
         self.settings = settings
+        self._database = database
+        self._writer = writer
+        self._states = states
 
-    def _write(self, work: Callable[[Desk], Returned]) -> Returned:
-        return self.submit(work).result()
+    # Transactions.
 
-    def submit(self, work: Callable[[Desk], Returned]) -> Future[Returned]:
-        """Let some work be done at the desk, and do not wait for it."""
-        return self.store.writer.submit(self.id, lambda writing: work(Desk(self, writing)))
+    def submit(self, work: Callable[[Feed], Returned], by: str | None = None) -> Future[Returned]:
+        """Do some work on the feed in a transaction, and do not wait for it.
+
+        The future is done when all of it is on disk. ``study.submit(lambda feed: feed.ask(voter))`` is what
+        a server with many voters uses; :meth:`ask` and the others wait.
+        """
+        return self._submit(lambda transaction, feed: work(feed), by)
+
+    def submit_as(self, token: str, work: Callable[[Feed, Access], Returned]) -> Future[Returned]:
+        """Do some work for whoever has a link's token, which is looked up in the same transaction.
+
+        :raises NotAllowedError: (from the future) if the token does not open this study.
+        """
+
+        def checked_work(transaction: Transaction, feed: Feed) -> Returned:
+            access = access_in(transaction.connection, token)
+            if access is None or access.study != self.id:
+                raise NotAllowedError("This link does not open this study.")
+            feed.by = access.link
+            return work(feed, access)
+
+        return self._submit(checked_work, None)
+
+    def _submit(self, work: Callable[[Transaction, Feed], Returned], by: str | None) -> Future[Returned]:
+        if by is not None and not is_id(by):
+            raise NotThereError(f"There is no link {by!r:.40} in this study.")
+        outcome: Future[Returned] = Future()
+
+        def turn(transaction: Transaction) -> Returned | Later:
+            held = transaction.hold(self.id)
+            state = self._states.within(transaction, held)
+            if state is None:
+                return Later()
+            try:
+                return work(transaction, Feed(state, held, by))
+            except Later as later:
+                return later
+
+        def attempt() -> None:
+            self._writer.submit(self.id, turn).add_done_callback(finish)
+
+        def try_again(prepared: Future[None]) -> None:
+            if (error := prepared.exception()) is not None:
+                outcome.set_exception(error)
+            else:
+                attempt()
+
+        def finish(done: Future[Returned | Later]) -> None:
+            if (error := done.exception()) is not None:
+                outcome.set_exception(error)
+            elif isinstance(returned := done.result(), Later):
+                self._states.preparing(self.id).add_done_callback(try_again)
+            else:
+                outcome.set_result(returned)
+
+        attempt()
+        return outcome
+
+    def _do(self, work: Callable[[Feed], Returned], by: str | None = None) -> Returned:
+        return self.submit(work, by).result()
 
     # Voters.
 
-    def ask(self, voter: int) -> Question | Nothing:
-        """Return the voter's question: the one that is open, or else the next."""
-        counting(voter, "voter")
-        while True:
-            self.store.board(self.id).think()
-            asked = self._write(lambda desk: desk.ask(voter))
-            if not isinstance(asked, Think):
-                return asked
+    def ask(self, voter: str, by: str | None = None) -> Question | Nothing:
+        """Return the voter's open question, or else the next; or say why there is none."""
+        return self._do(lambda feed: feed.ask(voter), by)
 
-    def tell(self, voter: int, question: int, winner: str | None) -> Receipt:
-        """Keep a voter's answer: the better candidate, or None for a tie, which a coin decides.
+    def tell(self, voter: str, question: int, answer: Answer, by: str | None = None) -> Receipt:
+        """Keep a voter's answer: the better candidate, None for no difference, or a ranking with ties.
 
         An answer is kept whenever it comes, and once: if there is one already, that is returned.
         """
-        if winner is None and not self.settings.ties:
-            raise NotAllowedError("This study has no ties: choose one of the two.")
-        counting(question, "question")
-        return self._write(lambda desk: desk.tell(voter, question, winner))
+        return self._do(lambda feed: feed.tell(voter, question, answer), by)
 
-    def skip(self, voter: int, question: int, reason: str = "") -> None:
+    def skip(self, voter: str, question: int, reason: str = "", by: str | None = None) -> None:
         """Pass on a question, for a reason that should not be the answer one would give."""
-        if not self.settings.skips:
-            raise NotAllowedError("This study has no skipping: choose one of the two.")
         reason = plain(reason, "The reason", LONGEST_REASON, empty=True)
-        counting(question, "question")
-        self._write(lambda desk: desk.give_back(voter, question, "skipped", reason))
+        self._do(lambda feed: feed.skip(voter, question, reason), by)
 
-    def release(self, voter: int, question: int) -> None:
-        """Give back a question that will not be answered; the voter may be asked it again."""
-        counting(question, "question")
-        self._write(lambda desk: desk.give_back(voter, question, "released", "released"))
+    def release(self, voter: str, question: int, by: str | None = None) -> None:
+        """Give back a question that will not be answered now; the voter may be asked it again."""
+        self._do(lambda feed: feed.release(voter, question), by)
 
-    def undo(self, voter: int, question: int | None = None) -> Question:
+    def undo(self, voter: str, question: int | None = None, by: str | None = None) -> Question:
         """Take the voter's last answer back, and return its question, which is open again.
 
-        Say which question that is about, and nothing happens the second time.
+        Say which question that is about, and nothing happens the second time. In a crowd, an answer can be
+        taken back only until the voter's ballot is settled.
+
+        :raises ConflictError: if there is no such answer, or it cannot be taken back any more.
         """
-        counting(voter, "voter")
-        if question is not None:
-            counting(question, "question")
-        return self._write(lambda desk: desk.undo(voter, question))
+        return self._do(lambda feed: feed.undo(voter, question), by)
 
-    # Organisers.
+    # Organisers: voters.
 
-    def add_voter(self, name: str | None = None) -> int:
-        """Add a voter and return the number."""
-        checked = None if name is None else plain(name, "The name of a voter")
-        return self._write(lambda desk: desk.add_voter(checked))
+    def add_voter(
+        self,
+        name: str | None = None,
+        weight: int = 1,
+        conflicts: Collection[str] = (),
+        by: str | None = None,
+    ) -> str:
+        """Add a voter, and return the id."""
+        return self._add_voter(NewVoter(name, weight, conflicts), by, again=False)
 
-    def voter_named(self, name: str) -> int:
-        """Return the number of the voter of this name, who is added if need be."""
-        checked = plain(name, "The name of a voter")
-        return self._write(lambda desk: desk.voter_named(checked) or desk.add_voter(checked))
+    def voter_named(self, name: str, by: str | None = None) -> str:
+        """Return the id of the voter of this name, who is added if need be."""
+        return self._add_voter(NewVoter(name), by, again=True)
 
-    def correct(self, question: int, winner: str | None) -> None:
-        """Change an answer, or with None strike it out."""
-        counting(question, "question")
+    def _add_voter(self, voter: NewVoter, by: str | None, again: bool) -> str:
+        def work(transaction: Transaction, feed: Feed) -> str:
+            new = voter.checked(feed.state.problem)
+            if new.name is not None and (known := self._voter_called(transaction, new.name)) is not None:
+                if again:
+                    return known
+                raise ConflictError(f"There is a voter called '{new.name}' already.")
+            voter_id = new_voter_id()
+            feed.enter(voter_id, new.weight, tuple(new.conflicts))
+            row = {"study": self.id, "id": voter_id, "name": new.name}
+            transaction.connection.execute(sa.insert(schema.voters), row)
+            return voter_id
 
-        def work(desk: Desk) -> None:
-            row = desk.row(question)
-            if row.state != "answered":
-                raise ConflictError(f"Question {question} has no answer to correct.")
-            if winner is None:
-                desk.writing.append(desk.head, "corrected", question=question)
-                return
-            won = desk.edge_of(row, winner)
-            lost = row.left + row.right - won
-            desk.writing.append(desk.head, "corrected", question=question, one=won, other=lost)
-            desk.change(question, winner=won, tie=0)
+        return self._submit(work, by).result()
 
-        self._write(work)
+    def _voter_called(self, transaction: Transaction, name: str) -> str | None:
+        columns = schema.voters.c
+        query = sa.select(columns.id).where(columns.study == self.id, columns.name == name)
+        return transaction.connection.execute(query).scalar_one_or_none()
 
-    def invalidate(self, voter: int) -> None:
-        """Let no answer of a voter count, given or to come, and ask them nothing more."""
-        counting(voter, "voter")
-        self._write(lambda desk: self._block(desk, voter, True))
+    def rename_voter(self, voter: str, name: str) -> None:
+        """Call a voter by another name. Names are not in the log, so nothing is left of the old one."""
+        checked_name = plain(name, "The name of a voter")
 
-    def reinstate(self, voter: int) -> None:
-        """Take back that a voter was invalidated."""
-        counting(voter, "voter")
-        self._write(lambda desk: self._block(desk, voter, False))
+        def work(transaction: Transaction, feed: Feed) -> None:
+            if self._voter_called(transaction, checked_name) not in (None, voter):
+                raise ConflictError(f"There is a voter called '{checked_name}' already.")
+            self._set_name(transaction, feed, voter, checked_name)
 
-    def _block(self, desk: Desk, voter: int, blocked: bool) -> None:
-        if bool(desk.voter_row(voter).blocked) == blocked:
-            return
-        if blocked:
-            desk.release(desk.rows(queries.OPEN_OF_VOTER, v=voter), "released")
-        desk.writing.append(desk.head, "invalidated" if blocked else "reinstated", voter=voter)
-        desk.writing.connection.execute(queries.BLOCK, {"s": self.id, "v": voter, "new": int(blocked)})
+        self._submit(work, None).result()
 
-    def drop(self, candidate: str) -> None:
+    def forget_voter_name(self, voter: str) -> None:
+        """Delete the name of a voter, whose answers stay."""
+        self._submit(lambda transaction, feed: self._set_name(transaction, feed, voter, None), None).result()
+
+    def _set_name(self, transaction: Transaction, feed: Feed, voter: str, name: str | None) -> None:
+        feed.state.member(voter)
+        columns = schema.voters.c
+        change = sa.update(schema.voters).where(columns.study == self.id, columns.id == voter)
+        transaction.connection.execute(change.values(name=name))
+
+    def strike(self, voter: str, by: str | None = None) -> None:
+        """Let no answer of a voter count, given or to come; all others stay in use."""
+        self._do(lambda feed: feed.strike(voter), by)
+
+    def reinstate(self, voter: str, by: str | None = None) -> None:
+        """Take back that a voter was struck; answers that were struck themselves stay so."""
+        self._do(lambda feed: feed.reinstate(voter), by)
+
+    def leave(
+        self, voter: str, open_answers: Literal["open", "dropped"] = "open", by: str | None = None
+    ) -> None:
+        """Ask a voter nothing more. What the voter has not said stays open, or is not counted at all."""
+        self._do(lambda feed: feed.leave(voter, open_answers), by)
+
+    def come_back(self, voter: str, by: str | None = None) -> None:
+        """Ask a voter again who had left."""
+        self._do(lambda feed: feed.come_back(voter), by)
+
+    def conflict(self, voter: str, candidates: Collection[str], by: str | None = None) -> None:
+        """Let a member of a panel not judge some candidates any more; answers about them do not count."""
+        self._do(lambda feed: feed.conflict(voter, tuple(candidates)), by)
+
+    # Organisers: answers and candidates.
+
+    def correct(self, question: int, answer: Answer, clerical: bool = False, by: str | None = None) -> None:
+        """Change an answer; None strikes it, which stays so whatever becomes of its voter.
+
+        A tie is given as a ranking: ``[("ann", "bob")]``. ``clerical``: the answer was written down wrongly,
+        and is corrected without regard to results; in a crowd only such a correction reaches the proof once
+        the ballot is settled.
+        """
+        self._do(lambda feed: feed.correct(question, answer, clerical), by)
+
+    def drop(self, candidate: str, by: str | None = None) -> None:
         """Take a candidate who withdrew out of the study; answers about the others still count.
 
-        :raises NoMatchingError: if the others cannot fill every position.
+        :raises ProblemError: if the others cannot fill every position.
         """
-        self.problem.candidate_number(candidate)
+        self._do(lambda feed: feed.drop(candidate), by)
 
-        def work(desk: Desk) -> None:
-            dropped = desk.dropped()
-            if candidate in dropped:
-                return
-            without(self.problem, [*dropped, candidate])
-            rows = [row for row in desk.rows(queries.ALL_OPEN) if candidate in desk.candidates(row)]
-            desk.release(rows, "dropped")
-            desk.writing.append(desk.head, "dropped", note={"candidate": candidate})
+    def add(
+        self,
+        candidate: str,
+        positions: Iterable[str],
+        details: Details | Mapping[str, str] | None = None,
+        by: str | None = None,
+    ) -> None:
+        """Take in a late candidate for some positions."""
+        name, places = plain(candidate, "The name of a candidate"), tuple(positions)
+        about = checked_details(details or {})
+        self._do(lambda feed: feed.add(name, places, about), by)
 
-        self._write(work)
+    def edit(
+        self,
+        candidates: Mapping[str, Details | Mapping[str, str | None]] | None = None,
+        positions: Mapping[str, Details | Mapping[str, str | None]] | None = None,
+        by: str | None = None,
+    ) -> None:
+        """Change the title, text, picture or link of candidates and positions; None removes one."""
+        changed = {
+            kind: {name: checked_details(about) for name, about in (given or {}).items()}
+            for kind, given in (("candidates", candidates), ("positions", positions))
+        }
+        self._do(lambda feed: feed.edit(changed), by)
 
-    def pause(self) -> None:
+    # Organisers: the study.
+
+    def rename(self, name: str, by: str | None = None) -> None:
+        """Give the study another name."""
+        checked_name = plain(name, "The name of a study")
+        self._do(lambda feed: feed.rename(checked_name), by)
+
+    def pause(self, by: str | None = None) -> None:
         """Ask nothing for the time being; answers to what is open are taken."""
-        self._move("paused", "paused", {"open"})
+        self._do(lambda feed: feed.move("paused"), by)
 
-    def resume(self) -> None:
+    def resume(self, by: str | None = None) -> None:
         """Go on asking after a pause."""
-        self._move("resumed", "open", {"paused"})
+        self._do(lambda feed: feed.move("resumed"), by)
 
-    def close(self) -> None:
-        """End the study. Answers that come later are kept, and count if it is opened again."""
-        self._move("closed", "closed", {"open", "paused"})
+    def close(self, by: str | None = None) -> None:
+        """End the study, and record its verdict. Answers that come later count if it is opened again."""
+        self._do(lambda feed: feed.move("closed"), by)
 
-    def reopen(self) -> None:
+    def reopen(self, by: str | None = None) -> None:
         """Open a closed study again."""
-        self._move("reopened", "open", {"closed"})
-
-    def _move(self, kind: Kind, state: str, before: set[str]) -> None:
-        def work(desk: Desk) -> None:
-            if desk.head.state == state:
-                return
-            if desk.head.state not in before:
-                raise ConflictError(f"The study is {desk.head.state}, so it cannot be {kind}.")
-            desk.writing.append(desk.head, kind)
-            desk.head.state = state
-
-        self._write(work)
+        self._do(lambda feed: feed.move("reopened"), by)
 
     # Links.
 
-    def new_key(self, role: Role, voter: int | None = None) -> str:
+    def new_link(self, role: Role, voter: str | None = None) -> str:
         """Return the token of a new link. It is shown now and never again."""
         if role not in ("organiser", "voter", "open") or (role == "voter") != (voter is not None):
-            raise StudyError("A link is for an organiser, for a voter by number, or open.")
-        if voter is not None:
-            counting(voter, "voter")
+            raise StudyError("A link is for an organiser, for a voter by id, or open.")
 
-        def work(desk: Desk) -> str:
-            if voter is not None:
-                desk.check_voter(desk.voter_row(voter), voter)
-            token, key, hashed = new_token()
-            row = {"id": key, "study": self.id, "role": role, "voter": voter, "hash": hashed}
-            desk.writing.connection.execute(sa.insert(schema.secrets), row | {"created_at": desk.head.now})
-            return token
+        def work(transaction: Transaction, feed: Feed) -> str:
+            if voter is not None and feed.state.member(voter).struck:
+                raise NotAllowedError("The organiser has taken this voter out of the study.")
+            return self._insert_link(transaction, role, voter, feed.held.now)
 
-        return self._write(work)
+        return self._submit(work, None).result()
 
-    def revoke(self, key: str, keep_one: bool = False) -> None:
+    def join(self) -> tuple[str, str]:
+        """Take in a new, nameless voter, as by an open link; return the id and the token of their link."""
+
+        def work(transaction: Transaction, feed: Feed) -> tuple[str, str]:
+            voter = new_voter_id()
+            feed.enter(voter, 1, ())
+            transaction.connection.execute(sa.insert(schema.voters), {"study": self.id, "id": voter})
+            return voter, self._insert_link(transaction, "voter", voter, feed.held.now)
+
+        return self._submit(work, None).result()
+
+    def _insert_link(self, transaction: Transaction, role: Role, voter: str | None, now: float) -> str:
+        token, link, hashed = new_token()
+        row = {"id": link, "study": self.id, "role": role, "voter": voter, "hash": hashed}
+        transaction.connection.execute(sa.insert(schema.links), {**row, "created_at": now})
+        return token
+
+    def revoke(self, link: str, keep_one: bool = False) -> None:
         """Make a link useless from now on, unless it is the organiser's last and one is to be kept."""
-        if not is_id(key):
-            raise NotThereError(f"There is no link {key!r:.40} in this study.")
+        if not is_id(link):
+            raise NotThereError(f"There is no link {link!r:.40} in this study.")
 
-        def work(desk: Desk) -> None:
-            if keep_one and [row.id for row in desk.rows(queries.ORGANISERS)] == [key]:
+        def work(transaction: Transaction, feed: Feed) -> None:
+            own = schema.links.c.study == self.id
+            columns = schema.links.c
+            organisers = sa.select(columns.id).where(
+                own, columns.role == "organiser", columns.revoked_at.is_(None)
+            )
+            if keep_one and [row.id for row in transaction.connection.execute(organisers)] == [link]:
                 raise ConflictError("This is the organiser's last link; make another one first.")
-            values = {"s": self.id, "key": key, "now": desk.head.now}
-            if desk.writing.connection.execute(queries.REVOKE, values).rowcount == 0:
-                raise NotThereError(f"There is no link '{key:.40}' in this study.")
+            change = sa.update(schema.links).where(own, columns.id == link)
+            change = change.values(revoked_at=sa.func.coalesce(columns.revoked_at, feed.held.now))
+            if transaction.connection.execute(change).rowcount == 0:
+                raise NotThereError(f"There is no link '{link:.40}' in this study.")
 
-        self._write(work)
+        self._submit(work, None).result()
 
-    def keys(self) -> list[Key]:
+    def links(self) -> list[Link]:
         """Return the links, without their secrets."""
-        with self.store.database.reading() as connection:
+        columns = schema.links.c
+        query = (
+            sa.select(schema.links).where(columns.study == self.id).order_by(columns.created_at, columns.id)
+        )
+        with self._database.reading() as connection:
             return [
-                Key(row.id, row.role, row.voter, row.created_at, row.revoked_at is not None)
-                for row in connection.execute(queries.KEYS, {"s": self.id})
+                Link(row.id, row.role, row.voter, row.created_at, row.revoked_at is not None)
+                for row in connection.execute(query)
             ]
 
-    def works(self, key: str) -> bool:
+    def works(self, link: str) -> bool:
         """Whether a link of this study, by its id, has not been revoked."""
-        with self.store.database.reading() as connection:
-            return bool(connection.execute(queries.WORKS, {"s": self.id, "key": key}).scalar_one())
+        return any(each.id == link and not each.revoked for each in self.links())
 
     # What there is to see.
 
-    def log(self, after: int = 0, limit: int | None = None) -> list[Entry]:
-        """Return the entries of the log that follow one, up to so many."""
-        values = {"s": self.id, "a": after, "b": queries.LAST}
-        with self.store.database.reading() as connection:
-            return [Entry.of(row) for row in connection.execute(queries.AFTER.limit(limit), values)]
+    @property
+    def name(self) -> str:
+        """The name of the study."""
+        query = sa.select(schema.studies.c.name).where(schema.studies.c.id == self.id)
+        with self._database.reading() as connection:
+            return str(connection.execute(query).scalar_one())
 
-    def head(self) -> int:
+    @property
+    def problem(self) -> Problem:
+        """The problem with its late candidates and present details; some candidates may have withdrawn."""
+        with self._states.reading(self.id) as state:
+            return state.problem
+
+    def end(self) -> int:
         """Return the number of the last entry; a quick way to see whether anything has happened."""
-        with self.store.database.reading() as connection:
-            return int(connection.execute(queries.HEAD, {"s": self.id}).scalar_one())
+        with self._database.reading() as connection:
+            return end_of(connection, self.id)
+
+    def entries(self, after: int = 0, limit: int | None = None) -> list[Entry]:
+        """Return the entries of the log that follow one, up to so many."""
+        last = LAST if limit is None else min(LAST, after + limit)
+        with self._database.reading() as connection:
+            return list(read_entries(connection, self.id, after, last))
+
+    def check(self) -> int:
+        """Go through the whole log, and return how many entries it has.
+
+        :raises StoreError: naming the first entry that was changed, removed or put elsewhere.
+        """
+        with self._database.reading() as connection:
+            return sum(1 for _ in checked(read_entries(connection, self.id)))
+
+    def status(self) -> Status:
+        """Say where the study stands; all of it at one moment."""
+        name = self.name
+        while True:
+            self._states.prepare(self.id)
+            with self._states.reading(self.id) as state:
+                if not state.kind.ready:
+                    continue
+                if state.status is None or state.status[0] != state.seq:
+                    state.status = state.seq, _status(self.id, name, state)
+                return state.status[1]
 
     def voters(self) -> list[Voter]:
-        """Return the voters, and how many answers each has given."""
-        board = self.store.board_now(self.id)
-        with board.lock:
-            answers = Counter(answer.voter for answer in board.answers.values())
-        with self.store.database.reading() as connection:
+        """Return the voters in the order in which they joined."""
+        columns = schema.voters.c
+        query = sa.select(columns.id, columns.name).where(columns.study == self.id)
+        with self._database.reading() as connection:
+            names: dict[str, str | None] = {row.id: row.name for row in connection.execute(query)}
+        with self._states.reading(self.id) as state:
             return [
-                Voter(row.number, row.name, bool(row.blocked), answers[row.number])
-                for row in connection.execute(queries.VOTERS, {"s": self.id})
+                Voter(
+                    member.id,
+                    names.get(member.id),
+                    member.weight,
+                    member.conflicts,
+                    member.struck,
+                    member.left,
+                    len(member.answered),
+                )
+                for member in state.members.values()
             ]
 
-    def answers_by(self, voter: int) -> int:
-        """Return how many answers a voter has given and not taken back."""
-        counting(voter, "voter")
-        with self.store.database.reading() as connection:
-            return int(connection.execute(queries.ANSWERS_BY, {"s": self.id, "v": voter}).scalar_one())
-
-    def last_answered(self, voter: int) -> int | None:
-        """Return the question that a voter answered last, and has not taken back."""
-        counting(voter, "voter")
-        with self.store.database.reading() as connection:
-            row = connection.execute(queries.LAST_OF_VOTER, {"s": self.id, "v": voter}).one_or_none()
-        return None if row is None else int(row.number)
+    def answers(
+        self, before: int = LAST, voter: str | None = None, limit: int | None = 50
+    ) -> list[GivenAnswer]:
+        """Return the latest answers, of all voters or of one, that came before an entry of the log."""
+        with self._states.reading(self.id) as state:
+            found = islice(state.answers_before(before, voter), limit)
+            return [state.given_answer(asked) for asked in found]
 
     def answer_of(self, question: int) -> Receipt | None:
         """Return the answer to a question, if there is one."""
-        counting(question, "question")
-        with self.store.database.reading() as connection:
-            row = connection.execute(queries.QUESTION, {"s": self.id, "n": question}).one_or_none()
-        if row is None or row.state != "answered":
-            return None
-        return receipt(self.problem, row, row.winner, bool(row.tie), repeated=True)
+        with self._states.reading(self.id) as state:
+            asked = state.asked(question)
+            return state.receipt(asked, repeated=True) if asked.state == "answered" else None
 
-    def votes(self, before: int = queries.LAST, voter: int | None = None, limit: int = 50) -> list[Vote]:
-        """Return the latest answers, of all voters or of one, that came before an entry of the log."""
-        values = {"s": self.id, "before": before, "limit": limit}
-        query = queries.VOTES
-        if voter is not None:
-            counting(voter, "voter")
-            query, values = queries.VOTES_BY, values | {"v": voter}
-        with self.store.database.reading() as connection:
-            rows = connection.execute(query, values).all()
-        board = self.store.board_now(self.id)
-        with board.lock:
-            return [self._vote(row, board) for row in rows if row.number in board.answers]
+    def answers_by(self, voter: str) -> int:
+        """Return how many answers a voter has given and not taken back."""
+        with self._states.reading(self.id) as state:
+            return len(state.member(voter).answered)
 
-    def _vote(self, row: sa.Row[Any], board: Board) -> Vote:
-        said = receipt(self.problem, row, row.winner, bool(row.tie), repeated=True)
-        return Vote(
-            entry=row.answer,
-            at=row.at,
-            voter=row.voter,
-            question=row.number,
-            position=said.position,
-            winner=said.winner,
-            loser=said.loser,
-            tie=said.tie,
-            struck=board.answers[row.number].struck,
-            counts=board.counts(row.number),
-        )
-
-    def board(self) -> Board:
-        """Return what the log comes to, up to date and thought through; to read under its ``lock``."""
-        board = self.store.board_now(self.id)
-        board.think()
-        return board
-
-    def status(self) -> Status:
-        """Say where the study stands."""
-        board = self.store.board_now(self.id)
-        standing = board.standing()
-        told = {field.name: getattr(standing, field.name) for field in fields(standing)}
-        entries = told.pop("seq")
-        return Status(self.id, self.name, entries=entries, max_votes=self.settings.max_votes, **told)
-
-    def unseen(self) -> int:
-        """Return how many answers are still to be gone through before there is a status: quickly, if many."""
-        return self.store.board_now(self.id).unseen
+    def last_answered(self, voter: str) -> int | None:
+        """Return the question that a voter answered last, and has not taken back."""
+        with self._states.reading(self.id) as state:
+            answered = state.member(voter).answered
+            return answered[-1] if answered else None
 
     def history(self) -> History:
         """Say how the study came to where it stands."""
-        return self.store.board_now(self.id).history()
+        self._states.prepare(self.id)
+        with self._states.reading(self.id) as state:
+            return History(state.kind.points, dict(state.hours))
+
+
+def _status(study: str, name: str, state: State) -> Status:
+    kind, most, verdict = state.kind, state.settings.max_answers, state.verdict
+    spent = most is not None and state.counted >= most
+    assert state.settings.algorithm is not None, "settled when the study was created"
+    return Status(
+        id=study,
+        name=name,
+        algorithm=state.settings.algorithm,
+        phase=state.phase,
+        done=kind.done or spent,
+        entries=state.seq,
+        hash=state.hash,
+        voters=len(state.members),
+        questions=len(state.questions),
+        open_questions=state.open,
+        answers=state.answers,
+        counted=state.counted,
+        struck=state.struck,
+        missing=kind.missing,
+        unused=kind.unused,
+        dropped=tuple(state.dropped),
+        max_answers=most,
+        result=kind.result if verdict is None else result_of(verdict),
+        progress=kind.progress,
+        assuming=kind.assuming if verdict is None else assumptions_of(verdict),
+        verdict=verdict,
+    )

@@ -21,7 +21,9 @@ def counting(number: object, what: str) -> int:
     return number
 
 
-def plain(text: object, what: str, longest: int = LONGEST_NAME, empty: bool = False) -> str:
+def plain(
+    text: object, what: str, longest: int = LONGEST_NAME, empty: bool = False, lines: bool = False
+) -> str:
     """Return a text without spaces around it, if it is a text that every database and terminal can hold."""
     if not isinstance(text, str):
         raise StudyError(f"{what} must be text, not {text!r:.80}.")
@@ -30,6 +32,7 @@ def plain(text: object, what: str, longest: int = LONGEST_NAME, empty: bool = Fa
         raise StudyError(f"{what} is empty.")
     if len(text) > longest:
         raise StudyError(f"{what} may have {longest} characters at most, not {len(text):,}.")
-    if any(unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") for character in text):
+    shown = text.replace("\n", "").replace("\r", "") if lines else text
+    if any(unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") for character in shown):
         raise StudyError(f"{what} has a character that cannot be shown, such as a line break.")
     return text

@@ -1,34 +1,51 @@
-"""What a study says: questions, receipts, voters, where it stands."""
+"""What a study says: questions, receipts, voters, answers, where it stands."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
+from duelmatch.explorers.catalogue import Assumption
 from duelmatch.explorers.result import Progress, Result
 
 FARTHEST = 20
 """An estimate of the answers to come is believed up to so many times the answers that it was made from."""
 
-Reason = Literal["done", "waiting", "all yours", "budget", "paused", "closed"]
-"""Why there is no question: the explorer is sure; it waits for the answers of others; this voter was asked
-everything; the votes that were planned are there; the organiser has paused or closed the study."""
+Phase = Literal["open", "paused", "closed"]
+
+Ranking = tuple[tuple[str, ...], ...]
+"""An answer: groups of candidates, best first; those within a group are equal."""
+
+Reason = Literal["done", "waiting", "all yours", "late", "left", "budget", "paused", "closed"]
+"""Why there is no question for a voter:
+
+done       the outcome is certain, or proven
+waiting    others are to answer first, and can
+all yours  this voter was asked everything that there is to ask of them
+late       the time for this voter's ballot is over; the rest of it went to others
+left       the voter has left the panel
+budget     the answers that were planned are there
+paused, closed   by the organiser
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A duel put to a voter, as it is shown: two candidates for a position.
+    """A question put to a voter: which of the ``candidates``, in the order shown, is better at a position.
 
-    The lease ends at a time by the database's clock; after that, somebody else may be asked, but an answer
-    still counts.
+    The lease ends at a time by the database's clock, if ever; after that somebody else may be asked, but an
+    answer is still kept. ``place`` is the place on the voter's ballot, from 1, ``of`` how many it has, where
+    that is known.
     """
 
     number: int
-    voter: int
+    voter: str
     position: str
-    left: str
-    right: str
-    expires_at: float
+    candidates: tuple[str, ...]
+    expires_at: float | None
+    place: int | None = None
+    of: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,79 +57,109 @@ class Nothing:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """An answer that is kept. ``repeated``: it was there already, and this is what it was."""
+    """An answer that is kept, in entry number ``entry`` of the log, whose hash anybody can look up later.
+
+    ``repeated``: it was there already, and this is what it was.
+    """
 
     question: int
     position: str
-    winner: str
-    loser: str
-    tie: bool
+    answer: Ranking
+    entry: int
+    hash: str
     repeated: bool
+
+    @property
+    def winner(self) -> str | None:
+        """The one candidate ahead of all others; None if there is no difference among the best."""
+        return self.answer[0][0] if len(self.answer[0]) == 1 else None
 
 
 @dataclass(frozen=True, slots=True)
 class Voter:
-    """Somebody who may vote, or is ``blocked``; the name is what the organiser calls them."""
+    """Somebody who may vote; the name is what the organiser calls them, and not in the log.
 
-    number: int
+    ``struck``: no answer of theirs counts. ``left``: they are asked nothing more, but their answers count.
+    """
+
+    id: str
     name: str | None
-    blocked: bool
+    weight: int
+    conflicts: tuple[str, ...]
+    struck: bool
+    left: bool
     answers: int
 
 
 @dataclass(frozen=True, slots=True)
-class Vote:
+class GivenAnswer:
     """An answer as the organiser sees it; ``entry`` is its place in the log, ``at`` its time.
 
-    It is ``struck`` if the organiser struck it out, and does not count then, or for some other reason.
+    ``struck``: the organiser struck this one answer. ``counts`` is false for other reasons, too: its voter
+    was struck, it came after closing, or it is about candidates who withdrew.
     """
 
     entry: int
     at: float
-    voter: int
+    voter: str
     question: int
     position: str
-    winner: str
-    loser: str
-    tie: bool
+    candidates: tuple[str, ...]
+    answer: Ranking
     struck: bool
     counts: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """Where a study stands.
+    """Where a study stands, all of it at one moment: after entry ``entries`` of its log, with its hash.
 
-    ``answers`` were given, of which ``counted`` count: not those struck out, of invalidated voters, given
-    after closing, or about candidates who withdrew. The explorer still needs ``missing`` answers before it
-    can say more than ``result`` and ``progress``, and has ``unused`` ones.
+    ``answers`` were given, of which ``counted`` count; ``struck`` of them do not because the organiser struck
+    them or their voters. ``result`` is what the study says now, or, once it is closed, what it said then (the
+    ``verdict`` recorded in the log). Algorithms that work in rounds still need ``missing`` answers before
+    they can say more, and have ``unused`` ones. ``assuming`` lists what the result takes for granted.
     """
 
     id: str
     name: str
-    state: str
+    algorithm: str
+    phase: Phase
     done: bool
     entries: int
+    hash: str
     voters: int
     questions: int
     open_questions: int
     answers: int
     counted: int
+    struck: int
     missing: int
     unused: int
     dropped: tuple[str, ...]
-    max_votes: int | None
+    max_answers: int | None
     result: Result
     progress: Progress
+    assuming: tuple[Assumption, ...]
+    verdict: Mapping[str, Any] | None
 
     @property
-    def votes_left(self) -> int | None:
+    def answers_left(self) -> int | None:
         """About how many more answers are needed; None while those that there are do not tell."""
         if self.done:
             return 0
-        planned = None if self.max_votes is None else max(0, self.max_votes - self.counted)
-        left = self.progress.duels_left
-        if left is None or left > FARTHEST * self.counted:
+        planned = None if self.max_answers is None else max(0, self.max_answers - self.counted)
+        left, is_panel = self.progress.duels_left, self.algorithm == "panel"
+        if left is None or (left > FARTHEST * self.counted and not is_panel):
             return planned
         left = max(1, left - self.unused)
         return left if planned is None else min(left, planned)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A study in the list of all."""
+
+    id: str
+    name: str
+    phase: Phase
+    created_at: float

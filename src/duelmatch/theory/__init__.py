@@ -3,6 +3,7 @@
 from duelmatch.theory.bounds import (
     PaperLowerBound,
     car_cond_bound,
+    car_parallel_bound,
     car_verify_bound,
     clucb_borda_exact_bound,
     clucb_borda_pac_bound,
@@ -29,6 +30,7 @@ __all__ = [
     "borda_hardness",
     "borda_winner",
     "car_cond_bound",
+    "car_parallel_bound",
     "car_verify_bound",
     "clucb_borda_exact_bound",
     "clucb_borda_pac_bound",

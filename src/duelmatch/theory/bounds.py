@@ -1,7 +1,8 @@
 """The paper's own bounds on the number of duels, with its constants, for an instance that is known.
 
-Upper bounds hold with probability 1 - delta; they are far from tight. Lower bounds hold on average, for any
-delta-correct algorithm, on the instances that meet their side conditions.
+Upper bounds hold with probability 1 - delta, but CAR-Verify's with 1 - delta - 0.01, and CAR-Parallel's on
+average; they are far from tight. Lower bounds hold on average, for any delta-correct algorithm, on the
+instances that meet their side conditions.
 """
 
 from __future__ import annotations
@@ -76,6 +77,8 @@ def car_cond_bound(preferences: Preferences, delta: float) -> float:
 def car_verify_bound(preferences: Preferences, delta: float) -> float:
     """Return CAR-Cond's bound at delta_0 plus the largest T with T <= 2 H_ver ln(4 K T^3 / delta) + m - l.
 
+    It holds with probability 1 - delta - delta_0, delta_0 = 0.01: the guess must be right, too (Lemma 10).
+
     The paper prints H_ver ln(4 K T^3 / delta) + 1 (Appendix C.3); its argument, that a pair is left
     alone once its radius is below half its gap, gives the factor 2 and a duel for each of m - l edges.
     """
@@ -91,6 +94,34 @@ def car_verify_bound(preferences: Preferences, delta: float) -> float:
         if guess + verify <= total * (1 + 1e-12):
             return total
         total = guess + verify
+
+
+def car_parallel_bound(preferences: Preferences, delta: float) -> float:
+    """Return an upper bound on the *expected* number of duels of CAR-Parallel (Theorem 5).
+
+    The paper states the order, and quotes a lemma on parallel simulation without constants (Lemma 4.8 of
+    Chen, Li and Qiao, "Nearly optimal sampling algorithms for combinatorial pure exploration", COLT 2017).
+    Here is a proof with constants. Sub-run k is CAR-Verify at delta_k = delta / 2^(k+1); with probability 1
+    - p_k, p_k = delta_0 + delta_k, it certifies the winner within T_k duels (Lemma 10,
+    :func:`car_verify_bound`). It has had T_k duels at tick 2^k T_k, and up to tick t all sub-runs together
+    have had t + t/2 + t/4 + ... < 2 t. So if k is the first sub-run that keeps its word, the run takes
+    2^(k+1) T_k duels at most. Sub-runs share no answers, hence are independent, and
+
+        E[duels] <= sum over k of p_0 p_1 ... p_(k-1) 2^(k+1) T_k.
+
+    2 p_k is near 0.02, so this is little more than 2 T_0; the rest of the sum is left out when it can add no
+    more than rounding. The theorem asks for delta < 0.01; the sum is a bound for any delta.
+    """
+    _check_delta(delta)
+    total, failed = 0.0, 1.0
+    for k in range(60):
+        confidence = delta / 2 ** (k + 1)
+        term = failed * 2 ** (k + 1) * car_verify_bound(preferences, confidence)
+        total += term
+        if term <= 1e-15 * total:
+            break
+        failed *= min(1.0, VERIFICATION_DELTA + confidence)
+    return total
 
 
 @dataclass(frozen=True, slots=True)

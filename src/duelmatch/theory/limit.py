@@ -7,8 +7,10 @@ stops before T* kl(delta, 1 - delta) duels on average (Garivier and Kaufmann 201
 
     T* = min over omega of max over B != A of [sum_pair c_pair(A, B)^2 / omega_pair] / (2 D(A, B)^2).
 
-This is the form for noise of variance 1/4, which a duel has at p = 1/2. Lopsided duels tell more than that,
-so on instances with probabilities near 0 or 1 an algorithm may do with fewer.
+This is the **near-even form**, for noise of variance 1/4, which a duel has at p = 1/2. Lopsided duels tell
+more than that, so on instances with probabilities near 0 or 1 an algorithm may do with fewer, and this is a
+yardstick, not a bound. The **exact form**, with the divergence of a coin in place of a square, is a proven
+lower bound (:mod:`duelmatch.theory.divergence`). It is never larger, and takes longer to compute.
 
 For Condorcet, delta-correct means on every instance, whether it has a winner or not: a matching that is not
 the winner is named at most delta often. An algorithm that may take a winner for granted can do with fewer,
@@ -28,6 +30,7 @@ import heapq
 from dataclasses import dataclass
 from itertools import count
 from math import log
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,6 +41,9 @@ from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.assignment import allowed_edges, best_matching, usable_edges
 from duelmatch.matchings.counting import edge_marginals
 from duelmatch.preferences import TIE, Criterion, Pair, Preferences
+from duelmatch.theory.divergence import exact_limit
+
+Form = Literal["near-even", "exact"]
 
 ACCURACY = 1e-6
 """Relative distance between the two bounds on T* at which the search ends."""
@@ -69,24 +75,46 @@ def binary_divergence(delta: float) -> float:
     return 0.0 if delta >= 0.5 else (1 - 2 * delta) * log((1 - delta) / delta)
 
 
-def lower_bound(preferences: Preferences, criterion: Criterion, delta: float) -> float:
-    """Return the information limit in duels; infinite if the winner is tied, 0 if there is no choice."""
-    divergence = binary_divergence(delta)
-    return information_limit(preferences, criterion).lower * divergence if divergence else 0.0
+def lower_bound(
+    preferences: Preferences, criterion: Criterion, delta: float, form: Form = "near-even"
+) -> float:
+    """Return the information limit in duels; infinite if the winner is tied, 0 if there is no choice.
 
-
-def information_limit(preferences: Preferences, criterion: Criterion) -> InformationLimit:
-    """Compute T* and the allocation of duels that attains it.
+    ``near-even`` counts every duel as if it were nearly even; ``exact`` is what no delta-correct algorithm
+    can do without, on average. The two agree where all probabilities are close to 1/2.
 
     :raises ProblemError: for the criterion ``condorcet`` if there is no Condorcet winner.
     """
+    divergence = binary_divergence(delta)
+    if form not in ("near-even", "exact"):
+        raise ProblemError(f"The form must be 'near-even' or 'exact', not {form!r:.50}.")
+    limit, rivals = _limit_and_rivals(preferences, criterion)
+    if divergence == 0:
+        return 0.0
+    if form == "exact" and 0 < limit.lower < float("inf"):
+        return exact_limit(preferences, criterion, rivals) * divergence
+    return limit.lower * divergence
+
+
+def information_limit(preferences: Preferences, criterion: Criterion) -> InformationLimit:
+    """Compute T* of the near-even form, and the allocation of duels that attains it.
+
+    :raises ProblemError: for the criterion ``condorcet`` if there is no Condorcet winner.
+    """
+    return _limit_and_rivals(preferences, criterion)[0]
+
+
+def _limit_and_rivals(
+    preferences: Preferences, criterion: Criterion
+) -> tuple[InformationLimit, list[Indices]]:
+    """Return T* and the rivals that settle it."""
     graph = preferences.problem.graph
     winner, deficits, squares = design(preferences, criterion)
     rivals = _first_rivals(graph, winner, deficits)
     if not rivals:
-        return InformationLimit(0.0, 0.0, {})
+        return InformationLimit(0.0, 0.0, {}), rivals
     if min(deficits[rival].sum() for rival in rivals) <= graph.positions * TIE:
-        return InformationLimit(float("inf"), float("inf"), {})
+        return InformationLimit(float("inf"), float("inf"), {}), rivals
     for _ in range(MOST_ROUNDS):
         costs = np.stack([_costs(squares, deficits, rival) for rival in rivals])
         lower, omega = balanced_allocation(costs)
@@ -95,7 +123,7 @@ def information_limit(preferences: Preferences, criterion: Criterion) -> Informa
         upper, rival = hardest_rival(graph, winner, spread, deficits, at_least=lower)
         if rival is None or upper <= lower * (1 + ACCURACY):
             shares = {_name(preferences, pair): float(omega[pair]) for pair in np.flatnonzero(omega > 0)}
-            return InformationLimit(lower, max(lower, upper), shares)
+            return InformationLimit(lower, max(lower, upper), shares), rivals
         rivals.append(rival)
     raise DuelmatchError(f"The information limit did not settle in {MOST_ROUNDS} rounds.")
 
@@ -116,9 +144,10 @@ def design(preferences: Preferences, criterion: Criterion) -> tuple[Indices, Vec
 
 def condorcet_coefficients(graph: Graph, champion: Indices) -> csr_array:
     """Return c_pair(champion, b) per edge b: 1 on the pair of b and the champion's edge."""
-    rivals = np.setdiff1d(np.arange(graph.edges), champion)
-    own = champion[graph.edge_position[rivals]]
-    columns = graph.pair_table.number(own, rivals)
+    table = graph.pair_table
+    chosen = np.isin(np.arange(graph.edges), champion)
+    columns = np.flatnonzero(chosen[table.first] | chosen[table.second])
+    rivals = np.where(chosen[table.first], table.second, table.first)[columns]
     return csr_array((np.ones(len(rivals)), (rivals, columns)), shape=(graph.edges, graph.pairs))
 
 

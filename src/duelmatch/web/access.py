@@ -1,10 +1,10 @@
-"""Who asks: the token of a link, as ``Authorization: Bearer`` or in its cookie, and what it allows.
+"""Who is calling: the token of a link, as ``Authorization: Bearer`` or in a cookie, and what it allows.
 
-One browser can hold several links of one study: the organiser may vote, too. So what an operation is for
-decides which of them counts.
+One browser can hold several links of one study, as an organiser may vote, too. The operation decides which of
+them counts.
 
-What does not wait for the database is ``async``: FastAPI runs everything else in a thread of its own, and
-going there and back takes longer than what is done there.
+Dependencies that do not wait for the database are ``async``: FastAPI runs all others in a worker thread, and
+the way there and back takes longer than the work.
 """
 
 from __future__ import annotations
@@ -15,85 +15,111 @@ from typing import Annotated
 
 from fastapi import Depends, HTTPException, Path, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from fastapi.security.utils import get_authorization_scheme_param
 
-from duelmatch.studies import Store, Study
-from duelmatch.studies.keys import Access, Role
+from duelmatch.errors import NotThereError
+from duelmatch.studies import Access, Role, Store, Study
 from duelmatch.web.config import Config
 from duelmatch.web.cookies import remembered
 
 _bearer = HTTPBearer(auto_error=False, description="The token of an organiser's, a voter's or an open link.")
 ROLES: tuple[Role, ...] = ("organiser", "voter", "open")
 
-StudyId = Annotated[str, Path(description="The id of the study.", pattern="^[0-9a-f]{16}$")]
+STUDY_ID = "^[0-9a-f]{16}$"
+StudyId = Annotated[str, Path(description="The id of the study.", pattern=STUDY_ID)]
 Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 
+ONLY_VOTERS = "Only a voter can do this."
 
-async def the_store(request: Request) -> Store:
+
+def no_access() -> HTTPException:
+    """Return the refusal of callers without a link; they do not learn whether the study exists."""
+    return HTTPException(
+        401, "A valid link for this study is needed.", headers={"WWW-Authenticate": "Bearer"}
+    )
+
+
+def bearer_token(request: Request) -> str | None:
+    """Return the token in the header, if there is one."""
+    scheme, token = get_authorization_scheme_param(request.headers.get("authorization"))
+    return token.strip() if scheme.lower() == "bearer" else None
+
+
+def access_of(request: Request, store: Store, study: str) -> dict[Role, Access]:
+    """Return what the caller may do in a study, by role.
+
+    :raises HTTPException: 401 if that is nothing.
+    """
+    shown = bearer_token(request)
+    tokens = [remembered(request, study, role) for role in ROLES] if shown is None else [shown]
+    found = [store.access(token) for token in tokens if token]
+    allowed = {access.role: access for access in found if access is not None and access.study == study}
+    if not allowed:
+        raise no_access()
+    try:
+        store.study(study)  # from here on it is in memory
+    except NotThereError:
+        raise no_access() from None
+    return allowed
+
+
+async def get_store(request: Request) -> Store:
     """Return the store of the application."""
     store: Store = request.app.state.store
     return store
 
 
-def all_access(
-    study: StudyId, request: Request, store: Annotated[Store, Depends(the_store)], credentials: Credentials
-) -> Mapping[str, Access]:
-    """Return what the caller may do in this study; who may do nothing does not learn whether it is there."""
-    if credentials:
-        tokens: list[str | None] = [credentials.credentials]
-    else:
-        tokens = [remembered(request, study, role) for role in ROLES]
-    found = [store.access(token) for token in tokens if token]
-    allowed: dict[str, Access] = {
-        access.role: access for access in found if access is not None and access.study == study
-    }
-    if not allowed:
-        raise HTTPException(
-            401, "A valid link for this study is needed.", headers={"WWW-Authenticate": "Bearer"}
-        )
-    store.study(study)  # read here, where waiting is no harm; after this it is remembered
-    return allowed
+GetStore = Annotated[Store, Depends(get_store)]
 
 
-AllAccess = Annotated[Mapping[str, Access], Depends(all_access)]
+def get_access(
+    study: StudyId, request: Request, store: GetStore, _documented: Credentials
+) -> Mapping[Role, Access]:
+    """Return what the caller may do in this study."""
+    return access_of(request, store, study)
 
 
-async def the_study(study: StudyId, access: AllAccess, store: Annotated[Store, Depends(the_store)]) -> Study:
+GetAccess = Annotated[Mapping[Role, Access], Depends(get_access)]
+
+
+async def get_study(study: StudyId, access: GetAccess, store: GetStore) -> Study:
     """Return the study that the caller has access to."""
     return store.study(study)
 
 
-async def the_voter(access: AllAccess) -> int:
-    """Return the number of the voter who asks."""
+async def calling_voter(access: GetAccess) -> str:
+    """Return the id of the voter who is calling."""
     if "voter" not in access or access["voter"].voter is None:
-        raise HTTPException(403, "Only a voter can do this.")
+        raise HTTPException(403, ONLY_VOTERS)
     return access["voter"].voter
 
 
-async def an_organiser(access: AllAccess) -> None:
-    """Refuse everybody else."""
+async def organiser_link(access: GetAccess) -> str:
+    """Return the id of the organiser's link, which the log names; refuse all others."""
     if "organiser" not in access:
         raise HTTPException(403, "Only the organiser can do this.")
+    return access["organiser"].link
 
 
-async def an_invited(access: AllAccess) -> None:
-    """Refuse who has no open link."""
+async def require_open_link(access: GetAccess) -> None:
+    """Refuse callers without an open link."""
     if "open" not in access:
         raise HTTPException(403, "Only an open link lets people join.")
 
 
-async def a_creator(request: Request, credentials: Credentials) -> None:
-    """Refuse who may not begin studies on this server."""
+async def require_creator(request: Request, credentials: Credentials) -> None:
+    """Refuse callers who may not create studies on this server."""
     config: Config = request.app.state.config
     if config.create == "nobody":
-        raise HTTPException(403, "Studies are begun on the command line of this server only.")
+        raise HTTPException(403, "Studies are created on the command line of this server only.")
     if config.create == "key":
         given = credentials.credentials if credentials else ""
         if not config.create_key or not hmac.compare_digest(given.encode(), config.create_key.encode()):
             raise HTTPException(
-                401, "The key for beginning studies is needed.", headers={"WWW-Authenticate": "Bearer"}
+                401, "The key for creating studies is needed.", headers={"WWW-Authenticate": "Bearer"}
             )
 
 
-TheStore = Annotated[Store, Depends(the_store)]
-TheStudy = Annotated[Study, Depends(the_study)]
-TheVoter = Annotated[int, Depends(the_voter)]
+GetStudy = Annotated[Study, Depends(get_study)]
+CallingVoter = Annotated[str, Depends(calling_voter)]
+OrganiserLink = Annotated[str, Depends(organiser_link)]

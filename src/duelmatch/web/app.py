@@ -5,22 +5,23 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from fastapi import FastAPI, HTTPException, Request
+from fastapi import APIRouter, FastAPI, HTTPException, Request
 from fastapi.responses import PlainTextResponse
+from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 
 from duelmatch.studies import Store
 from duelmatch.version import __version__
-from duelmatch.web import api, events, pages, problems
-from duelmatch.web.access import TheStore
+from duelmatch.web import creating, events, organising, pages, problems, voting
+from duelmatch.web.access import GetStore
+from duelmatch.web.cache import StudyCache
 from duelmatch.web.config import Config
 from duelmatch.web.guard import Guard
-from duelmatch.web.lane import Lane
 from duelmatch.web.limits import BodyLimit
-from duelmatch.web.memory import Memory
+from duelmatch.web.metrics import Metrics, RequestLog
+from duelmatch.web.problems import documented
 from duelmatch.web.proxies import FORWARDED
 from duelmatch.web.rates import RateLimit
-from duelmatch.web.watching import Metrics, Watch
 
 LARGEST_BODY = 1_000_000
 """Bytes: a problem with its texts."""
@@ -32,7 +33,7 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     app = FastAPI(
         title="duelmatch",
         version=__version__,
-        description="Live studies: who should fill which position, from head-to-head duels.",
+        description="Live studies: who should fill which position, from head-to-head questions.",
         openapi_url="/api/v1/openapi.json",
         docs_url=None,
         redoc_url=None,
@@ -41,24 +42,30 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     app.state.store = store
     app.state.config = config
     app.state.metrics = Metrics()
-    app.state.feeds = Memory(events.Feed)
-    app.state.streams = events.Streams()
+    app.state.bridge = None
+    app.state.watched = StudyCache(events.WatchedStudy)
+    app.state.streams = events.StreamCount()
     app.state.stopping = False
     app.state.preparing = None
     problems.install(app, pages.refusal_page)
-    app.include_router(api.router)
-    app.include_router(events.router)
+    refusals = documented(400, 403, 413, 422, 429, 503)
+    described = voting.direct_routes("/api/v1", refusals)
+    served = [Route(route.path, route.endpoint, methods=["POST"]) for route in described]
+    app.router.routes[:0] = [*served, *described]
+    api = APIRouter(prefix="/api/v1", responses=refusals)
+    for part in (voting.router, organising.router, creating.router, events.router):
+        api.include_router(part)
+    app.include_router(api)
     app.include_router(pages.router)
     app.mount("/static", StaticFiles(directory=pages.STATIC))
     app.add_api_route("/healthz", _alive, include_in_schema=False)
     app.add_api_route("/readyz", _ready, include_in_schema=False)
     app.add_api_route("/metrics", _metrics, include_in_schema=False)
-    app.add_middleware(Lane)
     app.add_middleware(BodyLimit, largest=LARGEST_BODY)
     if config.rates is not None:
         app.add_middleware(RateLimit, rates=config.rates)
     app.add_middleware(Guard)
-    app.add_middleware(Watch, metrics=app.state.metrics)
+    app.add_middleware(RequestLog, metrics=app.state.metrics)
     _describe_problems(app)
     return app
 
@@ -67,8 +74,8 @@ async def _alive() -> PlainTextResponse:
     return PlainTextResponse("alive\n")
 
 
-def _ready(request: Request, store: TheStore) -> PlainTextResponse:
-    """Say whether all is prepared, and the database answers; if not, that is refused as anywhere else."""
+def _ready(request: Request, store: GetStore) -> PlainTextResponse:
+    """Say whether everything is prepared and the database answers."""
     preparing: threading.Thread | None = request.app.state.preparing
     if preparing is not None and preparing.is_alive():
         raise HTTPException(503, "The server is getting ready.")
@@ -78,16 +85,16 @@ def _ready(request: Request, store: TheStore) -> PlainTextResponse:
 
 
 async def _metrics(request: Request) -> PlainTextResponse:
-    """Say how often what was asked and how long it took, for Prometheus."""
+    """Return request counts and latencies, for Prometheus."""
     config: Config = request.app.state.config
     metrics: Metrics = request.app.state.metrics
-    if config.metrics == "local" and not _is_here(request):
+    if config.metrics == "local" and not _is_local(request):
         raise HTTPException(404, "Not Found")
     return PlainTextResponse(metrics.text(), media_type="text/plain; version=0.0.4")
 
 
-def _is_here(request: Request) -> bool:
-    """Whether who calls is on this machine, and no proxy is in between: that would be on it for anybody."""
+def _is_local(request: Request) -> bool:
+    """Whether the client connects from this host, and not through a proxy, which does so for anybody."""
     if any(name in request.headers for name in FORWARDED):
         return False
     return request.client is not None and request.client.host in ("127.0.0.1", "::1")

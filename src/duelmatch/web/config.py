@@ -8,7 +8,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """So many requests a second in the long run, and so many at once."""
+    """Sustained rate, in requests per second, and burst size."""
 
     per_second: float
     burst: float
@@ -16,12 +16,11 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """How often somebody may call: one link, one address, and one address doing what costs more.
+    """Rate limits: per link, per address, and per address for what costs more.
 
-    That is beginning new studies (``create``), having one read or estimated (``read``) and joining by an
-    open link (``join``).
-    Many voters can share an address, such as those in one hall; so what an address may do is far more than
-    what a voter may.
+    That is creating studies (``create``), having a problem read or estimated (``read``), and joining by an
+    open link (``join``). Many voters can share an address, such as those in one hall, so the limit of an
+    address is far above that of a link.
     """
 
     link: Rate = Rate(10, 60)
@@ -33,12 +32,12 @@ class Rates:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """How a server is set up.
+    """The configuration of a server.
 
-    ``create``: who may begin a study over HTTP: anybody, whoever has the ``create_key``, or nobody, so that
-    only the command line does. ``rates``: None for no limits. ``metrics``: whether they are for programs
-    on this machine only, or for anybody. ``streams`` and ``streams_per_link``: how many streams of events
-    there may be at once in this process, and for one link.
+    ``create``: who may create a study over HTTP: anybody, whoever has the ``create_key``, or nobody (then
+    only the command line does). ``rates``: None for no rate limits. ``metrics``: whether they are served to
+    this host only, or to anybody. ``streams`` and ``streams_per_link``: how many event streams may be open at
+    once in this process, and for one link.
     """
 
     create: Literal["anybody", "key", "nobody"] = "anybody"

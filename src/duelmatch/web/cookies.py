@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from fastapi import Request, Response
 
-from duelmatch.studies.keys import Role
+from duelmatch.studies import Role
 
 MOST_REMEMBERED = 50
 """Tokens of a browser that are looked at on the first page."""

@@ -1,4 +1,4 @@
-"""A study to watch: a bundled example, and voters who answer it by its known preferences."""
+"""A study to watch: a bundled example, and simulated voters who answer it by its known preferences."""
 
 from __future__ import annotations
 
@@ -6,33 +6,33 @@ import random
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 
 from duelmatch.errors import DuelmatchError
-from duelmatch.explorers.catalogue import preferred
 from duelmatch.instances import example
 from duelmatch.preferences import Preferences
 from duelmatch.studies import Question, Settings, Store, Study
 
 EXAMPLE = "lineup"
-NAMES = ("Ada", "Ben", "Cleo", "Dev", "Ema", "Finn", "Gus", "Hana")
+VOTERS = 8
+"""How many of the crowd are voting at the same time."""
+
 PAUSE = 0.8
 """Seconds that a simulated voter takes for an answer, more or less."""
 
 
-def begin(store: Store) -> Study:
-    """Begin the study."""
-    problem = example(EXAMPLE).problem
-    return store.create(problem, Settings(preferred("condorcet"), delta=0.05), "Who plays when?")
+def create_demo(store: Store) -> Study:
+    """Create the study."""
+    return store.create(example(EXAMPLE).problem, Settings("condorcet", delta=0.05), "Who plays when?")
 
 
 @contextmanager
-def voters(study: Study, pause: float = PAUSE) -> Iterator[list[threading.Thread]]:
-    """Let simulated voters vote until the study is done, or this ends."""
+def simulated_voters(study: Study, pause: float = PAUSE) -> Iterator[list[threading.Thread]]:
+    """Let simulated voters come, answer their ballots and go, until the study is done or this ends."""
     stop = threading.Event()
-    preferences = example(EXAMPLE)
+    preferences, numbers = example(EXAMPLE), count(1)
     threads = [
-        threading.Thread(target=_vote, args=(study, preferences, study.add_voter(name), pause, stop))
-        for name in NAMES
+        threading.Thread(target=_vote, args=(study, preferences, numbers, pause, stop)) for _ in range(VOTERS)
     ]
     for thread in threads:
         thread.start()
@@ -44,15 +44,23 @@ def voters(study: Study, pause: float = PAUSE) -> Iterator[list[threading.Thread
             thread.join()
 
 
-def _vote(study: Study, preferences: Preferences, voter: int, pause: float, stop: threading.Event) -> None:
-    chance = random.Random(voter)
+def _vote(
+    study: Study, preferences: Preferences, numbers: Iterator[int], pause: float, stop: threading.Event
+) -> None:
+    voter, chance = None, random.Random()
     while not stop.wait(chance.uniform(0.5, 1.5) * pause):
         try:
+            if voter is None:
+                number = next(numbers)
+                voter, chance = study.add_voter(f"Voter {number}"), random.Random(number)
             asked = study.ask(voter)
             if isinstance(asked, Question):
-                wins = preferences.probability(asked.position, asked.left, asked.right)
-                study.tell(voter, asked.number, asked.left if chance.random() < wins else asked.right)
-            elif asked.reason in ("done", "all yours", "budget"):
+                first, second = asked.candidates
+                wins = preferences.probability(asked.position, first, second)
+                study.tell(voter, asked.number, first if chance.random() < wins else second)
+            elif asked.reason in ("done", "budget"):
                 return
+            elif asked.reason in ("all yours", "late", "left"):
+                voter = None  # the next one comes
         except DuelmatchError:
-            continue  # somebody dropped the candidate, closed the study or struck the voter out: look again
+            voter = None  # struck, or the candidate was dropped meanwhile

@@ -14,16 +14,16 @@ from starlette.concurrency import run_in_threadpool
 from starlette.types import Receive, Scope, Send
 
 from duelmatch.studies import Study
-from duelmatch.web.access import AllAccess, TheStudy
+from duelmatch.web.access import ROLES, GetAccess, GetStudy
 from duelmatch.web.config import Config
 from duelmatch.web.models import Progress
 from duelmatch.web.problems import documented
 
 LOOK_EVERY = 1.0
-"""Seconds. Other processes write to the same log, so it is looked at, not listened to."""
+"""Seconds. Other processes write to the same log, so it is polled."""
 
-BREATHE_EVERY = 15
-"""Looks without news until something is sent anyway, so that nobody takes the connection for dead."""
+KEEP_ALIVE_EVERY = 15
+"""Looks without news until something is sent anyway, so that no proxy closes the connection."""
 
 CHECK_EVERY = 10
 """Looks until it is asked again whether the link still works."""
@@ -31,7 +31,7 @@ CHECK_EVERY = 10
 TOO_MANY_OF_LINK = "This link is being watched in too many places. Close some of them, then try again."
 TOO_MANY = "Too many people watch studies on this server right now. Ask for the progress instead."
 
-router = APIRouter(prefix="/api/v1/studies/{study}", responses=documented(401, 403, 404, 422, 429, 503))
+router = APIRouter(prefix="/studies/{study}", responses=documented(401, 404))
 
 
 @router.get(
@@ -40,39 +40,39 @@ router = APIRouter(prefix="/api/v1/studies/{study}", responses=documented(401, 4
     response_class=StreamingResponse,
     responses={200: {"content": {"text/event-stream": {}}, "description": "Events called progress"}},
 )
-async def events(study: TheStudy, access: AllAccess, request: Request) -> StreamingResponse:
+async def events(study: GetStudy, access: GetAccess, request: Request) -> StreamingResponse:
     """Send the progress now, and whenever something has happened; until the link is revoked."""
-    state, keys = request.app.state, [allowed.key for allowed in access.values()]
-    key = next(access[role].key for role in ("voter", "organiser", "open") if role in access)
-    state.streams.begin(key, state.config)
-    feed = state.feeds.of(study)
+    state, links = request.app.state, [allowed.link for allowed in access.values()]
+    link = next(allowed.link for role in ROLES if (allowed := access.get(role)) is not None)
+    state.streams.begin(link, state.config)
+    watched = state.watched.get(study)
     return _Stream(
-        lambda: state.streams.end(key),
-        _progress_of(feed, lambda: any(study.works(key) for key in keys), lambda: bool(state.stopping)),
+        lambda: state.streams.end(link),
+        _progress_of(watched, lambda: any(study.works(each) for each in links), lambda: bool(state.stopping)),
         media_type="text/event-stream",
         headers={"Cache-Control": "no-store"},
     )
 
 
-class Streams:
-    """How many streams there are, for each link."""
+class StreamCount:
+    """How many event streams are open, by link."""
 
     def __init__(self) -> None:
         self._of_link: Counter[str] = Counter()
 
-    def begin(self, key: str, config: Config) -> None:
+    def begin(self, link: str, config: Config) -> None:
         """Count one more, unless there are too many."""
-        if self._of_link[key] >= config.streams_per_link:
+        if self._of_link[link] >= config.streams_per_link:
             raise HTTPException(429, TOO_MANY_OF_LINK, {"Retry-After": "60"})
         if self._of_link.total() >= config.streams:
             raise HTTPException(429, TOO_MANY, {"Retry-After": "60"})
-        self._of_link[key] += 1
+        self._of_link[link] += 1
 
-    def end(self, key: str) -> None:
+    def end(self, link: str) -> None:
         """Count one less."""
-        self._of_link[key] -= 1
-        if not self._of_link[key]:
-            del self._of_link[key]
+        self._of_link[link] -= 1
+        if not self._of_link[link]:
+            del self._of_link[link]
 
 
 class _Stream(StreamingResponse):
@@ -89,8 +89,8 @@ class _Stream(StreamingResponse):
             self._ended()
 
 
-class Feed:
-    """Looks at a study for all who watch it in this process, however many they are."""
+class WatchedStudy:
+    """Polls a study once for everybody who watches it in this process."""
 
     def __init__(self, study: Study) -> None:
         self._study = study
@@ -99,26 +99,26 @@ class Feed:
         self._looked = 0.0
 
     async def progress(self) -> Progress:
-        """Return how far the study has come, as somebody saw it just now."""
+        """Return how far the study has come, at most LOOK_EVERY seconds ago."""
         async with self._lock:
             if self._latest is None or monotonic() - self._looked > 0.9 * LOOK_EVERY:
-                head = await run_in_threadpool(self._study.head)
-                if self._latest is None or head != self._latest.entries:
-                    self._latest = Progress.of(await run_in_threadpool(self._study.status))
+                end = await run_in_threadpool(self._study.end)
+                if self._latest is None or end != self._latest.entries:
+                    self._latest = Progress.of_status(await run_in_threadpool(self._study.status))
                 self._looked = monotonic()
             return self._latest
 
 
 async def _progress_of(
-    feed: Feed, works: Callable[[], bool], stopping: Callable[[], bool] = lambda: False
+    watched: WatchedStudy, works: Callable[[], bool], stopping: Callable[[], bool] = lambda: False
 ) -> AsyncIterator[str]:
     seen, quiet, looks = 0, 0, 0
     while not stopping():
-        progress = await feed.progress()
+        progress = await watched.progress()
         if progress.entries != seen:
             seen, quiet = progress.entries, 0
             yield f"id: {seen}\nevent: progress\ndata: {progress.model_dump_json()}\n\n"
-        elif quiet == BREATHE_EVERY:
+        elif quiet == KEEP_ALIVE_EVERY:
             quiet = 0
             yield ": still here\n\n"
         looks += 1

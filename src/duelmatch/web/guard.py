@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from duelmatch.web.problems import refusal
@@ -35,6 +35,11 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
+_ENCODED = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+_NO_CACHE, _NO_STORE = (b"cache-control", b"no-cache"), (b"cache-control", b"no-store")
+_HTTPS_ONLY = (b"strict-transport-security", b"max-age=31536000")
+"""As they are sent: encoding them for every response would take a tenth of the time of a vote."""
+
 SAFE = ("GET", "HEAD", "OPTIONS")
 FOREIGN = "This request comes from another site, so it was refused."
 
@@ -53,13 +58,13 @@ class Guard:
 
         async def safely(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers[name] = value
-                kept = "no-cache" if scope["path"].startswith("/static/") else "no-store"
-                headers.setdefault("Cache-Control", kept)
+                own = message.get("headers", ())
+                added = list(_ENCODED)
+                if not any(name.lower() == b"cache-control" for name, _ in own):
+                    added.append(_NO_CACHE if scope["path"].startswith("/static/") else _NO_STORE)
                 if scope["scheme"] == "https":
-                    headers["Strict-Transport-Security"] = "max-age=31536000"
+                    added.append(_HTTPS_ONLY)
+                message["headers"] = [*own, *added]
             await send(message)
 
         if scope["method"] not in SAFE and not is_our_own(Headers(scope=scope)):

@@ -7,8 +7,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from duelmatch.web.problems import refusal
 
-PATIENCE = 16
-"""How many times what is allowed is read and thrown away: who is still sending would not read a refusal."""
+DRAINED = 16
+"""Drain up to this multiple of the limit before answering 413: clients read when they have sent."""
 
 
 class BodyLimit:
@@ -26,8 +26,8 @@ class BodyLimit:
             return
         announced = dict(scope["headers"]).get(b"content-length", b"0")
         if announced.isdigit() and int(announced) > self._largest:
-            if int(announced) <= PATIENCE * self._largest:
-                await self._throw_away(receive)
+            if int(announced) <= DRAINED * self._largest:
+                await self._drain(receive)
             await refusal(413, self._detail, {"Connection": "close"})(scope, receive, send)
             return
         size = 0
@@ -38,16 +38,16 @@ class BodyLimit:
             size += len(message.get("body", b""))
             if size > self._largest:
                 if message.get("more_body"):
-                    await self._throw_away(receive)
+                    await self._drain(receive)
                 raise HTTPException(413, self._detail, {"Connection": "close"})
             return message
 
         await self._app(scope, counted, send)
 
-    async def _throw_away(self, receive: Receive) -> None:
+    async def _drain(self, receive: Receive) -> None:
         """Read the rest of a body, unless there is no end of it."""
         size = 0
-        while size <= PATIENCE * self._largest:
+        while size <= DRAINED * self._largest:
             message = await receive()
             size += len(message.get("body", b""))
             if not message.get("more_body"):

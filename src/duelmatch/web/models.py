@@ -2,26 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from duelmatch import studies
 from duelmatch.problem import LONGEST_NAME
-from duelmatch.studies import Question, Receipt, Status
-from duelmatch.studies.study import LONGEST_REASON
-from duelmatch.studies.texts import LARGEST_NUMBER
-from duelmatch.studies.values import Reason
+from duelmatch.studies import LARGEST_NUMBER, LARGEST_WEIGHT, LONGEST_REASON, Phase, Reason, Role, Status
+
+MOST_VOTERS = 1_000
+"""Named voters of a new study."""
+
+LARGEST_QUESTION = 10
+"""Candidates that are compared in one question."""
+
+LONGEST_TEXT = 10_000
 
 Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
+VoterId = Annotated[str, Field(pattern="^[0-9a-f]{16}$", description="Random; the log has no names.")]
 Edge = Annotated[list[str], Field(min_length=2, max_length=2, description="A candidate and a position.")]
+Group = Annotated[list[Name], Field(min_length=1, max_length=LARGEST_QUESTION)]
+Said = Name | None | Annotated[list[Name | Group], Field(min_length=1, max_length=LARGEST_QUESTION)]
+Ranking = Annotated[
+    list[list[str]],
+    Field(description="Groups of candidates, best first; within a group there is no difference."),
+]
 
 
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+class NewVoter(_Strict):
+    """A voter to add."""
+
+    name: Name | None = None
+    weight: int = Field(default=1, ge=1, le=LARGEST_WEIGHT, description="Votes of this judge, in a panel.")
+    conflicts: list[Name] = Field(
+        default=[], max_length=1_000, description="Candidates whom this judge does not judge, in a panel."
+    )
+
+
 class NewStudy(_Strict):
-    """A problem as in a file, how to ask, and a name."""
+    """A problem as in a file, who decides, how to ask, and a name."""
 
     name: Name
     problem: dict[str, Any] = Field(
@@ -29,58 +53,92 @@ class NewStudy(_Strict):
         examples=[{"candidates": ["ann", "bob"], "positions": ["chair"]}],
     )
     settings: dict[str, Any] = Field(
-        description="The algorithm and whatever should differ from the defaults.",
-        examples=[{"algorithm": "car-cond", "delta": 0.05}],
+        default={},
+        description=(
+            "Whatever should differ from the defaults. Without an algorithm, named voters are a panel, "
+            "and others a crowd."
+        ),
+        examples=[{"algorithm": "condorcet", "delta": 0.05}],
+    )
+    voters: list[NewVoter] = Field(
+        default=[], max_length=MOST_VOTERS, description="Those who decide, if they are known."
     )
 
 
-class Written(_Strict):
-    """The text of a problem's file, and what the file's name ends in."""
+class ProblemText(_Strict):
+    """The text of a problem's file, and the suffix of the file's name."""
 
     text: str = Field(max_length=500_000)
     layout: Literal["yaml", "json", "csv"] = "yaml"
 
 
-class Read(BaseModel):
+class ReadProblem(BaseModel):
     """A problem as the other operations take it."""
 
     problem: dict[str, Any]
 
 
 class Estimate(BaseModel):
-    """How many votes to expect."""
+    """How many answers to expect; null if that is too many to tell."""
 
-    votes: int | None
+    answers: int | None
 
 
 class NewName(_Strict):
-    """What a copy is to be called."""
+    """Another name."""
 
     name: Name
 
 
-class NewVoter(_Strict):
-    """A voter to add."""
-
-    name: Name | None = None
-
-
 class Answer(_Strict):
-    """The better candidate, or null for a tie."""
+    """The better candidate, null for no difference, or a ranking: best first, equals in a list."""
 
-    winner: Name | None
+    answer: Said = Field(examples=["ann", None, ["ann", ["bob", "cyd"]]])
+
+    @property
+    def said(self) -> str | list[str | tuple[str, ...]] | None:
+        """The answer as the library takes it."""
+        if not isinstance(self.answer, list):
+            return self.answer
+        return [group if isinstance(group, str) else tuple(group) for group in self.answer]
+
+
+class Correction(Answer):
+    """What the answer should have been."""
+
+    clerical: bool = Field(
+        default=False,
+        description=(
+            "The answer was written down wrongly, and is corrected without regard to results. In a crowd "
+            "only such a correction reaches the proof."
+        ),
+    )
 
 
 class Undo(_Strict):
-    """Which answer to take back: the one to this duel, if it is the last."""
+    """Which answer to take back: the one to this question, if it is the last."""
 
     number: int = Field(ge=1, le=LARGEST_NUMBER)
 
 
 class Skip(_Strict):
-    """Why a duel is skipped."""
+    """Why a question is skipped."""
 
     reason: str = Field(default="", max_length=LONGEST_REASON)
+
+
+class Leave(_Strict):
+    """What becomes of the opinions that a judge has not given."""
+
+    open_answers: Literal["open", "dropped"] = Field(
+        default="open", description="They stay open, or are not counted at all."
+    )
+
+
+class Conflicts(_Strict):
+    """Candidates whom a judge does not judge any more."""
+
+    candidates: list[Name] = Field(min_length=1, max_length=1_000)
 
 
 class Candidate(_Strict):
@@ -89,18 +147,53 @@ class Candidate(_Strict):
     candidate: Name
 
 
-class Created(BaseModel):
-    """A new study and the organiser's token, which is shown once."""
+Text = Annotated[str, Field(max_length=LONGEST_TEXT)]
 
-    study: str
-    organiser_token: str
+
+class Details(_Strict):
+    """What voters see; null or an empty text takes it away."""
+
+    title: Text | None = None
+    text: Text | None = None
+    picture: Text | None = None
+    link: Text | None = None
+
+    @property
+    def given(self) -> dict[str, str | None]:
+        """Only what was sent."""
+        return {name: getattr(self, name) or None for name in self.model_fields_set}
+
+
+class NewCandidate(_Strict):
+    """A late candidate."""
+
+    candidate: Name
+    positions: list[Name] = Field(min_length=1, max_length=1_000)
+    details: Details = Details()
+
+
+class Edit(_Strict):
+    """Changes of texts: the study's name, and details of candidates and positions by name."""
+
+    name: Name | None = None
+    candidates: dict[Name, Details] = Field(default={}, max_length=1_000)
+    positions: dict[Name, Details] = Field(default={}, max_length=1_000)
 
 
 class Invited(BaseModel):
-    """A voter's number and token, which is shown once."""
+    """A voter and the token of their link, which is shown once."""
 
-    voter: int
+    voter: VoterId
+    name: str | None = None
     token: str
+
+
+class Created(BaseModel):
+    """A new study, with the organiser's token and those of the voters, which are shown once."""
+
+    study: str
+    organiser_token: str
+    voters: list[Invited] = []
 
 
 class Token(_Strict):
@@ -113,67 +206,75 @@ class Link(BaseModel):
     """A link, without its secret."""
 
     id: str
-    role: Literal["organiser", "voter", "open"]
-    voter: int | None
+    role: Role
+    voter: VoterId | None
     created_at: float
     revoked: bool
 
 
 class Me(BaseModel):
-    """The voter who asks: how many of their answers there are, and the number of the duel answered last."""
+    """The calling voter: how many answers they have given, and to which question the last one was."""
 
-    voter: int
+    voter: VoterId
     answers: int
     last: int | None
 
 
-class Duel(BaseModel):
+class Question(BaseModel):
     """A question as it is to be shown, or why there is none."""
 
     number: int | None = None
     position: str | None = None
-    left: str | None = None
-    right: str | None = None
+    candidates: list[str] | None = Field(
+        default=None, description="In the order to show; two, or more to rank."
+    )
     expires_at: float | None = None
+    place: int | None = Field(default=None, description="Its place on the voter's ballot, from 1.")
+    of: int | None = Field(default=None, description="How many questions the ballot has.")
     reason: Reason | None = Field(default=None, description="Why there is no question.")
 
     @classmethod
-    def of(cls, question: Question) -> Duel:
+    def of_study(cls, asked: studies.Question | studies.Nothing) -> Question:
         """Show a question."""
+        if isinstance(asked, studies.Nothing):
+            return cls(reason=asked.reason)
         return cls(
-            number=question.number,
-            position=question.position,
-            left=question.left,
-            right=question.right,
-            expires_at=question.expires_at,
+            number=asked.number,
+            position=asked.position,
+            candidates=list(asked.candidates),
+            expires_at=asked.expires_at,
+            place=asked.place,
+            of=asked.of,
         )
 
 
-class Kept(BaseModel):
+class Receipt(BaseModel):
     """An answer that is on disk."""
 
     number: int
     position: str
-    winner: str
-    loser: str
-    tie: bool
+    answer: Ranking
+    winner: str | None = Field(description="The best one; null if several are.")
+    entry: int = Field(description="The number of its entry in the log.")
+    hash: str = Field(description="The hash of that entry: keep it to check later that it is still there.")
     repeated: bool = Field(description="It was there already, and this is what it was.")
 
     @classmethod
-    def of(cls, receipt: Receipt) -> Kept:
+    def of_study(cls, receipt: studies.Receipt) -> Receipt:
         """Show a receipt."""
         return cls(
             number=receipt.question,
             position=receipt.position,
+            answer=listed(receipt.answer),
             winner=receipt.winner,
-            loser=receipt.loser,
-            tie=receipt.tie,
+            entry=receipt.entry,
+            hash=receipt.hash,
             repeated=receipt.repeated,
         )
 
 
 class About(BaseModel):
-    """What there is to show of a study besides its duels."""
+    """What there is to show of a study besides its questions."""
 
     name: str
     problem: dict[str, Any] = Field(
@@ -187,76 +288,102 @@ class Progress(BaseModel):
     """How far a study has come."""
 
     name: str
-    state: Literal["open", "paused", "closed"]
+    phase: Phase
     done: bool
     entries: int
-    votes: int
+    answers: int = Field(description="Those that count.")
     voters: int
     open_questions: int
-    votes_left: int | None = Field(description="A rough estimate; null while the answers do not tell yet.")
+    answers_left: int | None = Field(description="A rough estimate; null while the answers do not tell yet.")
 
     @classmethod
-    def of(cls, status: Status) -> Progress:
+    def of_status(cls, status: Status) -> Progress:
         """Show the progress that a status tells."""
         return cls(
             name=status.name,
-            state=status.state,  # type: ignore[arg-type]
+            phase=status.phase,
             done=status.done,
             entries=status.entries,
-            votes=status.counted,
+            answers=status.counted,
             voters=status.voters,
             open_questions=status.open_questions,
-            votes_left=status.votes_left,
+            answers_left=status.answers_left,
         )
 
 
 class Outcome(BaseModel):
     """Who should fill what, and how sure that is."""
 
-    status: Literal["certified", "within_epsilon", "no_winner", "budget_spent"]
+    status: Literal[
+        "decided", "unbeaten", "tied", "certified", "within_epsilon", "no_winner", "budget_spent"
+    ] = Field(description="The first three are certain, of a panel; budget_spent: nothing is certain yet.")
     matching: dict[str, str] | None
-    error_allowed: float
+    error_allowed: float = Field(description="How often such a result may be wrong; 0 for a panel.")
+    shortfall: float | None = Field(
+        description="Of a panel: it is certain that no other is ahead by more than that per position."
+    )
     assuming: list[str] = Field(description="What the result takes for granted, as codes.")
     accepted: list[Edge]
     rejected: list[Edge]
     undecided: list[Edge]
     dropped: list[str]
+    entries: int = Field(description="How long the log was.")
+    hash: str = Field(description="The hash of its last entry.")
 
     @classmethod
-    def of(cls, status: Status) -> Outcome:
+    def of_status(cls, status: Status) -> Outcome:
         """Show the result that a status tells."""
         result, progress = status.result, status.progress
         return cls(
             status=result.status,
             matching=None if result.matching is None else dict(result.matching),
             error_allowed=result.delta,
-            assuming=[str(assumption) for assumption in result.assuming],
-            accepted=[list(edge) for edge in progress.accepted],
-            rejected=[list(edge) for edge in progress.rejected],
-            undecided=[list(edge) for edge in progress.undecided],
+            shortfall=result.shortfall,
+            assuming=[str(assumption) for assumption in status.assuming],
+            accepted=_edges(progress.accepted),
+            rejected=_edges(progress.rejected),
+            undecided=_edges(progress.undecided),
             dropped=list(status.dropped),
+            entries=status.entries,
+            hash=status.hash,
         )
 
 
-class VoteRow(BaseModel):
+class GivenAnswer(BaseModel):
     """An answer as the organiser sees it."""
 
     entry: int = Field(description="Its place in the log; ask for what came before it to page on.")
     at: float
-    voter: int
+    voter: VoterId
     question: int
     position: str
-    winner: str
-    loser: str
-    tie: bool
+    answer: Ranking
     struck: bool
     counts: bool
 
+    @classmethod
+    def of_study(cls, given: studies.GivenAnswer) -> GivenAnswer:
+        """Show an answer."""
+        names = ("entry", "at", "voter", "question", "position", "struck", "counts")
+        return cls(**{name: getattr(given, name) for name in names}, answer=listed(given.answer))
 
-class VoterRow(BaseModel):
+
+class Voter(BaseModel):
     """A voter as the organiser sees them."""
 
-    number: int
+    id: VoterId
     name: str | None
-    blocked: bool
+    weight: int
+    conflicts: list[str]
+    struck: bool
+    left: bool
     answers: int
+
+
+def listed(ranking: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Return a ranking as JSON has it."""
+    return [list(group) for group in ranking]
+
+
+def _edges(edges: Sequence[tuple[str, str]]) -> list[list[str]]:
+    return [list(edge) for edge in edges]

@@ -11,28 +11,23 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.templating import Jinja2Templates
 
-from duelmatch.explorers.catalogue import preferred
-from duelmatch.studies.keys import Access
-from duelmatch.studies.texts import LARGEST_NUMBER
+from duelmatch.studies import LARGEST_NUMBER, Access
 from duelmatch.version import __version__
-from duelmatch.web import words
-from duelmatch.web.access import AllAccess, TheStore, TheStudy, an_organiser
-from duelmatch.web.ballots import Ballots
+from duelmatch.web import wording
+from duelmatch.web.access import GetAccess, GetStore, GetStudy, organiser_link
+from duelmatch.web.answer_pages import AnswerPage
 from duelmatch.web.config import Config
 from duelmatch.web.cookies import all_remembered, remember
 from duelmatch.web.links import PATH
-from duelmatch.web.views import Dashboard, about, counted, percent
+from duelmatch.web.views import Dashboard
 
 STATIC = Path(__file__).with_name("static")
 templates = Jinja2Templates(directory=Path(__file__).with_name("templates"))
 templates.env.trim_blocks = templates.env.lstrip_blocks = True
 templates.env.globals["version"] = __version__
-templates.env.filters |= {"about": about, "counted": counted, "percent": percent}
+templates.env.filters |= {name: getattr(wording, name) for name in ("about", "counted", "percent", "points")}
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
-
-MOST_UNSEEN = 1000
-"""With more answers to go through, the page is there before what it shows."""
 
 NO_LINK = "This address does not work, or no longer. If somebody sent it to you, ask them for a new one."
 
@@ -46,7 +41,7 @@ REFUSALS = {
     422: ("There is nothing here", NO_LINK),
     503: ("Not right now", None),
 }
-"""What to say to people: a title, and a sentence where the usual one is for programs."""
+"""For people: a title, and a sentence where the usual one is meant for programs."""
 
 
 def page(request: Request, name: str, status: int = 200, **values: Any) -> Response:
@@ -61,7 +56,7 @@ def refusal_page(request: Request, status: int, detail: str) -> Response:
 
 
 @router.get("/")
-def home(request: Request, store: TheStore) -> Response:
+def home(request: Request, store: GetStore) -> Response:
     """Say what this is, and lead back to the studies that the browser knows."""
     found = [store.access(token) for token in all_remembered(request)]
     doors = {access.study: access for access in found if access is not None and access.role != "organiser"}
@@ -78,19 +73,18 @@ def privacy(request: Request) -> Response:
 
 @router.get("/new")
 def new(request: Request) -> Response:
-    """Let an organiser begin a study."""
+    """Let an organiser create a study."""
     return page(
         request,
         "new.html",
         create=_config(request).create,
-        criteria=words.CRITERIA,
-        algorithms={criterion: preferred(criterion) for criterion in words.CRITERIA},
-        confidences=words.CONFIDENCES,
+        criteria=wording.CRITERIA,
+        confidences=wording.CONFIDENCES,
     )
 
 
 @router.get(PATH + "{token}")
-def exchange(request: Request, store: TheStore, token: str) -> Response:
+def exchange(request: Request, store: GetStore, token: str) -> Response:
     """Exchange a link for a cookie, so that it stays in no address bar."""
     access = store.access(token)
     if access is None:
@@ -105,42 +99,43 @@ def _door(access: Access) -> str:
 
 
 @router.get("/studies/{study}/vote")
-def vote(request: Request, study: TheStudy, access: AllAccess) -> Response:
-    """Let a voter vote; who has an open link only is asked whether they want to join."""
+def vote(request: Request, study: GetStudy, access: GetAccess) -> Response:
+    """Let a voter vote; with only an open link, ask whether to join."""
     if "voter" not in access and "open" not in access:
         raise HTTPException(403, "You are the organiser of this study; make a voter's link to vote yourself.")
     return page(request, "vote.html", study=study, joined="voter" in access, organiser="organiser" in access)
 
 
 @router.get("/studies/{study}")
-def dashboard(request: Request, study: TheStudy, access: AllAccess) -> Response:
+def dashboard(request: Request, study: GetStudy, access: GetAccess) -> Response:
     """Show an organiser how the study is going."""
     if "organiser" not in access:
         return RedirectResponse(f"/studies/{study.id}/vote", status_code=303)
-    view = None if study.unseen() > MOST_UNSEEN else Dashboard.of(study)
-    return page(request, "dashboard.html", study=study, view=view, own=access["organiser"].key)
+    return page(
+        request, "dashboard.html", study=study, view=Dashboard.of(study), own=access["organiser"].link
+    )
 
 
-@router.get("/studies/{study}/live", dependencies=[Depends(an_organiser)])
-def live(request: Request, study: TheStudy, access: AllAccess) -> Response:
+@router.get("/studies/{study}/live", dependencies=[Depends(organiser_link)])
+def live(request: Request, study: GetStudy, access: GetAccess) -> Response:
     """Return the part of the dashboard that changes."""
-    own = access["organiser"].key
+    own = access["organiser"].link
     return page(request, "live.html", study=study, view=Dashboard.of(study), own=own)
 
 
-@router.get("/studies/{study}/votes", dependencies=[Depends(an_organiser)])
-def votes(
+@router.get("/studies/{study}/answers", dependencies=[Depends(organiser_link)])
+def answers(
     request: Request,
-    study: TheStudy,
+    study: GetStudy,
     before: Annotated[int, Query(ge=1, le=LARGEST_NUMBER)] = LARGEST_NUMBER,
-    voter: Annotated[int | None, Query(ge=1, le=LARGEST_NUMBER)] = None,
+    voter: Annotated[str | None, Query(pattern="^[0-9a-f]{16}$")] = None,
 ) -> Response:
-    """List the votes, the latest first, for the organiser to strike out what is wrong."""
-    return page(request, "votes.html", study=study, view=Ballots.of(study, before, voter))
+    """List the votes, the latest first, for the organiser to correct or strike out what is wrong."""
+    return page(request, "answers.html", study=study, view=AnswerPage.of(study, before, voter))
 
 
-@router.get("/studies/{study}/result", dependencies=[Depends(an_organiser)])
-def result(request: Request, study: TheStudy) -> Response:
+@router.get("/studies/{study}/result", dependencies=[Depends(organiser_link)])
+def result(request: Request, study: GetStudy) -> Response:
     """Show the result on a page to print or to hand around."""
     now = f"{datetime.now(UTC):%-d %B %Y, %H:%M} UTC"
     return page(request, "result.html", study=study, view=Dashboard.of(study), now=now)

@@ -1,12 +1,13 @@
-"""Who calls, where proxies stand in between: what the nearest of them says, and nothing that strangers add.
+"""The client's address behind proxies: what trusted proxies say, and nothing that a client can forge.
 
 Every proxy adds the address it was called from at the end of ``X-Forwarded-For``; what stands before that
-may be invented. So the list is read from its end, past the proxies that are believed, to the first address
-that is not one of them. Whoever believes everybody (``*``) believes the nearest proxy alone.
+may be invented. So the list is read from its end, past the trusted proxies, to the first address that is not
+one of them. If everybody is trusted (``*``), the nearest proxy alone is believed.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
 from ipaddress import ip_address, ip_network
 
 from starlette.datastructures import Headers
@@ -24,6 +25,7 @@ class Proxies:
     def __init__(self, app: ASGIApp, believed: str) -> None:
         self._app = app
         self._all = believed.strip() == "*"
+        self._believes = lru_cache(1_000)(self._is_believed)
         try:
             listed = [] if self._all else [part.strip() for part in believed.split(",") if part.strip()]
             self._networks = [ip_network(part, strict=False) for part in listed]
@@ -52,7 +54,7 @@ class Proxies:
         strangers = [address for address in addresses if not self._believes(address)]
         return next(iter(strangers[-1:] or addresses[:1]), None)
 
-    def _believes(self, address: str) -> bool:
+    def _is_believed(self, address: str) -> bool:
         try:
             known = ip_address(address)
         except ValueError:

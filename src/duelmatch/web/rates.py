@@ -1,6 +1,6 @@
-"""How often somebody may call. Who it is, is remembered as a keyed hash for an hour at most.
+"""Rate limits per link and per address. Clients are remembered as keyed hashes for an hour at most.
 
-The key is made anew every hour and never leaves the process, so nobody can tell from the memory of a server
+The key is replaced every hour and never leaves the process, so nobody can tell from the memory of a server
 which address has called, and after an hour nobody can tell that it is the same one. Each server process
 counts for itself.
 """
@@ -20,7 +20,7 @@ from fastapi.security.utils import get_authorization_scheme_param
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from duelmatch.studies.keys import id_of
+from duelmatch.studies import link_id_of
 from duelmatch.web.config import Rate, Rates
 from duelmatch.web.problems import refusal
 
@@ -106,7 +106,7 @@ def links_in(request: Request) -> set[str]:
     scheme, token = get_authorization_scheme_param(request.headers.get("authorization"))
     if scheme.lower() == "bearer":
         tokens.append(token.strip())
-    return {link for token in tokens if (link := id_of(token)) is not None}
+    return {link for token in tokens if (link := link_id_of(token)) is not None}
 
 
 def network_of(address: str) -> str:

@@ -1,4 +1,4 @@
-"""Running a server until it is told to stop, and then letting those who are voting finish."""
+"""Running a server until it is told to stop, with a graceful shutdown."""
 
 from __future__ import annotations
 
@@ -14,26 +14,25 @@ import uvicorn
 from fastapi import FastAPI
 
 from duelmatch.errors import DuelmatchError, StoreError
-from duelmatch.explorers.catalogue import preferred
 from duelmatch.problem import Problem
-from duelmatch.studies import Store
+from duelmatch.studies import Settings, Store
+from duelmatch.web.estimating import answers_to_expect
+from duelmatch.web.metrics import configure_logging
 from duelmatch.web.proxies import Proxies
-from duelmatch.web.watching import log_lines
-from duelmatch.web.words import CRITERIA, votes_to_expect
 
 LET_FINISH = 10
 """Seconds for requests that are under way when the server is told to stop."""
 
 
 class _Server(uvicorn.Server):
-    """Ends the streams of events when it is told to stop; nobody would wait for their end otherwise."""
+    """Ends the event streams when it is told to stop; they would never end by themselves."""
 
     def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
         super().__init__(config)
         self._app = app
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Begin to stop, and end well; a second Ctrl-C waits for nobody."""
+        """Begin a graceful shutdown; a second Ctrl-C ends it at once."""
         self._app.state.stopping = True
         self.force_exit = self.should_exit and sig == signal.SIGINT
         self.should_exit = True
@@ -52,24 +51,24 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def prepare(app: FastAPI) -> None:
-    """Compile what thinks and read the open studies, in another thread; then the server is ready."""
+    """Compile the algorithms and read the open studies, in another thread; then the server is ready."""
     store: Store = app.state.store
 
     def work() -> None:
-        for criterion in CRITERIA:
-            votes_to_expect(Problem.complete(["a", "b"], ["c"]), preferred(criterion), 0.3)
+        for settings in (Settings("condorcet", 0.3), Settings("borda", 0.3), Settings("panel")):
+            _try_out(settings)
         with suppress(DuelmatchError):  # whoever needs the database is told
             store.recall()
         gc.collect()
-        gc.freeze()  # what is there by now stays; to look through it again and again takes 0.1 s each time
+        gc.freeze()  # what is there by now stays; each full collection would take 0.1 s to go through it
 
     app.state.preparing = threading.Thread(target=work, daemon=True)
     app.state.preparing.start()
 
 
 def serve(app: FastAPI, listener: socket.socket, proxies: str = "127.0.0.1") -> None:
-    """Serve an application until SIGTERM or Ctrl-C; ``proxies`` are believed about who calls."""
-    log_lines()
+    """Serve an application until SIGTERM or Ctrl-C; ``proxies`` are trusted for client addresses."""
+    configure_logging()
     config = uvicorn.Config(
         Proxies(app, proxies),
         log_config=None,
@@ -85,3 +84,9 @@ def serve(app: FastAPI, listener: socket.socket, proxies: str = "127.0.0.1") -> 
     log.info("serving", extra={"about": {"host": host, "port": port}})
     _Server(config, app).run(sockets=[listener])
     log.info("stopped")
+
+
+def _try_out(settings: Settings) -> None:
+    """Run an algorithm once on a tiny problem, the way a study does, so that it is compiled."""
+    problem = Problem.complete(["a", "b", "c"], ["x", "y"])
+    answers_to_expect(problem, settings.settled(named_voters=False), 3)

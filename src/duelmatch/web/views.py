@@ -1,17 +1,17 @@
-"""What a dashboard shows, worked out: sentences, coordinates, rows; the templates only put them down."""
+"""What a dashboard shows: sentences, coordinates and rows, ready for the templates."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from math import floor
 from typing import Literal
 
-from duelmatch.explorers.catalogue import Assumption, described
-from duelmatch.studies import Key, Status, Study, Voter
-from duelmatch.studies.history import HOUR, Point
-from duelmatch.web import words
+from duelmatch.explorers.catalogue import described
+from duelmatch.preferences import Criterion
+from duelmatch.studies import HOUR, Link, Point, Status, Study, Voter
+from duelmatch.web import wording
+from duelmatch.web.answer_pages import voter_name
 from duelmatch.web.names import Named, Names
 
 MOST_EDGES_DRAWN = 400
@@ -29,10 +29,13 @@ SIDE = 0.4
 """The share of the width that the names take on either side."""
 
 CONFIDENCE = (
-    "Confidence in the leading line-up: who stops when it is 95% is wrong at most 1 time in 20. It may stay "
-    "at 0% for long and then rise quickly, and begins anew when another line-up takes the lead"
+    "Confidence in the leading line-up: if you stop at 95%, you are wrong at most 1 time in 20. It may stay "
+    "at 0% for a long time and then rise quickly, and starts again when another line-up takes the lead"
 )
-A_WINNER = "some line-up beats every other"
+SHORTFALL = (
+    "How far the leading line-up could still fall behind another, of all it could: at 0% it is certain that "
+    "none is ahead of it"
+)
 Kind = Literal["leader", "accepted", "rejected", "open"]
 
 
@@ -100,116 +103,102 @@ class Dashboard:
     """All that an organiser sees of a study."""
 
     status: Status
+    is_panel: bool
     headline: str
     explanation: str
     criterion: str
-    wrong: str
+    wrong: str | None
+    """How often the result may be wrong; None for a panel, which is counted."""
     sure: float | None
+    """The confidence in the leader, of a crowd."""
+    shortfall: float | None
+    """How much the leader can lose by at most, of a panel that is not decided."""
+    possible: int | None
     races: list[Race]
     graph: Graph | None
     curve: Chart | None
     bars: list[Bar]
     bars_label: str
     voters: list[Voter]
-    links: list[Key]
+    links: list[Link]
     remaining: list[Named]
     """The candidates who have not withdrawn."""
     withdrawn: list[Named]
+    positions: list[Named]
 
     @classmethod
     def of(cls, study: Study) -> Dashboard:
         """Look at a study."""
         status, history = study.status(), study.history()
         names = Names.of(study.problem)
+        panel = study.settings.kind == "panel"
         p_value = status.progress.p_value
         bars, bars_label = _bars(history.hours)
         return cls(
             status=status,
-            headline=_headline(status),
-            explanation=_explanation(status),
-            criterion=words.CRITERIA[described(study.settings.algorithm).criterion],
-            wrong=words.wrong_at_most(status.result.delta),
+            is_panel=panel,
+            headline=wording.headline(status),
+            explanation=wording.explanation(status),
+            criterion=wording.CRITERIA[_criterion(study)],
+            wrong=None if panel else wording.wrong_at_most(status.result.delta),
             sure=None if p_value is None else max(0.0, 1 - p_value),
-            races=_races(study, status, names),
+            shortfall=status.result.shortfall if panel else None,
+            possible=status.progress.possible,
+            races=_races(status, names),
             graph=_graph(study, status, names),
             curve=_curve(history.points),
             bars=bars,
             bars_label=bars_label,
             voters=study.voters(),
-            links=study.keys(),
+            links=study.links(),
             remaining=[who for who in names.candidates.values() if who.name not in status.dropped],
             withdrawn=[names.candidates[name] for name in status.dropped],
+            positions=list(names.positions.values()),
         )
 
     @property
     def many_unused(self) -> bool:
-        """Whether so many votes wait to be used that somebody will wonder."""
+        """Whether so many answers wait to be used that somebody will wonder."""
         return not self.status.done and self.status.unused > max(UNUSED, self.status.counted // 5)
 
     @property
-    def voter_names(self) -> dict[int, str]:
+    def voter_names(self) -> dict[str, str]:
         """What each voter is called."""
-        return {voter.number: voter.name or f"Voter {voter.number}" for voter in self.voters}
+        return {voter.id: voter_name(voter.id, voter.name) for voter in self.voters}
 
 
-def _headline(status: Status) -> str:
-    if status.result.status == "certified" or status.result.status == "within_epsilon":
-        return "The result is in"
-    if status.result.status == "no_winner":
-        return "No line-up beats every other"
-    if status.state != "open":
-        return f"The study is {status.state}"
-    return "Voting is going on" if status.answers else "Waiting for the first vote"
-
-
-def _explanation(status: Status) -> str:
-    wrong = words.wrong_at_most(status.result.delta)
-    match status.result.status:
-        case "certified":
-            text = f"This line-up is the best by the criterion chosen; an answer like this is {wrong}."
-            for assumption in status.result.assuming:
-                clause = A_WINNER if assumption is Assumption.CONDORCET_WINNER else assumption.sentence
-                text += f" It takes for granted that {clause}."
-            return text
-        case "within_epsilon":
-            return f"No line-up is better by more than {status.result.epsilon:g}; such an answer is {wrong}."
-        case "no_winner":
-            return f"For every line-up there is another that beats it; such an answer is {wrong}."
-    if not status.counted:
-        return "Nobody leads before the first votes."
-    if status.state == "closed":
-        return (
-            "The line-up below led when the study was closed. It is a guess: the votes did not make it sure."
-        )
-    return "The line-up below leads so far. It is a guess until the study says that it is sure."
+def _criterion(study: Study) -> Criterion:
+    settings = study.settings
+    if settings.kind == "panel":
+        criterion: Criterion = settings.parameters["criterion"]
+        return criterion
+    return described(settings.algorithm).criterion
 
 
 def _leader(status: Status) -> Mapping[str, str]:
     """Return who leads at each position; before the first votes nobody does, wherever the run begins."""
-    return (status.progress.leader or {}) if status.progress.duels else {}
+    return (status.result.matching or status.progress.leader or {}) if status.progress.duels else {}
 
 
-def _races(study: Study, status: Status, names: Names) -> list[Race]:
-    """Return who may still win each position, as far as the algorithm tells."""
+def _possible(status: Status) -> set[tuple[str, str]]:
+    """Return who may still fill which position."""
     progress = status.progress
-    leader = _leader(status)
-    winners = progress.possible_winners
-    if winners:
-        edges = {(matching[position], position) for matching in winners for position in matching}
-    else:
-        edges = {*progress.accepted, *progress.undecided}
-    taken = dict(progress.accepted)
+    if progress.possible_winners:
+        return {(line[position], position) for line in progress.possible_winners for position in line}
+    return {*progress.accepted, *progress.undecided}
+
+
+def _races(status: Status, names: Names) -> list[Race]:
+    """Return who may still win each position, as far as the study tells."""
+    leader, possible, decided = _leader(status), _possible(status), status.progress.decided
     races = []
     for position, called in names.positions.items():
-        decided = not winners and position in taken.values()
+        ahead = leader.get(position)
         others = [
             who
             for name, who in names.candidates.items()
-            if (name, position) in edges
-            and name != leader.get(position)
-            and not (decided and taken.get(name) != position)
+            if (name, position) in possible and name != ahead and decided.get(position) in (None, name)
         ]
-        ahead = leader.get(position)
         races.append(
             Race(called, None if ahead is None else names.candidates[ahead], [] if status.done else others)
         )
@@ -218,7 +207,7 @@ def _races(study: Study, status: Status, names: Names) -> list[Race]:
 
 def _graph(study: Study, status: Status, names: Names) -> Graph | None:
     """Lay the graph out; None if it is too large to see anything."""
-    problem, progress = study.problem, status.progress
+    problem = study.problem
     if len(problem.edges) > MOST_EDGES_DRAWN:
         return None
     rows = max(len(problem.candidates), len(problem.positions))
@@ -226,16 +215,18 @@ def _graph(study: Study, status: Status, names: Names) -> Graph | None:
     candidates = _heights(problem.candidates, height)
     positions = _heights(problem.positions, height)
     leader = {(candidate, position) for position, candidate in _leader(status).items()}
-    accepted, rejected = set(progress.accepted), set(progress.rejected)
+    certain = status.result.status != "budget_spent"
+    accepted = _leader(status) if certain else status.progress.decided
+    possible = {(name, position) for position, name in accepted.items()} if certain else _possible(status)
     x1, x2 = SIDE * GRAPH_WIDTH, (1 - SIDE) * GRAPH_WIDTH
     lines = []
     for edge in problem.edges:
         if edge[0] in status.dropped:
             continue
         kind: Kind = "open"
-        if edge in rejected:
+        if edge not in possible:
             kind = "rejected"
-        elif edge in accepted:
+        elif accepted.get(edge[1]) == edge[0]:
             kind = "accepted"
         elif edge in leader:
             kind = "leader"
@@ -266,15 +257,26 @@ def _heights(names: Sequence[str], height: float) -> dict[str, float]:
 
 
 def _curve(points: Sequence[Point]) -> Chart | None:
-    """Draw how sure the study was after so many votes; it began with nothing."""
+    """Draw how sure the study was after so many answers; it began with nothing."""
     if not points:
         return None
     last = points[-1]
-    known = last.sure is not None
-    values = [(0, 0.0), *((point.votes, (point.sure or 0.0) if known else point.decided) for point in points)]
-    line = " ".join(f"{WIDTH * votes / last.votes:.1f},{HEIGHT * (1 - value):.1f}" for votes, value in values)
-    label = CONFIDENCE if known else "Places decided, of all there are"
-    return Chart(label, line, percent(values[-1][1]), f"{last.votes:,} vote{'s' * (last.votes != 1)}")
+    start, label, now = 0.0, CONFIDENCE, wording.percent(_height(last))
+    if last.shortfall is not None:
+        start, label, now = 1.0, SHORTFALL, wording.points(last.shortfall)
+    elif last.sure is None:
+        label = "Places decided, of all there are"
+    values = [(0, start), *((point.answers, min(1.0, _height(point))) for point in points)]
+    line = " ".join(
+        f"{WIDTH * answers / last.answers:.1f},{HEIGHT * (1 - value):.1f}" for answers, value in values
+    )
+    return Chart(label, line, now, f"{last.answers:,} vote{'s' * (last.answers != 1)}")
+
+
+def _height(point: Point) -> float:
+    if point.shortfall is not None:
+        return 2 * point.shortfall  # a line-up can lose by half of the votes at most
+    return (point.decided if point.sure is None else point.sure) or 0.0
 
 
 def _bars(hours: Mapping[int, int]) -> tuple[list[Bar], str]:
@@ -302,31 +304,3 @@ def _bars(hours: Mapping[int, int]) -> tuple[list[Bar], str]:
 
 def _time(hour: int) -> str:
     return f"{datetime.fromtimestamp(hour * HOUR, UTC):%-d %B, %H:00} UTC"
-
-
-def about(number: int) -> str:
-    """Round an estimate, so that nobody takes it for more than it is.
-
-    >>> about(12_600_603), about(37)
-    ('about 13,000,000', 'about 37')
-    """
-    digits = max(0, len(str(number)) - 2)
-    return f"about {round(number, -digits):,}"
-
-
-def percent(share: float) -> str:
-    """Write a confidence down, rounded so that it never says more than is known.
-
-    >>> percent(0.94996), percent(1 - 0.05), percent(0.0)
-    ('94.9%', '95.0%', '0.0%')
-    """
-    return f"{floor(1000 * share + 1e-6) / 10:.1f}%"
-
-
-def counted(number: int) -> str:
-    """Write a number down, unless nobody could read it.
-
-    >>> counted(1_234), counted(109_027_350_432_000)
-    ('1,234', 'over a million')
-    """
-    return f"{number:,}" if number <= 1_000_000 else "over a million"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from duelmatch.explorers.ballots.drawing import draw, inclusion_chances, systematic
+from duelmatch.explorers.ballots.drawing import draw, draw_apart, inclusion_chances, pivotal, systematic
 
 
 @settings(deadline=None)  # compiled on the first call
@@ -56,3 +56,40 @@ def test_the_variance_is_near_that_of_the_best_known_designs():
     poisson = (0.25 * (1 - chances) / chances).sum()
     assert np.mean(totals) == pytest.approx(6.0, abs=6 * np.std(totals) / 200)
     assert np.var(totals) < 1.1 * poisson
+
+
+def test_two_that_compete_keep_their_chances_exactly():
+    """The measure of the third uniform number with which each is taken, on a grid."""
+    first, second, backed = np.array([0, 0]), np.array([1, 2]), np.zeros(3, dtype=np.bool_)
+    grid = (np.arange(1000) + 0.5) / 1000
+    for chances in ([0.25, 0.75], [0.4, 0.6], [0.9, 0.1]):
+        taken = np.zeros(2)
+        for u in grid:
+            for who in (0.2, 0.7):
+                uniform = np.array([[who, 0.0, u], [0.0, 0.0, 0.0]])
+                taken[pivotal(np.array(chances), first, second, backed, uniform)] += 0.5 / len(grid)
+        np.testing.assert_allclose(taken, chances, atol=1e-3)
+
+
+def test_pairs_kept_apart_have_their_chances_and_seldom_share_a_candidate():
+    """Six standard errors; the number of couples with an edge in common, against systematic drawing."""
+    rng = np.random.default_rng(2)
+    first, second = np.triu_indices(6, 1)
+    champion = np.array([2])
+    chances = inclusion_chances(rng.random(15) + 0.1, 5)
+    draws = 20_000
+
+    def couples(drawn):
+        ends = np.concatenate([first[drawn], second[drawn]])
+        return (np.bincount(ends, minlength=6) * (np.bincount(ends, minlength=6) - 1) // 2).sum()
+
+    found, apart, together = np.zeros(15), 0, 0
+    for _ in range(draws):
+        drawn = draw_apart(chances, first, second, champion, rng)
+        assert len(set(drawn.tolist())) == 5
+        found[drawn] += 1
+        apart += couples(drawn)
+        together += couples(draw(chances, rng))
+    error = np.sqrt(chances * (1 - chances) / draws)
+    assert (np.abs(found / draws - chances) <= 6 * error + 1e-9).all()
+    assert apart < 0.95 * together

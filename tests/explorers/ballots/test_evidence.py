@@ -29,7 +29,7 @@ def played(problem, criterion, seed, voters=40, between=None, change=lambda crow
     """A study with some answers in, of consistent voters."""
     strengths = np.random.default_rng(seed).normal(0, 0.3, problem.graph.edges)
     crowd = change(crowds.consistent(problem, strengths, tie_below=0.2))
-    run = BallotExplorer(problem, criterion, 1e-6, seed, **settings)
+    run = BallotExplorer(problem, criterion, 1e-6, seed, **({"assume_winner": True} | settings))
     crowds.hold(run, crowd, np.random.default_rng([seed, 1]), voters, together=5, at_once=2, between=between)
     return run
 
@@ -59,7 +59,7 @@ def test_the_mean_of_what_a_ballot_says_is_the_gap_and_no_ballot_says_more_than_
     errors."""
     run = played(problem, criterion, 3, voters=12, **law)
     contest, rows = Contest(problem.graph, criterion), brute.matchings(problem.graph)
-    design = run.designs[-1]
+    design = run.state.designs[-1]
     rng = np.random.default_rng(5)
     opinion = rng.integers(0, 3, problem.graph.pairs) / 2
     bets = Bets.of(design, contest, rows, 0.0)
@@ -89,16 +89,16 @@ def test_a_live_study_comes_to_exactly_what_follows_from_its_log(criterion):
             WIDE, criterion, seed, voters=60, change=shy, epsilon=0.05 if seed % 2 else None, size=5,
             between=lambda run, came: run.strike(STRIKES[came]) if came in STRIKES else None,
         )  # fmt: skip
-        assert len(run._evidence) == 4
-        for found in run._evidence:
+        assert len(run.conclusions.evidence) == 4
+        for found in run.conclusions.evidence:
             again = evidence(
-                run._contest,
-                run.designs,
-                run.ballots,
-                run.returned,
+                run.state.contest,
+                run.state.designs,
+                run.state.ballots,
+                run.state.returned,
                 found.count,
-                slack=run._slack,
-                forget=run._forget,
+                slack=run.conclusions.slack,
+                forget=run.conclusions.forget,
             )
             assert again.settled == found.settled > 10
             np.testing.assert_array_equal(again.wealth, found.wealth)
@@ -109,26 +109,28 @@ def test_a_live_study_comes_to_exactly_what_follows_from_its_log(criterion):
 @pytest.mark.parametrize("criterion", BOTH)
 def test_the_factor_is_1_plus_the_bet_times_what_was_said(criterion):
     run = played(WIDE, criterion, 1, voters=15)
-    contest, rows = run._contest, run._rows
+    contest, rows = run.state.contest, run.conclusions.rows
     logs = np.zeros((len(rows), 5))
-    for ballot, answers in zip(run.ballots[: run._evidence[0].settled], run.returned, strict=False):
-        design = run.designs[ballot.design]
+    for ballot, answers in zip(
+        run.state.ballots[: run.conclusions.evidence[0].settled], run.state.returned, strict=False
+    ):
+        design = run.state.designs[ballot.design]
         said = what_is_said(design, contest, ballot, answers.value, rows)
         logs += np.log1p(Bets.of(design, contest, rows, 0.0).base * said[:, None])
     wealth = np.log(np.exp(logs) @ [0.5, 0.125, 0.125, 0.125, 0.125])
-    np.testing.assert_allclose(run._evidence[0].wealth, wealth, atol=1e-12)
+    np.testing.assert_allclose(run.conclusions.evidence[0].wealth, wealth, atol=1e-12)
 
 
 @pytest.mark.parametrize("criterion", BOTH)
 def test_a_missing_answer_counts_against_the_champion_whatever_it_would_have_been(criterion):
     run = played(WIDE, criterion, 2, voters=20)
-    settled = run._evidence[0].settled
-    ballots, complete = run.ballots[:settled], run.returned[:settled]
+    settled = run.conclusions.evidence[0].settled
+    ballots, complete = run.state.ballots[:settled], run.state.returned[:settled]
     rng = np.random.default_rng(0)
     holes = [dataclasses.replace(answers, value=answers.value.copy()) for answers in complete]
     for answers in holes:
         answers.value[rng.random(len(answers.value)) < 0.3] = np.nan
-    least = evidence(run._contest, run.designs, ballots, holes)
+    least = evidence(run.state.contest, run.state.designs, ballots, holes)
     for _ in range(5):
         filled = []
         for answers in holes:
@@ -136,28 +138,30 @@ def test_a_missing_answer_counts_against_the_champion_whatever_it_would_have_bee
                 np.isnan(answers.value), rng.integers(0, 3, len(answers.value)) / 2, answers.value
             )
             filled.append(dataclasses.replace(answers, value=value))
-        some = evidence(run._contest, run.designs, ballots, filled)
+        some = evidence(run.state.contest, run.state.designs, ballots, filled)
         assert (some.wealth >= least.wealth - 1e-12).all()
     as_half = [dataclasses.replace(answers, value=np.nan_to_num(answers.value, nan=0.5)) for answers in holes]
-    assert (evidence(run._contest, run.designs, ballots, as_half).wealth > least.wealth).any()
+    assert (evidence(run.state.contest, run.state.designs, ballots, as_half).wealth > least.wealth).any()
 
 
 def test_struck_voters_are_factors_of_1_and_come_back_exactly():
     run = played(WIDE, "condorcet", 4, voters=30)
-    before = run._evidence[-1].wealth
+    before = run.conclusions.evidence[-1].wealth
     run.strike("v3")
-    without = run._evidence[-1].wealth
-    ballots = [ballot for ballot in run.ballots if ballot.voter != "v3"]
-    kept = [run.returned[ballot.number] for ballot in ballots]
+    without = run.conclusions.evidence[-1].wealth
+    ballots = [ballot for ballot in run.state.ballots if ballot.voter != "v3"]
+    kept = [run.state.returned[ballot.number] for ballot in ballots]
     renumbered = [dataclasses.replace(ballot, number=number) for number, ballot in enumerate(ballots)]
-    np.testing.assert_array_equal(evidence(run._contest, run.designs, renumbered, kept).wealth, without)
+    np.testing.assert_array_equal(
+        evidence(run.state.contest, run.state.designs, renumbered, kept).wealth, without
+    )
     run.reinstate("v3")
-    np.testing.assert_array_equal(run._evidence[-1].wealth, before)
-    assert len(run._evidence) == 2
+    np.testing.assert_array_equal(run.conclusions.evidence[-1].wealth, before)
+    assert len(run.conclusions.evidence) == 2
 
 
 def test_the_answers_of_a_struck_heir_are_missing():
-    ballot = played(WIDE, "condorcet", 5, voters=3).ballots[0]
+    ballot = played(WIDE, "condorcet", 5, voters=3).state.ballots[0]
     size = len(ballot.pairs)
     answers = Answers(np.ones(size), np.zeros(size, dtype=int), ["heir"])
     answers.by[0] = 1
@@ -169,13 +173,14 @@ def test_the_answers_of_a_struck_heir_are_missing():
 
 def test_rejected_is_only_what_every_count_rejects():
     run = played(WIDE, "condorcet", 6, voters=80)
-    run._threshold = np.log(4)
+    run.conclusions.threshold = np.log(4)
     for voter in ("v1", "v2", "v5"):
         run.strike(voter)
-    peaks = np.min([found.peak for found in run._evidence], axis=0)
+    peaks = np.min([found.peak for found in run.conclusions.evidence], axis=0)
     assert 0 < (peaks < np.log(4)).sum() < len(peaks)
     np.testing.assert_array_equal(
-        np.unique(run._possible, axis=0), np.unique(run._rows[peaks < np.log(4)], axis=0)
+        np.unique(run.conclusions.possible, axis=0),
+        np.unique(run.conclusions.rows[peaks < np.log(4)], axis=0),
     )
 
 
@@ -184,16 +189,16 @@ def test_when_a_candidate_leaves_only_bets_on_champions_who_are_left_stay(criter
     run = played(WIDE, criterion, 7, voters=40)
     run.drop("b")
     staying = [WIDE.edge_number(name, position) for name, position in WIDE.edges if name != "b"]
-    assert set(run._rows.ravel().tolist()) == set(staying)
-    designs = {ballot.design for ballot in run.ballots}
+    assert set(run.conclusions.rows.ravel().tolist()) == set(staying)
+    designs = {ballot.design for ballot in run.state.ballots}
     for number in designs:
-        design = run.designs[number]
-        bets = Bets.of(design, run._contest, run._rows, 0.0).base
+        design = run.state.designs[number]
+        bets = Bets.of(design, run.state.contest, run.conclusions.rows, 0.0).base
         if not set(design.champion.tolist()) <= set(staying):
             assert (bets == 0).all()
         elif criterion == "condorcet":
             whole = Contest(WIDE.graph, "condorcet")
-            np.testing.assert_array_equal(bets, Bets.of(design, whole, run._rows, 0.0).base)
+            np.testing.assert_array_equal(bets, Bets.of(design, whole, run.conclusions.rows, 0.0).base)
     for question in run.ask(5, voter="new"):
         assert "b" not in question.candidates
 
@@ -203,10 +208,14 @@ def test_after_a_late_candidate_what_is_known_of_others_stays_for_condorcet_and_
         run = played(WIDE, criterion, 8, voters=40)
         before = {
             tuple(run.problem.matching(row).items()): wealth
-            for row, wealth in zip(run._rows.tolist(), run._evidence[-1].wealth, strict=True)
+            for row, wealth in zip(
+                run.conclusions.rows.tolist(), run.conclusions.evidence[-1].wealth, strict=True
+            )
         }
         run.add("late", ["s"])
-        for row, wealth in zip(run._rows.tolist(), run._evidence[-1].wealth, strict=True):
+        for row, wealth in zip(
+            run.conclusions.rows.tolist(), run.conclusions.evidence[-1].wealth, strict=True
+        ):
             named = run.problem.matching(row)
             if "late" in named.values():
                 assert wealth == pytest.approx(0.0, abs=1e-12)
@@ -214,8 +223,8 @@ def test_after_a_late_candidate_what_is_known_of_others_stays_for_condorcet_and_
                 criterion == "borda"
             ):  # only where line-ups agree at s do old ballots have all the chances needed
                 changed = any(
-                    run.problem.matching(run.designs[b.design].champion.tolist())["s"] == named["s"]
-                    for b in run.ballots
+                    run.problem.matching(run.state.designs[b.design].champion.tolist())["s"] == named["s"]
+                    for b in run.state.ballots
                 )
                 assert abs(wealth) < 1e-12 or changed
             else:

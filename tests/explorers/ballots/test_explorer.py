@@ -44,50 +44,50 @@ def test_without_a_voter_every_question_is_a_new_voters():
     run = BallotExplorer(PROBLEM, seed=1)
     asked = run.ask(3)
     assert len({question.voter for question in asked}) == 3
-    assert [len(ballot.pairs) for ballot in run.ballots] == [1, 1, 1]
+    assert [len(ballot.pairs) for ballot in run.state.ballots] == [1, 1, 1]
 
 
 def test_what_somebody_leaves_out_passes_to_one_fresh_voter_who_gets_nothing_else():
     run = BallotExplorer(PROBLEM, seed=1, size=4)
     eve = run.ask(4, voter="eve")
     run.tell(eve[0], eve[0].first)
-    run.release(eve[1])
+    run.skip(eve[1])
     run.expire(voter="eve")
     ned = run.ask(10, voter="ned")
     assert {(q.position, frozenset(q.candidates)) for q in ned} == {
         (q.position, frozenset(q.candidates)) for q in eve[1:]
     }
     run.tell(eve[2], eve[2].first)  # late: for the standings only
-    assert len(run.late) == 1
-    assert np.isnan(run.returned[0].value).sum() == 3
+    assert sum(told.late for told in run.state.told.values()) == 1
+    assert np.isnan(run.state.returned[0].value).sum() == 3
     for question in ned:
         run.tell(question, None)
-    assert run.returned[0].closed
-    assert run.returned[0].heirs == ["ned"]
+    assert run.state.returned[0].closed
+    assert run.state.returned[0].heirs == ["ned"]
     assert run.ask(1, voter="ned") == []
-    assert Assumption.SILENCE_BLIND in run.assumptions
+    assert Assumption.SILENCE_BLIND in run.conclusions.assumptions
 
 
 def test_nobody_waits_for_what_nobody_answers():
     run = BallotExplorer(PROBLEM, seed=1, size=2, heirs=2)
     for voter in ("v1", "v2", "v3"):
         for question in run.ask(5, voter=voter):
-            run.release(question)
-    assert run.returned[0].closed
-    assert run._evidence[0].settled == 1
+            run.skip(question)
+    assert run.state.returned[0].closed
+    assert run.conclusions.evidence[0].settled == 1
     strict = BallotExplorer(PROBLEM, seed=1, size=2, silence="any")
     for question in strict.ask(5, voter="v1"):
-        strict.release(question)
-    assert strict._evidence[0].settled == 1
+        strict.skip(question)
+    assert strict.conclusions.evidence[0].settled == 1
 
 
 def test_leases_end_at_the_deadline():
     run = BallotExplorer(PROBLEM, seed=1, size=2, lease=10)
     run.ask(1, voter="eve", now=0)
     run.expire(now=9)
-    assert run._orphans == []
+    assert run.state.waiting == []
     run.expire(now=10)
-    assert run._orphans == [0]
+    assert run.state.waiting == [0]
 
 
 def test_what_is_not_an_answer_is_refused_and_changes_nothing():
@@ -106,7 +106,7 @@ def test_rankings_with_ties():
     (question,) = run.ask(5, voter="eve")
     assert set(question.candidates) == {"a", "b", "c"}
     run.tell(question, ["b", ("a", "c")])
-    ballot, answers = run.ballots[0], run.returned[0]
+    ballot, answers = run.state.ballots[0], run.state.returned[0]
     table = TRIO.graph.pair_table
     said = {
         (int(table.first[p]), int(table.second[p])): x
@@ -143,32 +143,61 @@ def test_a_struck_voter_costs_no_other_vote_and_may_undo_a_verdict():
     run = BallotExplorer(TRIO, "condorcet", 0.05, 1, size=2)
     result = finish(run)
     assert result.status == "certified"
-    last = run.ballots[-1].voter
+    last = run.state.ballots[-1].voter
     run.strike(last)
     assert run.result.status == "budget_spent"
     assert not run.done
     assert run.ask(1, voter=last) == []
-    assert Assumption.ONE_COUNT_BLIND in run.assumptions
+    assert Assumption.ONE_COUNT_BLIND in run.conclusions.assumptions
     finish(run, voters=10_000)
     assert run.result.status == "certified"
     run.reinstate(last)
     assert run.result.status == "certified"
 
 
-def test_corrections():
+def test_voters_correct_their_own_answers_until_the_ballot_is_settled():
     run = BallotExplorer(TRIO, "condorcet", 0.05, 1, size=2)
-    first = run.ask(2, voter="eve")
-    run.tell(first[0], first[0].first)
-    run.correct(first[0], first[0].second)
-    assert len(run._evidence) == 1
-    assert run._estimates.duels.sum() == 1
-    run.tell(first[1], first[1].first)
-    before = run._evidence[-1].wealth.copy()
-    run.correct(first[1], first[1].second)
-    np.testing.assert_array_equal(run._evidence[-1].wealth, before)
-    run.correct(first[1], first[1].second, clerical=True)
-    assert len(run._evidence) == 2
-    assert not np.array_equal(run._evidence[-1].wealth, before)
+    run.ask(1, voter="slow")
+    first, second = run.ask(2, voter="eve")
+    run.tell(first, first.first)
+    run.undo(first)
+    assert run.state.tally.duels.sum() == 0
+    run.tell(first, first.second)
+    run.tell(second, second.first)
+    assert run.state.returned[1].closed
+    run.undo(first)
+    assert not run.state.returned[1].closed
+    assert run.ask(9, voter="eve") == [first]
+    run.tell(first, None)
+    assert run.state.returned[1].value.tolist().count(0.5) == 1
+    run.expire("slow")
+    run.close()
+    assert run.conclusions.evidence[-1].settled == 2
+    with pytest.raises(DuelError, match="counted"):
+        run.undo(first)
+    with pytest.raises(DuelError, match="not been answered"):
+        run.undo(run.ask(1, voter="new")[0])
+
+
+def test_the_organisers_corrections_are_for_the_standings_unless_they_are_clerical():
+    run = BallotExplorer(TRIO, "condorcet", 0.05, 1, size=2)
+    first, second = run.ask(2, voter="eve")
+    run.tell(first, first.first)
+    run.tell(second, second.first)
+    before = run.conclusions.present.wealth.copy()
+    run.correct(second, second.second)
+    np.testing.assert_array_equal(run.conclusions.present.wealth, before)
+    assert dict(run.given())[second] == [[second.second], [second.first]]
+    run.correct(second, second.second, clerical=True)
+    assert len(run.conclusions.evidence) == 2
+    assert not np.array_equal(run.conclusions.present.wealth, before)
+    corrected = run.conclusions.present.wealth.copy()
+    run.strike_answer(first)
+    assert len(run.conclusions.evidence) == 3
+    assert (run.conclusions.present.wealth <= corrected).all()
+    assert first not in dict(run.given())
+    assert run.state.tally.duels.sum() == 1
+    assert Assumption.ONE_COUNT_BLIND in run.conclusions.assumptions
 
 
 def test_somebody_leaves_and_somebody_comes():
@@ -191,10 +220,10 @@ def test_the_open_ballot_of_a_struck_voter_holds_up_nobody_and_passes_to_nobody(
     eve = run.ask(4, voter="eve")
     run.tell(eve[0], eve[0].first)
     run.strike("eve")
-    assert [found.settled for found in run._evidence] == [1, 1]
-    assert run.returned[0].heirs == []
+    assert [found.settled for found in run.conclusions.evidence] == [1, 1]
+    assert run.state.returned[0].heirs == []
     assert len(run.ask(9, voter="ned")) == 4
-    assert len(run.ballots) == 2
+    assert len(run.state.ballots) == 2
 
 
 def test_the_only_line_up_is_certified_at_once():
@@ -205,3 +234,35 @@ def test_the_only_line_up_is_certified_at_once():
         assert run.result.status == "certified"
     with pytest.raises(ProblemError):
         BallotExplorer(problem, delta=1.5)
+
+
+def test_a_proof_that_is_over_does_not_begin_again_with_ballots_of_two_kinds():
+    """Named voters and others take turns, so two designs are in use at the same time."""
+    run = BallotExplorer(PROBLEM, "condorcet", 0.05, 3, size=4, max_answers=600)
+    rng = np.random.default_rng(1)
+    number = 0
+    while not run.done:
+        number += 1
+        for question in run.ask(4, voter=f"v{number}") + run.ask(1):
+            run.tell(question, min(question.candidates) if rng.random() < 0.55 else max(question.candidates))
+    proofs = [run.state.designs[ballot.design].proof for ballot in run.state.ballots]
+    assert max(proofs) > 1
+    assert proofs == sorted(proofs)
+
+
+def test_what_is_proven_of_a_line_up_that_has_left_is_not_a_result():
+    run = BallotExplorer(TRIO, "borda", 0.2, 1, epsilon=0.3)
+    while run.conclusions.present.proof_for is None:
+        finish(run, voters=1 + len(run.state.parts))
+    leader = run.problem.matching(run.conclusions.present.proof_for.tolist())["s"]
+    run.drop(leader)
+    for found in run.conclusions.evidence:
+        found.proof_peak[:] = 1e9
+    run.conclusions._review()
+    assert run.result.matching is None or leader not in run.result.matching.values()
+
+
+def test_late_candidates_are_among_what_is_taken_for_granted():
+    run = BallotExplorer(TRIO, seed=1)
+    run.add("d", ["s"])
+    assert Assumption.ADMISSIONS_BLIND in run.conclusions.assumptions

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 import brute
-from duelmatch.explorers.ballots import explorer
+from duelmatch.explorers.ballots import conclusions
+from duelmatch.explorers.ballots.evidence import settle_finished
+from duelmatch.explorers.ballots.explorer import BallotExplorer
 from duelmatch.explorers.ballots.records import EVERYBODY
-from duelmatch.explorers.ballots.tables import SCALES, TabledEvidence, tabled_evidence
+from duelmatch.explorers.ballots.tables import SCALES, TabledEvidence
 from explorers.ballots.test_evidence import WIDE, played, what_is_said
 
 BOTH = ("condorcet", "borda")
@@ -19,16 +21,16 @@ BOTH = ("condorcet", "borda")
 def test_the_tables_claim_at_most_the_factor_of_a_ballot_of_several_positions(criterion, bet):
     run = played(WIDE, criterion, 1, voters=25)
     rows = brute.matchings(WIDE.graph)
-    for design in run.designs:
+    for design in run.state.designs:
         object.__setattr__(design, "bet", bet)
     for number, slack in ((0, 0.0), (3, 0.0), (5, 0.0)):
-        ballot, answers = run.ballots[number], run.returned[number]
-        assert len(set(run._contest.pairs.position[ballot.pairs].tolist())) == 2
-        found = TabledEvidence(run._contest, 9.0, 1, EVERYBODY, slack)
+        ballot, answers = run.state.ballots[number], run.state.returned[number]
+        assert len(set(run.state.contest.pairs.position[ballot.pairs].tolist())) == 2
+        found = TabledEvidence(run.state.contest, 9.0, 1, EVERYBODY, slack)
         found.settled = ballot.number
-        found.settle(run.designs[ballot.design], ballot, answers)
-        said = what_is_said(run.designs[ballot.design], run._contest, ballot, answers.value, rows)
-        bets = found._bets_of(run.designs[ballot.design])[1]
+        found.settle(run.state.designs[ballot.design], ballot, answers)
+        said = what_is_said(run.state.designs[ballot.design], run.state.contest, ballot, answers.value, rows)
+        bets = found._bets_of(run.state.designs[ballot.design])[1]
         exact = np.log1p(bets[:, None] * said)
         claimed = found.base.logs[:, rows].sum(axis=2)
         assert claimed.shape == (len(SCALES), len(rows))
@@ -39,20 +41,25 @@ def test_the_tables_claim_at_most_the_factor_of_a_ballot_of_several_positions(cr
 @pytest.mark.parametrize("criterion", BOTH)
 @pytest.mark.parametrize("most_listed", [1, 4])
 def test_with_tables_too_a_live_study_comes_to_what_follows_from_its_log(monkeypatch, criterion, most_listed):
-    monkeypatch.setattr(explorer, "MOST_LISTED", most_listed)
+    monkeypatch.setattr(conclusions, "MOST_LISTED", most_listed)
     run = played(
         WIDE, criterion, 3, voters=150, between=lambda run, came: run.strike("v7") if came == 40 else None
     )
-    run._threshold = np.log(20)
-    run._begin(WIDE, [found.count for found in run._evidence])
+    run.conclusions.threshold = np.log(20)
+    run._conclusions._contest = None  # begin anew
     for voter in ("w1", "w2"):
         for question in run.ask(9, voter=voter):
             run.tell(question, question.first)
-    for found in run._evidence:
-        again = tabled_evidence(
-            run._contest, run.designs, run.ballots, run.returned, found.count,
-            threshold=run._threshold, most_listed=most_listed,
-        )  # fmt: skip
+    for found in run.conclusions.evidence:
+        again = TabledEvidence(
+            run.state.contest,
+            run.conclusions.threshold,
+            most_listed,
+            found.count,
+            0.0,
+            run.conclusions.forget,
+        )
+        settle_finished(again, run.state.designs, run.state.ballots, run.state.returned)
         np.testing.assert_array_equal(again.base.logs, found.base.logs)
         np.testing.assert_array_equal(again.alive, found.alive)
         assert (again.listed is None) == (found.listed is None)
@@ -62,8 +69,8 @@ def test_with_tables_too_a_live_study_comes_to_what_follows_from_its_log(monkeyp
 
 @pytest.mark.parametrize("criterion", BOTH)
 def test_ballots_keep_to_one_position_and_a_clear_winner_is_certified(monkeypatch, criterion):
-    monkeypatch.setattr(explorer, "MOST_LISTED", 1)
-    run = explorer.BallotExplorer(WIDE, criterion, 1e-6, 1, max_answers=5000)
+    monkeypatch.setattr(conclusions, "MOST_LISTED", 1)
+    run = BallotExplorer(WIDE, criterion, 1e-6, 1, max_answers=5000)
     voters = 0
     while not run.done:
         voters += 1

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import brute
-from duelmatch.explorers.frugal.design import allocation
 from duelmatch.explorers.frugal.listed import NO_RUIN, Ledger, bets
-from duelmatch.explorers.frugal.stakes import Pairs, Play, Stakes
+from duelmatch.explorers.frugal.stakes import Pairs, Play, Stakes, allocation
 from duelmatch.explorers.frugal.tables import SCALES, Tables
 from duelmatch.matchings.assignment import usable_edges
 from explorers.frugal.watching import PROBLEMS, all_decided, coefficients

@@ -10,81 +10,11 @@ import pytest
 import duelmatch as dm
 import panels
 from duelmatch.explorers.panel import PanelExplorer, Question, simulate_panel
-from duelmatch.explorers.panel.bounds import BordaBounds, exact_marginals
-from duelmatch.explorers.panel.state import UNKNOWN, PanelState
+from duelmatch.explorers.panel.bounds import exact_marginals
+from duelmatch.explorers.panel.simulation import answer_of, panel_explorer
 
 TEAM = dm.Problem.complete(["ann", "bob", "cyd"], ["chair", "editor"])
 VOTERS = ["eve", "ned", "zoe"]
-
-
-def consistent_state(candidates: int, consistent: bool = True) -> PanelState:
-    graph = dm.Problem.complete([f"c{i}" for i in range(candidates)], ["s"]).graph
-    return PanelState(
-        graph, np.ones((1, graph.pairs), dtype=np.bool_), np.ones(1, dtype=np.int64), consistent
-    )
-
-
-def known(state: PanelState) -> dict[tuple[int, int], int]:
-    return {
-        (int(a), int(b)): int(value)
-        for a, b, value in zip(state.first, state.second, state.opinion[0], strict=True)
-        if value != UNKNOWN
-    }
-
-
-def test_what_follows_from_two_answers_is_counted() -> None:
-    state = consistent_state(3)
-    state.tell(0, 0, 1, tie=False)
-    state.tell(0, 1, 2, tie=False)
-    assert known(state) == {(0, 1): 1, (1, 2): 1, (0, 2): 1}
-    assert state.ahead.tolist() == [1, 1, 1]
-    assert state.open.sum() == 0
-
-
-def test_no_difference_is_transitive_and_carries_the_rest_over() -> None:
-    state = consistent_state(4)
-    state.tell(0, 0, 1, tie=False)
-    state.tell(0, 2, 3, tie=True)
-    state.tell(0, 1, 2, tie=True)
-    assert known(state) == {(0, 1): 1, (2, 3): 0, (1, 2): 0, (0, 2): 1, (0, 3): 1, (1, 3): 0}
-
-
-def test_without_consistency_nothing_follows() -> None:
-    state = consistent_state(3, consistent=False)
-    state.tell(0, 0, 1, tie=False)
-    state.tell(0, 1, 2, tie=False)
-    assert (0, 2) not in known(state)
-
-
-def test_what_was_counted_is_not_retracted() -> None:
-    state = consistent_state(3)
-    state.tell(0, 0, 1, tie=False)
-    state.tell(0, 1, 2, tie=False)
-    assert state.tell(0, 2, 0, tie=False) == 0
-    assert known(state)[0, 2] == 1
-
-
-def test_what_is_unknown_after_the_closure_can_still_be_anything() -> None:
-    """What is inferred from answers on four candidates is what all rankings that agree have in common."""
-    rankings = list(weak_orders(4))
-    rng = np.random.default_rng(0)
-    for _ in range(150):
-        state = consistent_state(4)
-        truth = rankings[int(rng.integers(len(rankings)))]
-        for pair in rng.permutation(6)[: rng.integers(1, 5)].tolist():
-            a, b = int(state.first[pair]), int(state.second[pair])
-            better, worse = (a, b) if truth[a] <= truth[b] else (b, a)
-            state.tell(0, better, worse, tie=truth[a] == truth[b])
-        told = known(state)
-        agree = [r for r in rankings if all(np.sign(r[b] - r[a]) == v for (a, b), v in told.items())]
-        for a, b in zip(state.first.tolist(), state.second.tolist(), strict=True):
-            values = {int(np.sign(r[b] - r[a])) for r in agree}
-            assert values == ({told[a, b]} if (a, b) in told else {-1, 0, 1})
-
-
-def weak_orders(size: int) -> set[tuple[int, ...]]:
-    places = np.stack(np.meshgrid(*[range(size)] * size), axis=-1).reshape(-1, size)
-    return {tuple(np.unique(row, return_inverse=True)[1].tolist()) for row in places}
 
 
 def test_nobody_is_asked_the_same_twice_nor_what_follows() -> None:
@@ -168,6 +98,17 @@ def test_a_ranking_answers_every_pair_of_its_question() -> None:
     assert run.progress.open_answers == 3
 
 
+def test_a_function_can_answer_for_everybody() -> None:
+    result = dm.explore(TEAM, lambda question: min(question.candidates), "panel", voters=VOTERS)
+    assert (result.status, {*(result.matching or {}).values()}) == ("unbeaten", {"ann", "bob"})
+    run = PanelExplorer(TEAM, VOTERS)
+    (question,) = run.ask(1)
+    with pytest.raises(dm.DuelError, match="is not an answer to question 1"):
+        run.tell(question)
+    run.tell(question, winner=question.first)
+    assert run.duels == 1
+
+
 def test_no_difference_is_an_answer() -> None:
     problem = dm.Problem.complete(["ann", "bob"], ["chair"])
     run = PanelExplorer(problem, ["eve"])
@@ -225,7 +166,7 @@ def test_a_skipped_question_is_not_asked_again_and_a_released_one_is() -> None:
 def test_what_is_certain_stays_so_when_late_answers_come() -> None:
     for seed in range(40):
         panel, ranks = panels.random_panel(seed)
-        run = PanelExplorer(panel.problem, panel.voters, consistent=ranks)
+        run = panel_explorer(panel, consistent=ranks)
         rng = np.random.default_rng(seed)
         late: list[Question] = []
         while not run.done:
@@ -233,12 +174,13 @@ def test_what_is_certain_stays_so_when_late_answers_come() -> None:
                 if len(late) < 6 and rng.random() < 0.3:
                     late.append(question)
                 elif question in run.open_duels:
-                    run.tell(question, question.candidates[int(rng.integers(2))])
+                    run.tell(question, answer_of(panel, question))
             if rng.random() < 0.1 and late:
-                run.tell(late.pop(), None)
+                question = late.pop()
+                run.tell(question, answer_of(panel, question))
         result = run.result
         for question in late:
-            run.tell(question, question.candidates[int(rng.integers(2))])
+            run.tell(question, answer_of(panel, question))
             if result.status != "budget_spent":
                 assert run.result.matching == result.matching
                 assert run.result.status in (result.status, "decided")
@@ -248,14 +190,19 @@ def test_progress_says_what_is_decided_and_what_is_left() -> None:
     panel, ranks = panels.random_panel(2, most=4)
     run = PanelExplorer(panel.problem, panel.voters, consistent=ranks)
     before = run.progress
-    assert before.fewest_questions <= before.expected_questions
+    assert before.fewest_questions is not None
+    assert before.duels_left is not None
+    assert before.fewest_questions <= before.duels_left
+    assert before.shortfall is not None
     assert 0 < before.shortfall <= 0.5
     while not run.done:
         for question in run.ask(1):
             run.tell(question, question.first)
     after = run.progress
-    assert (after.fewest_questions, after.expected_questions) == (0, 0)
-    assert {position for _, position in after.decided} == set(panel.problem.positions)
+    assert (after.fewest_questions, after.duels_left) == (0, 0)
+    for position, candidate in after.decided.items():
+        assert all(matching[position] == candidate for matching in after.possible_winners)
+    assert (run.result.status == "unbeaten") == (len(after.possible_winners) > 1)
     assert after.leader == run.result.matching
 
 
@@ -294,29 +241,6 @@ def test_weights_beyond_64_bits_stay_exact() -> None:
             assert result.matching == prefs.borda_winner()
         else:
             assert result.shortfall == pytest.approx(prefs.least_beaten()[1], abs=1e-9)
-
-
-def test_borda_bounds_of_a_consistent_judge_are_those_of_all_rankings() -> None:
-    """One judge, one position: the bound is the least over all rankings that agree with what is known."""
-    problem = dm.Problem.complete([f"c{i}" for i in range(4)], ["s"])
-    rankings, rng = list(weak_orders(4)), np.random.default_rng(1)
-    for _ in range(100):
-        state = consistent_state(4)
-        truth = rankings[int(rng.integers(len(rankings)))]
-        for pair in rng.permutation(6)[: rng.integers(0, 4)].tolist():
-            a, b = int(state.first[pair]), int(state.second[pair])
-            better, worse = (a, b) if truth[a] <= truth[b] else (b, a)
-            state.tell(0, better, worse, tie=truth[a] == truth[b])
-        told = known(state)
-        agree = [r for r in rankings if all(np.sign(r[b] - r[a]) == v for (a, b), v in told.items())]
-        bounds = BordaBounds(state)
-        scores = [[sum(np.sign(r[y] - r[x]) for y in range(4)) for x in range(4)] for r in agree]
-        for own in range(4):
-            least, most = bounds.least(np.array([own])), bounds.most(np.array([own]))
-            for other in range(4):
-                differences = [score[own] - score[other] for score in scores]
-                assert (least[other], most[other]) == (min(differences), max(differences))
-    assert problem.graph.pairs == 6
 
 
 @pytest.mark.parametrize(
@@ -381,8 +305,46 @@ def test_what_is_no_panel_is_refused_in_a_sentence() -> None:
     panel, _ = panels.random_panel(3)
     with pytest.raises(dm.ProblemError, match="A panel needs its voters"):
         dm.explorer("panel", TEAM)
+    with pytest.raises(dm.ProblemError, match="panel has no max_duels"):
+        dm.explorer("panel", TEAM, voters=VOTERS, max_duels=9)  # type: ignore[call-overload]
     with pytest.raises(dm.ProblemError, match="panel has no parameter 'epsilon'"):
         dm.explorer("panel", TEAM, voters=VOTERS, epsilon=0.1)
     for preferences, algorithm in ((panel, "condorcet"), (panel.preferences(), "panel")):
         with pytest.raises(dm.ProblemError, match="simulated by the algorithm 'panel'"):
             dm.simulate(preferences, algorithm)
+
+
+def test_a_run_can_go_on_from_unbeaten_until_it_is_decided() -> None:
+    further = 0
+    for seed in range(30):
+        panel, ranks = panels.random_panel(seed)
+        short = simulate_panel(panel, consistent=ranks, seed=seed)
+        long = simulate_panel(panel, consistent=ranks, seed=seed, until="decided")
+        count = panels.Count(panel.problem, panels.opinions_of(panel), panels.weights_of(panel))
+        assert long.duels >= short.duels
+        assert long.matching is not None
+        assert count.agrees("condorcet", long.status, tuple(long.matching.values()), long.shortfall or 0.0)
+        if long.status == "unbeaten":  # then nothing is decided by all answers either
+            row = count.lineups.index(tuple(long.matching.values()))
+            assert (np.delete(count.over[row], row) <= 0).any()
+        further += (short.status, long.status) == ("unbeaten", "decided")
+    assert further > 3
+
+
+def test_with_only_skipped_and_absent_answers_open_the_certain_shortfall_is_left() -> None:
+    for criterion in ("condorcet", "borda"):
+        run = PanelExplorer(TEAM, VOTERS, criterion=criterion, consistent=False)  # type: ignore[arg-type]
+        run.leave("zoe")
+        for voter in ("eve", "ned"):
+            for number, question in enumerate(run.ask(20, voter)):
+                if number % 2:
+                    run.skip(question)
+                else:
+                    run.tell(question, "ann" if "ann" in question.candidates else question.first)
+        while questions := run.ask(1):
+            run.skip(questions[0])
+        result = run.result
+        assert (run.done, run.open_duels, result.status) == (True, (), "budget_spent")
+        assert result.shortfall is not None
+        assert 0 < result.shortfall <= 0.5
+        assert result.shortfall == run.progress.shortfall

@@ -60,14 +60,13 @@ def test_skips_and_leavers_never_make_it_wrong_nor_wait_for_ever(criterion: str,
 
         run.tell = tell  # type: ignore[method-assign]
         dropped: dict[str, set[panels.Key]] = {}
-        state = run.state
         for _ in range(3000):
             if run.done:
                 break
             _, out = play(panel, run, rng, 0.1)
             for voter in out:
                 row = panel.voters.index(voter)
-                dropped[voter] = {key for key in keys_of(panel, voter) if not counts(panel, state, row, key)}
+                dropped[voter] = {key for key in keys_of(panel, voter) if not counts(panel, run, row, key)}
             if rng.random() < 0.02:
                 for question in run.open_duels:
                     run.release(question)
@@ -88,12 +87,12 @@ def keys_of(panel: Panel, voter: str) -> list[panels.Key]:
     return [(voter, *pair) for pair in panels.pairs(panel.problem)]
 
 
-def counts(panel: Panel, state: object, row: int, key: panels.Key) -> bool:
+def counts(panel: Panel, run: PanelExplorer, row: int, key: panels.Key) -> bool:
     """Whether an opinion is counted: read off the state, since what was inferred before leaving stays."""
     _, position, first, second = key
     edges = [panel.problem.edge_number(name, position) for name in (first, second)]
     pair = int(panel.problem.graph.pair_table.number(*map(np.array, edges)))
-    return bool(state.judged[row, pair])  # type: ignore[attr-defined]
+    return bool(run.state.counted[row, pair])
 
 
 MOST_OPEN = 6

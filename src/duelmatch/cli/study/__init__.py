@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from duelmatch.cli.options import Between, Source, file_argument, json_option
+from duelmatch.cli.options import DELTA, DELTA_HELP, Between, Source, file_argument, json_option
 from duelmatch.cli.output import Page, counted, print_json
-from duelmatch.cli.settings import settings_options, settle
 from duelmatch.cli.store import opened_store, store_option
 from duelmatch.cli.study import changes, show, vote
 
-BATCH = 10
-"""As in :mod:`duelmatch.studies.settings`, which needs a database library that help does not."""
+if TYPE_CHECKING:
+    from duelmatch.studies import NewVoter
 
 
 @click.group("study")
@@ -25,9 +26,8 @@ def command() -> None:
 
     \b
     Example:
-      duelmatch study create example:lineup
-      duelmatch study ask --voter ann
-      duelmatch study tell 1 foxes --voter ann
+      duelmatch study create example:lineup --voter ann --voter ben
+      duelmatch study vote --voter ann
       duelmatch study status
     """  # noqa: D301
 
@@ -36,7 +36,42 @@ def command() -> None:
 @file_argument
 @store_option
 @click.option("--name", help="What the study is called.  [default: FILE's name]")
-@settings_options(batch=BATCH)
+@click.option(
+    "--voter",
+    "voters",
+    metavar="NAME",
+    multiple=True,
+    help="One of those who decide; can be repeated. With names, the study is a panel: they are counted.",
+)
+@click.option("--weight", "weights", metavar="NAME=N", multiple=True, help="How many votes a judge has.")
+@click.option(
+    "--conflict", "conflicts", metavar="NAME=CANDIDATE", multiple=True, help="Whom a judge does not judge."
+)
+@click.option(
+    "--algorithm",
+    metavar="NAME",
+    help="panel counts the voters; condorcet and borda take them for a sample of a crowd; `duelmatch "
+    "algorithms` lists the others.  [default: panel with --voter, or else condorcet]",
+)
+@click.option(
+    "--criterion",
+    type=click.Choice(["condorcet", "borda"]),
+    help="What makes a line-up the best, for a panel.",
+)
+@click.option(
+    "--question-size", type=click.IntRange(2, 10), help="How many candidates to rank in a question."
+)
+@click.option(
+    "--parameter",
+    "parameters",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="A parameter of the algorithm, such as size=6 (questions on a ballot) or consistent=false.",
+)
+@click.option("--delta", type=Between(0, 1), default=DELTA, show_default=True, help=DELTA_HELP)
+@click.option(
+    "--seed", type=click.IntRange(0), help="The seed of all draws.  [default: one is drawn, and shown]"
+)
 @click.option(
     "--lease",
     type=Between(0),
@@ -44,58 +79,101 @@ def command() -> None:
     show_default=True,
     help="Seconds after which an unanswered question goes to somebody else.",
 )
-@click.option(
-    "--ties/--no-ties", default=True, help="Whether voters may call it a tie, which a coin then decides."
-)
+@click.option("--ties/--no-ties", default=True, help="Whether voters may say that there is no difference.")
 @click.option("--skips/--no-skips", default=True, help="Whether voters may skip a question.")
-@click.option("--once", is_flag=True, help="Ask nobody the same question twice.")
+@click.option("--max-answers", type=click.IntRange(0), help="Ask for this many answers at most.")
+@click.option("--questions-each", type=click.IntRange(0), help="Ask each judge of a panel this much at most.")
 @click.option(
     "--ahead",
     type=click.IntRange(0),
     default=100,
     show_default=True,
-    help="How many answers to ask for beyond what is needed now, so that nobody waits for others.",
+    help="For algorithms that work in rounds: how many answers to ask for beyond what is needed now.",
 )
 @json_option
 def create(
-    source: Source, url: str, name: str | None, max_duels: int | None, as_json: bool, **given: Any
+    source: Source,
+    url: str,
+    name: str | None,
+    voters: Sequence[str],
+    weights: Sequence[str],
+    conflicts: Sequence[str],
+    criterion: str | None,
+    question_size: int | None,
+    parameters: Sequence[str],
+    as_json: bool,
+    **own: Any,
 ) -> None:
-    """Begin a study of the problem in FILE.
+    """Create a study of the problem in FILE.
 
     The token of the organiser's link is printed now and never again; only its hash is stored.
 
     \b
     Example:
-      duelmatch study create example:lineup
-      duelmatch study create team.yaml --store postgresql://me@localhost/duels --no-ties --lease 60
+      duelmatch study create example:lineup --voter ann --voter ben --conflict ben=comets
+      duelmatch study create team.yaml --algorithm condorcet --delta 0.01 --lease 60
     """  # noqa: D301
     from duelmatch.studies import Settings
 
     problem = source.document.problem()
-    own = {option: given.pop(option) for option in ("lease", "ties", "skips", "once", "ahead")}
-    run = settle(given, {"batch": BATCH})
-    settings = Settings(run.algorithm, run.delta, run.seed, dict(run.parameters), **own, max_votes=max_duels)
+    given = {key: _value(text) for key, text in _pairs("--parameter", parameters)}
+    given |= {} if criterion is None else {"criterion": criterion}
+    given |= {} if question_size is None else {"question_size": question_size}
+    settings = Settings(parameters=given, **own)
+    judges = _judges(voters, weights, conflicts)
     with opened_store(url, new=True) as store:
-        study = store.create(problem, settings, name or source.stem)
-        key = study.new_key("organiser")
+        study = store.create(problem, settings, name or source.stem, judges)
+        token = study.new_link("organiser")
+        settings, title = study.settings, study.name
     if as_json:
         print_json(
-            {"study": study.id, "name": study.name, "organiser_key": key, "settings": settings.as_dict()}
+            {"study": study.id, "name": title, "organiser_token": token, "settings": settings.as_dict()}
         )
         return
     page = Page()
-    page.heading(f"{study.name}: a new study")
+    page.heading(f"{title}: a new study")
     sizes = f"{counted(len(problem.candidates), 'candidate')}, {counted(len(problem.positions), 'position')}"
     page.facts(
         [
             ("Study", study.id),
             ("Problem", sizes),
-            ("Algorithm", run.algorithm),
-            ("Seed", f"{run.seed}"),
-            ("Organiser's key", key),
+            ("Algorithm", f"{settings.algorithm}"),
+            *([("Voters", ", ".join(voters))] if voters else []),
+            ("Seed", f"{settings.seed}"),
+            ("Organiser's token", token),
         ]
     )
-    page.paragraph("Keep the key: it is not shown again. Ask somebody: duelmatch study ask --voter NAME")
+    page.paragraph("Keep the token: it is not shown again. To vote: duelmatch study vote --voter NAME")
+
+
+def _pairs(option: str, given: Sequence[str]) -> list[tuple[str, str]]:
+    for each in given:
+        if "=" not in each:
+            raise click.UsageError(f"{option} takes NAME=VALUE, not '{each}'.")
+    return [(name.strip(), value.strip()) for name, _, value in (each.partition("=") for each in given)]
+
+
+def _value(text: str) -> Any:
+    """Return a number, true, false or null as such, and anything else as text."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _judges(voters: Sequence[str], weights: Sequence[str], conflicts: Sequence[str]) -> list[NewVoter]:
+    from duelmatch.studies import NewVoter
+
+    weight_of: dict[str, Any] = {name: _value(text) for name, text in _pairs("--weight", weights)}
+    not_judged = _pairs("--conflict", conflicts)
+    if unknown := [name for name in (*weight_of, *dict(not_judged)) if name not in voters]:
+        raise click.UsageError(f"'{unknown[0]}' is not one of the voters given with --voter.")
+    return [
+        NewVoter(
+            voter, weight_of.get(voter, 1), [candidate for name, candidate in not_judged if name == voter]
+        )
+        for voter in voters
+    ]
 
 
 for part in (*vote.COMMANDS, *show.COMMANDS, *changes.COMMANDS):

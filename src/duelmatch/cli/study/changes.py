@@ -5,14 +5,16 @@ Nothing is deleted: each is an entry in the log, and the study is computed again
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from duelmatch.cli.options import json_option
 from duelmatch.cli.output import counted, print_either
 from duelmatch.cli.store import on_study
-from duelmatch.errors import NotThereError
+from duelmatch.cli.study.answers import parsed, written
+from duelmatch.errors import ConflictError, NotThereError, StudyError
 
 if TYPE_CHECKING:
     from duelmatch.studies import Study, Voter
@@ -20,77 +22,112 @@ if TYPE_CHECKING:
 
 @click.command("correct")
 @click.argument("question", type=click.IntRange(1, 2**31 - 1))
-@click.argument("winner", required=False)
+@click.argument("answer", required=False)
 @click.option("--strike", is_flag=True, help="Strike the answer: it does not count at all.")
+@click.option(
+    "--clerical",
+    is_flag=True,
+    help="It was written down wrongly, and is corrected without regard to results.",
+)
 @on_study
 @json_option
-def correct(question: int, winner: str | None, strike: bool, study: Study, as_json: bool) -> None:
-    """Change the answer to a QUESTION that was answered by mistake: WINNER was meant, or nothing.
+def correct(
+    question: int, answer: str | None, strike: bool, clerical: bool, study: Study, as_json: bool
+) -> None:
+    """Change the answer to a QUESTION that was answered by mistake: ANSWER was meant, or nothing.
 
-    `duelmatch study log` has the numbers of the questions. A struck answer counts again when its WINNER is
-    given. Correct what was not meant, never what you do not like: the guarantees depend on it.
+    ANSWER is a candidate, = for no difference, or a ranking. `duelmatch study log` has the numbers of the
+    questions. A struck answer counts again when its ANSWER is given. Correct what was not meant, never what
+    you do not like: the guarantees depend on it.
 
     \b
     Example:
-      duelmatch study correct 12 harbour
+      duelmatch study correct 12 harbour --clerical
       duelmatch study correct 12 --strike
     """  # noqa: D301
-    if (winner is None) != strike:
-        raise click.UsageError("Give the WINNER that was meant, or --strike.")
-    study.correct(question, winner)
-    what = "is struck" if winner is None else f"is '{winner}' now"
+    if (answer is None) != strike:
+        raise click.UsageError("Give the ANSWER that was meant, or --strike.")
+    if answer is None:
+        study.correct(question, None, clerical)
+        what = "is struck"
+    else:
+        given = study.answer_of(question)
+        if given is None:
+            raise ConflictError(f"Question {question} has no answer to correct.")
+        candidates = [name for group in given.answer for name in group]
+        meant = parsed(answer, candidates)
+        study.correct(question, [tuple(candidates)] if meant is None else meant, clerical)
+        now = study.answer_of(question)
+        what = f"is {written(now.answer if now else ())} now"
     sentence = f"the answer to question {question} {what}."
-    _report(study, as_json, sentence, {"question": question, "winner": winner})
+    _report(study, as_json, sentence, {"question": question, "answer": answer})
 
 
-@click.command("invalidate")
-@click.argument("name", metavar="VOTER")
-@on_study
-@json_option
-def invalidate(name: str, study: Study, as_json: bool) -> None:
-    """Let no answer of a VOTER count, given or to come, and ask them nothing more.
+def _voter_command(action: str, does: str, done: str, **options: Any) -> click.Command:
+    """Return the command for something that is done about one voter."""
 
-    VOTER is a name, or the number in the log. `duelmatch study reinstate` undoes this.
+    @click.command(
+        action, help=f"{does}\n\nVOTER is a name, or an id.\n\n\b\nExample:\n  duelmatch study {action} ann"
+    )
+    @click.argument("name", metavar="VOTER")
+    @on_study
+    @json_option
+    def command(name: str, study: Study, as_json: bool) -> None:
+        voter = voter_called(study, name)
+        getattr(study, action.replace("-", "_"))(voter.id, **options)
+        _report(study, as_json, f"'{name}' {done}.", {"voter": voter.id, "done": action})
 
-    \b
-    Example:
-      duelmatch study invalidate ann
-    """  # noqa: D301
-    voter = _voter_called(study, name)
-    study.invalidate(voter.number)
-    sentence = f"the answers of '{name}' do not count now."
-    _report(study, as_json, sentence, {"voter": voter.number, "valid": False})
+    return command
 
 
-@click.command("reinstate")
-@click.argument("name", metavar="VOTER")
-@on_study
-@json_option
-def reinstate(name: str, study: Study, as_json: bool) -> None:
-    """Let the answers of an invalidated VOTER count again.
-
-    VOTER is a name, or the number in the log.
-
-    \b
-    Example:
-      duelmatch study reinstate ann
-    """  # noqa: D301
-    voter = _voter_called(study, name)
-    study.reinstate(voter.number)
-    sentence = f"the answers of '{name}' count now."
-    _report(study, as_json, sentence, {"voter": voter.number, "valid": True})
-
-
-def _voter_called(study: Study, name: str) -> Voter:
-    """Return the voter of this name, or else of this number; nobody is added."""
+def voter_called(study: Study, name: str) -> Voter:
+    """Return the voter of this name, or else of this id; nobody is added."""
     voters = study.voters()
-    named = [voter for voter in voters if voter.name == name]
-    numbered = [voter for voter in voters if str(voter.number) == name]
-    if not named and not numbered:
+    found = [voter for voter in voters if voter.name == name] or [
+        voter for voter in voters if voter.id == name
+    ]
+    if not found:
         raise NotThereError(
             f"There is no voter '{name!s:.80}' in this study: it has {counted(len(voters), 'voter')}."
         )
-    return (named or numbered)[0]
+    return found[0]
+
+
+@click.command("leave")
+@click.argument("name", metavar="VOTER")
+@click.option("--drop-open", is_flag=True, help="Do not count the opinions that they have not given.")
+@on_study
+@json_option
+def leave(name: str, drop_open: bool, study: Study, as_json: bool) -> None:
+    """Ask a VOTER nothing more; what they have said still counts.
+
+    What a judge has not said stays open, so that the result may wait for it, unless --drop-open is given.
+    VOTER is a name, or an id. `duelmatch study come-back` undoes this.
+
+    \b
+    Example:
+      duelmatch study leave ann --drop-open
+    """  # noqa: D301
+    voter = voter_called(study, name)
+    study.leave(voter.id, "dropped" if drop_open else "open")
+    _report(study, as_json, f"'{name}' has left.", {"voter": voter.id, "done": "leave"})
+
+
+@click.command("conflict")
+@click.argument("name", metavar="VOTER")
+@click.argument("candidates", metavar="CANDIDATE...", nargs=-1, required=True)
+@on_study
+@json_option
+def conflict(name: str, candidates: Sequence[str], study: Study, as_json: bool) -> None:
+    """Let a VOTER not judge some candidates: what they said about them does not count.
+
+    \b
+    Example:
+      duelmatch study conflict ann foxes
+    """  # noqa: D301
+    voter = voter_called(study, name)
+    study.conflict(voter.id, candidates)
+    _report(study, as_json, f"'{name}' does not judge {', '.join(candidates)}.", {"voter": voter.id})
 
 
 @click.command("drop")
@@ -108,11 +145,69 @@ def drop(candidate: str, study: Study, as_json: bool) -> None:
     _report(study, as_json, f"'{candidate}' is out.", {"dropped": study.status().dropped})
 
 
+@click.command("add")
+@click.argument("candidate")
+@click.argument("positions", metavar="POSITION...", nargs=-1, required=True)
+@on_study
+@json_option
+def add(candidate: str, positions: Sequence[str], study: Study, as_json: bool) -> None:
+    """Take in a late CANDIDATE for some positions.
+
+    \b
+    Example:
+      duelmatch study add owls friday saturday
+    """  # noqa: D301
+    study.add(candidate, positions)
+    _report(study, as_json, f"'{candidate}' is in.", {"added": candidate})
+
+
+@click.command("edit")
+@click.argument("name")
+@click.option("--position", is_flag=True, help="NAME is a position, not a candidate.")
+@click.option("--title", help="What voters read instead of the name.")
+@click.option("--text", help="What voters should know.")
+@click.option("--picture", help="The address of a picture.")
+@click.option("--link", help="The address of a page.")
+@on_study
+@json_option
+def edit(name: str, position: bool, study: Study, as_json: bool, **details: str | None) -> None:
+    """Change what voters see of a candidate or position called NAME; an empty text takes it away.
+
+    \b
+    Example:
+      duelmatch study edit foxes --title "The Foxes" --text "Five people from Leeds"
+    """  # noqa: D301
+    given = {key: value or None for key, value in details.items() if value is not None}
+    if not given:
+        raise StudyError("Say what to change: --title, --text, --picture or --link.")
+    study.edit(None if position else {name: given}, {name: given} if position else None)
+    _report(study, as_json, f"'{name}' is changed.", {"edited": name})
+
+
+@click.command("rename")
+@click.argument("name")
+@on_study
+@json_option
+def rename(name: str, study: Study, as_json: bool) -> None:
+    """Give the study another NAME.
+
+    \b
+    Example:
+      duelmatch study rename "Friday night"
+    """  # noqa: D301
+    study.rename(name)
+    print_either(as_json, {"study": study.id, "name": study.name}, f"The study is called {study.name}.")
+
+
 def _report(study: Study, as_json: bool, sentence: str, summary: dict[str, object]) -> None:
     number = study.status().counted
     count = f"{counted(number, 'answer')} {'counts' if number == 1 else 'count'}."
-    about = {"study": study.id, "name": study.name, **summary, "counted": number}
-    print_either(as_json, about, f"{study.name}: {sentence} {count}")
+    name = study.name
+    print_either(
+        as_json,
+        {"study": study.id, "name": name, **summary, "counted": number},
+        f"{name}: {sentence} {count}",
+    )
 
 
 def _phase(action: str, does: str) -> click.Command:
@@ -122,24 +217,37 @@ def _phase(action: str, does: str) -> click.Command:
     @on_study
     @json_option
     def command(study: Study, as_json: bool) -> None:
-        getattr(study, action)()
-        state = study.status().state
-        summary = {"study": study.id, "name": study.name, "state": state}
-        print_either(as_json, summary, f"{study.name} is {state}.")
+        act: Callable[[], None] = getattr(study, action)
+        act()
+        phase, name = study.status().phase, study.name
+        print_either(as_json, {"study": study.id, "name": name, "phase": phase}, f"{name} is {phase}.")
 
     return command
 
 
 COMMANDS = (
     correct,
-    invalidate,
-    reinstate,
+    _voter_command(
+        "strike",
+        "Let no answer of a VOTER count, given or to come, and ask them nothing more.",
+        "does not count now",
+    ),
+    _voter_command("reinstate", "Let the answers of a struck VOTER count again.", "counts now"),
+    leave,
+    _voter_command("come-back", "Ask a VOTER again who had left.", "is back"),
+    _voter_command(
+        "forget-voter-name", "Delete the name of a VOTER; the answers stay.", "has no name any more"
+    ),
+    conflict,
     drop,
+    add,
+    edit,
+    rename,
     _phase("pause", "Ask nothing for now; answers to open questions still count."),
     _phase("resume", "Ask again after a pause."),
     _phase(
         "close",
-        "End a study: nobody is asked any more, and answers that still come count only if it is reopened.",
+        "End a study and record its verdict; answers that still come count only if it is reopened.",
     ),
     _phase("reopen", "Reopen a closed study; answers that came in the meantime count now."),
 )

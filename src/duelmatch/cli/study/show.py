@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,13 +13,17 @@ from duelmatch.cli.options import STDIN, STDIN_NAME, json_option, stdin_text
 from duelmatch.cli.output import Page, counted, print_either, print_json, rounded, working
 from duelmatch.cli.standing import meaning, print_matching, probability, still_possible
 from duelmatch.cli.store import on_study, opened_store, store_option
+from duelmatch.cli.study.answers import written
 from duelmatch.errors import FileError
 from duelmatch.files.text import printable
 
 if TYPE_CHECKING:
+    import duelmatch as dm
     from duelmatch.studies import Entry, Status, Study
 
 MOST_BYTES = 500_000_000
+
+GUESS = "This is a guess from the answers so far: nothing is certain yet."
 
 
 @click.command("status")
@@ -33,52 +36,79 @@ def status(study: Study, as_json: bool) -> None:
     Example:
       duelmatch study status
     """  # noqa: D301
-    with working("Replaying the answers"):
+    with working("Going through the log"):
         where = study.status()
     if as_json:
         print_json(_as_dict(where, study))
         return
     page = Page()
-    page.heading(f"{where.name}: {where.state}")
+    page.heading(f"{where.name}: {where.phase}")
     page.facts(_facts(where, study))
+    if where.algorithm == "panel" and where.result.matching is not None:
+        certain = where.result.status != "budget_spent"
+        heading = "Candidate" if certain else "Candidate (NOT CERTAIN)"
+        page.table({"Position": "left", heading: "left"}, where.result.matching.items())
+        page.paragraph(panel_meaning(where.result))
+        return
     print_matching(page, where.result)
-    guess = "This is a guess from the answers so far: nothing is certain yet."
-    page.paragraph(guess if where.result.status == "budget_spent" else meaning(where.result))
+    page.paragraph(GUESS if where.result.status == "budget_spent" else meaning(where.result))
+
+
+def panel_meaning(result: dm.Result) -> str:
+    """Say what a panel has decided."""
+    proviso = "".join(f", if {assumption.sentence}" for assumption in result.assuming)
+    points = f"{100 * (result.shortfall or 0.0):.1f} points per position"
+    match result.status:
+        case "decided":
+            return f"This is decided{proviso}: whatever the open answers are, it is the panel's choice."
+        case "unbeaten":
+            return (
+                f"This is certain{proviso}: nothing beats it, whatever the open answers are; some may draw."
+            )
+        case "tied":
+            return f"This is certain{proviso}: no score is above it, and at least one other is equal."
+        case "no_winner":
+            return (
+                f"Every line-up is beaten by another{proviso}. This one is beaten least: its share of the "
+                f"votes is {points} below half at most."
+            )
+    return f"This is not certain yet: by the open answers another line-up may be ahead, by {points} at most."
 
 
 def _facts(where: Status, study: Study) -> Iterator[tuple[str, str]]:
     uncounted = where.answers - where.counted
     yield "Study", where.id
-    yield "Algorithm", study.settings.algorithm
+    yield "Algorithm", where.algorithm
     yield "Seed", f"{study.settings.seed}"
     yield "Answers", f"{where.counted:,}" + (f" (and {uncounted:,} that do not count)" if uncounted else "")
     yield "Voters", f"{where.voters:,}"
     yield "Open questions", f"{where.open_questions:,}"
     if where.dropped:
         yield "Withdrawn", ", ".join(where.dropped)
-    decided = len(where.progress.accepted) + len(where.progress.rejected)
-    yield "Decided", f"{decided:,} of {counted(decided + len(where.progress.undecided), 'edge')}"
-    if where.done:
-        return
-    if where.progress.p_value is not None and where.progress.leader is not None:
-        yield "Leader", f"p {probability(where.progress.p_value)}; {still_possible(where.progress)}"
-    left = where.votes_left
-    yield "Answers to go", "not known yet" if left is None else f"about {rounded(left)}"
+    progress = where.progress
+    decided = len(progress.accepted) + len(progress.rejected)
+    yield "Decided", f"{decided:,} of {counted(decided + len(progress.undecided), 'edge')}"
+    if where.algorithm == "panel" and progress.possible is not None:
+        yield "Possible", counted(progress.possible, "line-up")
+    if not where.done and progress.p_value is not None and progress.leader is not None:
+        yield "Leader", f"p {probability(progress.p_value)}; {still_possible(progress)}"
+    if not where.done:
+        left = where.answers_left
+        yield "Answers to go", "not known yet" if left is None else f"about {rounded(left)}"
+    yield "Last entry", f"{where.entries:,}, {where.hash[:12]}"
 
 
 def _as_dict(where: Status, study: Study) -> dict[str, Any]:
-    names = ("id", "name", "state", "done", "entries", "voters", "questions", "open_questions", "answers")
-    return {name: getattr(where, name) for name in (*names, "counted", "missing", "unused", "dropped")} | {
+    names = ("id", "name", "phase", "done", "entries", "hash", "voters", "questions", "open_questions")
+    more = ("answers", "counted", "struck", "missing", "unused", "dropped", "assuming", "answers_left")
+    progress = where.progress
+    shown = ("accepted", "rejected", "undecided", "decided", "p_value", "possible")
+    return {name: getattr(where, name) for name in (*names, *more)} | {
         "status": where.result.status,
         "matching": where.result.matching,
         "error_allowed": where.result.delta,
-        "assuming": where.result.assuming,
-        "accepted": where.progress.accepted,
-        "rejected": where.progress.rejected,
-        "undecided": where.progress.undecided,
-        "votes_left": where.votes_left,
-        "p_value": where.progress.p_value,
-        "possible": where.progress.possible,
+        "shortfall": where.result.shortfall,
+        **{name: getattr(progress, name) for name in shown},
         "settings": study.settings.as_dict(),
     }
 
@@ -89,90 +119,102 @@ def _as_dict(where: Status, study: Study) -> dict[str, Any]:
 @click.option("--limit", type=click.IntRange(1), help="No more entries than this.")
 @json_option
 def log(study: Study, after: int, limit: int | None, as_json: bool) -> None:
-    """Print what has happened in a study, entry by entry; voters by number.
+    """Print what has happened in a study, entry by entry; voters by their ids.
 
     \b
     Example:
       duelmatch study log --after 100
     """  # noqa: D301
-    entries = study.log(after, limit)
+    entries = study.entries(after, limit)
     if as_json:
-        print_json({"study": study.id, "entries": [asdict(entry) for entry in entries]})
+        print_json({"study": study.id, "entries": [entry._asdict() for entry in entries]})
         return
     for entry in entries:
         time = datetime.fromtimestamp(entry.at, UTC).strftime("%Y-%m-%d %H:%M:%S")
-        click.echo(f"{entry.seq:>6}  {time}  {_sentence(entry, study)}")
+        click.echo(f"{entry.seq:>6}  {time}  {_sentence(entry)}")
 
 
-def _sentence(entry: Entry, study: Study) -> str:
-    parts = [entry.kind]
-    if entry.question is not None:
-        parts.append(f"question {entry.question}")
+def _sentence(entry: Entry) -> str:
+    """Write the main things of an entry down; exports have everything."""
+    data, parts = entry.data, [entry.kind]
+    if "question" in data:
+        parts.append(f"question {data['question']}")
     if entry.voter is not None:
         parts.append(f"voter {entry.voter}")
-    if entry.one is not None and entry.other is not None:
-        (one, position), (other, _) = (study.problem.edges[edge] for edge in (entry.one, entry.other))
-        word = "or" if entry.kind == "asked" else "over"
-        parts.append(f"{position}: {one} {word} {other}")
-    if entry.note is not None and entry.kind != "created":
-        parts += [name if value is True else f"{value}" for name, value in entry.note.items()]
+    if entry.kind == "asked":
+        parts.append(f"{data['position']}: {' or '.join(data['candidates'])}")
+    if data.get("answer") is not None:
+        parts.append(written(data["answer"]))
+    parts += [str(data[name]) for name in ("candidate", "reason", "name") if data.get(name)]
+    if entry.kind == "closed" and data.get("verdict"):
+        parts.append(data["verdict"]["status"])
     return printable(", ".join(parts))
 
 
 @click.command("export")
-@click.argument("target", metavar="FILE", required=False, type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("target", metavar="[FILE]", required=False, type=click.Path(dir_okay=False, path_type=Path))
 @on_study
-@click.option("--csv", "as_csv", is_flag=True, help="The answers as CSV, even if FILE does not end in .csv.")
+@click.option(
+    "--csv", "as_csv", is_flag=True, help="The answers that count as CSV, for `duelmatch estimate`."
+)
+@click.option(
+    "--table", "as_table", is_flag=True, help="All answers as CSV, with times and whether they count."
+)
 @click.option("--voters", is_flag=True, help="Include the names of the voters.")
-def export(target: Path | None, study: Study, as_csv: bool, voters: bool) -> None:
-    """Write all of a study to FILE as JSON, or its answers as CSV if FILE ends in .csv.
+@json_option
+def export(
+    target: Path | None, study: Study, as_csv: bool, as_table: bool, voters: bool, as_json: bool
+) -> None:
+    """Write the log of a study to FILE, or its answers as CSV if FILE ends in .csv.
 
-    Without FILE, it is printed.
+    Without FILE, it is printed. The log is JSON, an entry per line, each with the hash of the one before:
+    `duelmatch verify` checks it, and `duelmatch study import` reads it.
 
-    Voters appear by number, unless their names are asked for. Links are never included.
+    Voters appear by their ids, unless their names are asked for. Links are never included.
 
     \b
     Example:
-      duelmatch study export lineup.json
+      duelmatch study export lineup.jsonl
       duelmatch study export answers.csv
     """  # noqa: D301
     from duelmatch.files.text import naming, write_text
-    from duelmatch.studies.exchange import export_csv, export_json
+    from duelmatch.studies import export_answers, export_log, export_table
 
     wants_csv = as_csv or (target is not None and target.suffix.lower() == ".csv")
-    text = (export_csv if wants_csv else export_json)(study, voters)
+    text = (export_table if as_table else export_answers if wants_csv else export_log)(study, voters)
     if target is None:
         click.echo(text, nl=False)
         return
     with naming(target) as path:
         write_text(path, text, MOST_BYTES)
-    Page().paragraph(f"{study.name} is in {target}.")
+    print_either(as_json, {"study": study.id, "file": str(target)}, f"{study.name} is in {target}.")
 
 
 @click.command("import")
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 @store_option
+@click.option("--name", help="What the study is called.  [default: as in FILE]")
 @json_option
-def take_in(file: Path, url: str, as_json: bool) -> None:
-    """Put a study that was exported as JSON into a database, under a new id.
+def take_in(file: Path, url: str, name: str | None, as_json: bool) -> None:
+    """Put the exported log of a study into a database, under a new id.
 
     \b
     Example:
-      duelmatch study import lineup.json --store postgresql://me@localhost/duels
+      duelmatch study import lineup.jsonl --store postgresql://me@localhost/duels
     """  # noqa: D301
     from duelmatch.files.text import naming, read_text
-    from duelmatch.studies.exchange import import_json
+    from duelmatch.studies import import_log
 
     text = stdin_text(MOST_BYTES) if str(file) == STDIN else None
     with naming(file if text is None else STDIN_NAME) as path:
         if path.suffix.lower() == ".csv":
-            raise FileError("A CSV has the answers only; import what was exported as JSON.")
+            raise FileError("A CSV has the answers only; import an exported log.")
         text = text or read_text(path, MOST_BYTES)
         with opened_store(url, new=True) as store:
-            study = import_json(store, text)
+            study = import_log(store, text, **({} if name is None else {"name": name}))
             where = study.status()
-    summary = {"study": study.id, "name": study.name, "votes": where.counted, "entries": where.entries}
-    sentence = f"{study.name} is here as study {study.id}, with {counted(where.counted, 'answer')}."
+    summary = {"study": study.id, "name": where.name, "answers": where.counted, "entries": where.entries}
+    sentence = f"{where.name} is here as study {study.id}, with {counted(where.counted, 'answer')}."
     print_either(as_json, summary, sentence)
 
 

@@ -1,8 +1,9 @@
-"""``duelmatch study ask``, ``tell`` and ``link``: a voter's question, the answer, and the way to both."""
+"""``duelmatch study vote``, ``ask``, ``tell`` and ``link``: questions, answers, and the way to both."""
 
 from __future__ import annotations
 
 import shlex
+import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -12,22 +13,124 @@ from duelmatch.cli.dialogue import called, show_details
 from duelmatch.cli.options import json_option
 from duelmatch.cli.output import Page, print_either, print_json
 from duelmatch.cli.store import on_study
+from duelmatch.cli.study.answers import parsed, written
+from duelmatch.errors import ConflictError, DuelError, NotAllowedError, NotThereError, did_you_mean
 
 if TYPE_CHECKING:
-    from duelmatch.studies import Question, Study
+    from duelmatch.studies import Question, Receipt, Study
 
 WHY = {
-    "done": "The study is over: the result is certain enough. See: duelmatch study status",
+    "done": "The study is over: there is nothing left to ask. See: duelmatch study status",
     "waiting": "There is nothing to ask now: other voters' answers are awaited. Try again in a while.",
     "all yours": "You have answered every question there is for you. Thank you.",
+    "late": "The time for your ballot is over; the rest of it went to others. Thank you.",
+    "left": "You have left the panel.",
     "budget": "All the planned answers are in. See: duelmatch study status",
     "paused": "The study is paused.",
     "closed": "The study is closed. See: duelmatch study status",
 }
 
-voter_option = click.option(
-    "--voter", required=True, metavar="NAME", help="Who answers; a new name is a new voter."
+HELP = (
+    "A number or a name: that one is better. Or a ranking, best first: 2 > 1 = 3.",
+    "=  there is no difference.",
+    "s  skip: you cannot say.",
+    "u  undo: take your last answer back.",
+    "q  stop, as does the end of the input. Every answer is kept.",
 )
+
+voter_option = click.option(
+    "--voter", required=True, metavar="NAME", help="Who answers. In a crowd, a new name is a new voter."
+)
+
+
+def _voter_called(study: Study, name: str) -> str:
+    """Return the id of a voter; a crowd takes in whoever comes, but a panel is these judges and nobody else.
+
+    :raises NotThereError: if no judge of a panel has this name.
+    """
+    if study.settings.kind != "panel":
+        return study.voter_named(name)
+    known = {voter.name: voter.id for voter in study.voters() if voter.name is not None}
+    if name in known:
+        return known[name]
+    raise NotThereError(
+        f"The panel has no judge called '{name:.80}'.{did_you_mean(name, known)} To add a judge: duelmatch "
+        "study link --voter NAME."
+    )
+
+
+@click.command("vote")
+@voter_option
+@on_study
+@json_option
+def vote(voter: str, study: Study, as_json: bool) -> None:
+    """Answer a voter's questions one after the other. With --json, questions go to standard error.
+
+    \b
+    Example:
+      duelmatch study vote --voter ann
+    """  # noqa: D301
+    from duelmatch.studies import Question
+
+    page, voter_id, reason = Page(stderr=as_json), _voter_called(study, voter), None
+    while isinstance(asked := study.ask(voter_id), Question):
+        _show(page, study, asked)
+        if not _answered(page, study, voter_id, asked):
+            break
+    else:
+        reason = asked.reason
+        page.paragraph(WHY[reason])
+    if as_json:
+        print_json({"study": study.id, "answers": study.answers_by(voter_id), "reason": reason})
+
+
+def _answered(page: Page, study: Study, voter: str, asked: Question) -> bool:
+    """Read what a voter says until it is an answer, a skip or an undo; False if the voter stops."""
+    while True:
+        page.prompt("Your answer (= no difference, s skip, u undo, q stop, ? help):")
+        line = sys.stdin.readline()
+        if not sys.stdin.isatty():
+            page.line(line.strip() or " ")
+        text = line.strip()
+        try:
+            match text.casefold():
+                case "" if not line:
+                    return False
+                case "q":
+                    return False
+                case "s":
+                    study.skip(voter, asked.number)
+                    return True
+                case "u":
+                    study.undo(voter)
+                    return True
+                case "?":
+                    for help_line in HELP:
+                        page.line(help_line, indent=2)
+                case _:
+                    titles = {
+                        name: about.title or name for name, about in study.problem.candidate_details.items()
+                    }
+                    receipt = study.tell(voter, asked.number, parsed(text, asked.candidates, titles))
+                    page.line(_kept(receipt), style="dim")
+                    return True
+        except (DuelError, ConflictError, NotAllowedError) as refusal:
+            page.line(str(refusal))
+
+
+def _show(page: Page, study: Study, question: Question) -> None:
+    problem = study.problem
+    place = f" ({question.place} of {question.of})" if question.place and question.of else ""
+    page.heading(f"Who is better for {called(question.position, problem.position_details)}?{place}")
+    show_details(page, question.position, problem.position_details)
+    for number, candidate in enumerate(question.candidates, start=1):
+        page.line(f"{number}  {called(candidate, problem.candidate_details)}", style="bold", indent=2)
+        show_details(page, candidate, problem.candidate_details, indent=5)
+
+
+def _kept(receipt: Receipt) -> str:
+    kept = "Kept before, and counted once" if receipt.repeated else "Kept"
+    return f"{kept}: {written(receipt.answer)} at {receipt.position}. Receipt: {receipt.hash[:12]}"
 
 
 @click.command("ask")
@@ -43,31 +146,24 @@ def ask(voter: str, study: Study, as_json: bool) -> None:
     """  # noqa: D301
     from duelmatch.studies import Question
 
-    question = study.ask(study.voter_named(voter))
+    question = study.ask(_voter_called(study, voter))
     if not isinstance(question, Question):
         summary = {"study": study.id, "question": None, "reason": question.reason}
         print_either(as_json, summary, WHY[question.reason])
     elif as_json:
         print_json({"study": study.id, "question": asdict(question), "reason": None})
     else:
-        _show(study, question, voter)
-
-
-def _show(study: Study, question: Question, voter: str) -> None:
-    page, problem = Page(), study.problem
-    position = called(question.position, problem.position_details)
-    page.heading(f"Question {question.number}: who is better for {position}?")
-    for candidate in (question.left, question.right):
-        page.line(called(candidate, problem.candidate_details), style="bold", indent=2)
-        show_details(page, candidate, problem.candidate_details, indent=5)
-    answer = ["duelmatch", "study", "tell", str(question.number), question.left, "--voter", voter]
-    page.paragraph(f"To answer, for example: {shlex.join(answer)}")
+        page = Page()
+        _show(page, study, question)
+        answer = question.candidates[0] if len(question.candidates) == 2 else " > ".join(question.candidates)
+        example = ["duelmatch", "study", "tell", str(question.number), answer, "--voter", voter]
+        page.paragraph(f"To answer, for example: {shlex.join(example)}")
 
 
 @click.command("tell")
 @click.argument("question", type=click.IntRange(1, 2**31 - 1))
-@click.argument("winner", required=False)
-@click.option("--tie", is_flag=True, help="They are equal: a coin decides.")
+@click.argument("answer", required=False)
+@click.option("--tie", is_flag=True, help="There is no difference.")
 @click.option("--skip", is_flag=True, help="Skip this question.")
 @click.option("--reason", default="", help="Why it is skipped.")
 @voter_option
@@ -75,7 +171,7 @@ def _show(study: Study, question: Question, voter: str) -> None:
 @json_option
 def tell(
     question: int,
-    winner: str | None,
+    answer: str | None,
     tie: bool,
     skip: bool,
     reason: str,
@@ -83,7 +179,7 @@ def tell(
     study: Study,
     as_json: bool,
 ) -> None:
-    """Answer a voter's QUESTION: WINNER is the better candidate.
+    """Answer a voter's QUESTION: ANSWER is the better candidate, or a ranking.
 
     When this returns, the answer is on disk. Given twice, it counts once.
 
@@ -91,20 +187,26 @@ def tell(
     Example:
       duelmatch study tell 1 foxes --voter ann
       duelmatch study tell 2 --tie --voter ann
+      duelmatch study tell 3 "foxes > comets = harbour" --voter ann
     """  # noqa: D301
-    if (winner is not None) + tie + skip != 1:
-        raise click.UsageError("Give the WINNER, or --tie, or --skip.")
-    number = study.voter_named(voter)
+    if (answer is not None) + tie + skip != 1:
+        raise click.UsageError("Give the ANSWER, or --tie, or --skip.")
+    voter_id = _voter_called(study, voter)
     summary = {"study": study.id, "question": question}
     if skip:
-        study.skip(number, question, reason)
+        study.skip(voter_id, question, reason)
         print_either(as_json, summary | {"answer": None}, f"Question {question} is skipped.")
         return
-    receipt = study.tell(number, question, winner)
-    kept = "Kept before, and counted once" if receipt.repeated else "Kept"
-    coin = " A coin decided the tie." if receipt.tie else ""
-    sentence = f"{kept}: {receipt.winner} over {receipt.loser} at {receipt.position}.{coin}"
-    print_either(as_json, summary | {"answer": asdict(receipt)}, sentence)
+    said = None if answer is None else _as_told(answer)
+    receipt = study.tell(voter_id, question, said)
+    print_either(as_json, summary | {"answer": asdict(receipt)}, _kept(receipt))
+
+
+def _as_told(answer: str) -> str | list[tuple[str, ...]]:
+    """Return a ranking if there is a sign of one, or else a name."""
+    if ">" not in answer and " = " not in answer:
+        return answer
+    return [tuple(name.strip() for name in group.split("=")) for group in answer.split(">")]
 
 
 @click.command("link")
@@ -135,17 +237,18 @@ def link(study: Study, voter: str | None, anybody: bool, server: str, as_json: b
             "A link is for one voter, or for anybody: --voter and --open exclude each other."
         )
     if voter is not None:
-        role, whom, token = "voter", f"'{voter}'", study.new_key("voter", study.voter_named(voter))
+        role, whom, token = "voter", f"'{voter}'", study.new_link("voter", study.voter_named(voter))
     elif anybody:
-        role, whom, token = "open", "anybody who votes", study.new_key("open")
+        role, whom, token = "open", "anybody who votes", study.new_link("open")
     else:
-        role, whom, token = "organiser", "the organiser", study.new_key("organiser")
+        role, whom, token = "organiser", "the organiser", study.new_link("organiser")
     address = f"{server.rstrip('/')}/l/{token}"
+    name = study.name
     if as_json:
-        print_json({"study": study.id, "name": study.name, "role": role, "link": address})
+        print_json({"study": study.id, "name": name, "role": role, "link": address})
         return
-    Page().paragraph(f"{study.name}: a link for {whom}, shown now and never again.")
+    Page().paragraph(f"{name}: a link for {whom}, shown now and never again.")
     click.echo(address)
 
 
-COMMANDS = (ask, tell, link)
+COMMANDS = (vote, ask, tell, link)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from duelmatch.drawing import INK
+from duelmatch.experiments.cell import Cell
 from duelmatch.experiments.evaluation import CellSummary
-from duelmatch.experiments.experiment import Cell
 from duelmatch.experiments.figures.style import Styles, legend_below, look, plain
 from duelmatch.experiments.simulation import simulated_run
 from duelmatch.explorers.explorer import Explorer

@@ -1,4 +1,4 @@
-"""Duels against the gap, the number of positions, delta, and the paper's bound."""
+"""Duels against the gap, the number of positions, the width, delta, and the paper's bound."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from duelmatch.drawing import GREY
-from duelmatch.experiments.bounds import Bounds
 from duelmatch.experiments.figures.style import (
     MOST_PANELS,
     Styles,
@@ -35,26 +34,26 @@ def chosen_panels(series: list[Series]) -> list[str]:
     return spread_out([panel for panel in points if 2 * points[panel] >= most])
 
 
-def against(axis: str, series: list[Series], bounds: Bounds, styles: Styles) -> Figure:
-    """Draw the duels against gap, positions or delta, on log axes, with the bounds of theory."""
+def against(axis: str, series: list[Series], styles: Styles) -> Figure:
+    """Draw the duels against gap, positions, width or delta, on log axes, with the bounds of theory."""
     with look() as figure_class:
         titles = chosen_panels(series)
         figure, axes = panels(figure_class, len(titles))
         for ax, title in zip(axes, titles, strict=True):
             own = [one for one in series if one.panel == title]
-            _draw_panel(ax, own, bounds, styles)
+            _draw_panel(ax, own, styles)
             slopes = [f"{one.variant.label} {slope.value:.2f}" for one in own if (slope := one.power())]
             ax.set_title(_wrapped(title, slopes if axis != "delta" else []))
             ax.set_xlabel(AXES[axis].name)
             if axis == "delta":
                 ax.invert_xaxis()
-            if axis == "positions":
+            if axis in ("positions", "width"):
                 ticks = sorted({x for one in own for x in one.x})
                 ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
                 ax.minorticks_off()
         for ax in axes[::3]:
             ax.set_ylabel("duels")
-        legend_below(figure, _legend(series, bounds, styles))
+        legend_below(figure, _legend(series, styles))
         return figure
 
 
@@ -77,7 +76,7 @@ def against_bound(series: list[Series], styles: Styles) -> Figure:
         return figure
 
 
-def against_certainty(series: list[Series], bounds: Bounds, styles: Styles) -> Figure:
+def against_certainty(series: list[Series], styles: Styles) -> Figure:
     """Draw the mean number of duels against ln(1 / delta), where theory wants straight lines."""
     from matplotlib.lines import Line2D
 
@@ -101,7 +100,7 @@ def against_certainty(series: list[Series], bounds: Bounds, styles: Styles) -> F
         return figure
 
 
-def _draw_panel(ax: Axes, series: list[Series], bounds: Bounds, styles: Styles) -> None:
+def _draw_panel(ax: Axes, series: list[Series], styles: Styles) -> None:
     ax.set(xscale="log", yscale="log")
     for one in series:
         colour, marker = styles.colour(one.variant), styles.marker(one.variant)
@@ -112,12 +111,12 @@ def _draw_panel(ax: Axes, series: list[Series], bounds: Bounds, styles: Styles) 
         for x, summary in zip(one.x, one.summaries, strict=True):
             face = "white" if summary.unfinished else colour
             ax.plot([x], [summary.mean], marker, color=colour, markerfacecolor=face)
-        uppers = _known([(x, bounds.upper(s.cell)) for x, s in zip(one.x, one.summaries, strict=True)])
+        uppers = _known([(x, s.cell.upper_bound) for x, s in zip(one.x, one.summaries, strict=True)])
         if uppers:
             ax.plot(*uppers, "." if one.scattered else ":", color=colour, linewidth=1.4)
-    first = next((one for one in series if bounds.limit(one.summaries[0].cell)), None)
+    first = next((one for one in series if one.summaries[0].cell.limit), None)
     if first:
-        limits = _known([(x, bounds.limit(s.cell)) for x, s in zip(first.x, first.summaries, strict=True)])
+        limits = _known([(x, s.cell.limit) for x, s in zip(first.x, first.summaries, strict=True)])
         if limits:
             ax.plot(*limits, "_" if first.scattered else "--", color="black", linewidth=1.2)
 
@@ -131,7 +130,7 @@ def _wrapped(title: str, slopes: list[str]) -> str:
     return "\n".join([plain(title), *([plain(f"slopes: {', '.join(slopes)}", 56, 2)] if slopes else [])])
 
 
-def _legend(series: list[Series], bounds: Bounds, styles: Styles) -> list[Any]:
+def _legend(series: list[Series], styles: Styles) -> list[Any]:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -140,10 +139,10 @@ def _legend(series: list[Series], bounds: Bounds, styles: Styles) -> list[Any]:
     handles = variant_handles([one.variant for one in series], styles)
     if lines:
         handles.append(Patch(color=GREY, alpha=0.3, linewidth=0, label="5% to 95% of the runs"))
-    if any(bounds.upper(cell) for cell in cells):
+    if any(cell.upper_bound for cell in cells):
         style: dict[str, Any] = {"linestyle": ":"} if lines else {"linestyle": "", "marker": "."}
         handles.append(Line2D([], [], color=GREY, label="the paper's upper bound", **style))
-    if any(bounds.limit(cell) for cell in cells):
+    if any(cell.limit for cell in cells):
         style = {"linestyle": "--"} if lines else {"linestyle": "", "marker": "_"}
         handles.append(Line2D([], [], color="black", label="information limit", **style))
     if any(summary.unfinished for one in series for summary in one.summaries):

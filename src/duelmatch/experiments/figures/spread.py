@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from duelmatch.drawing import GREY, INK
-from duelmatch.experiments.bounds import Bounds
+from duelmatch.experiments.cell import Variant
 from duelmatch.experiments.evaluation import CellSummary, ErrorRate
-from duelmatch.experiments.experiment import Variant
 from duelmatch.experiments.figures.style import (
     Styles,
     legend_below,
@@ -32,7 +31,7 @@ def box_panels(summaries: list[CellSummary]) -> list[tuple[str, float]]:
     return list(dict.fromkeys((s.cell.instance.label, s.cell.delta) for s in summaries if len(s.duels)))
 
 
-def duels_by_algorithm(summaries: list[CellSummary], bounds: Bounds, styles: Styles) -> Figure:
+def duels_by_algorithm(summaries: list[CellSummary], styles: Styles) -> Figure:
     """Draw the spread of the number of duels, a panel for each problem and delta."""
     from matplotlib.lines import Line2D
 
@@ -44,7 +43,7 @@ def duels_by_algorithm(summaries: list[CellSummary], bounds: Bounds, styles: Sty
         for ax, panel in zip(axes, shown, strict=True):
             own = [s for s in summaries if (s.cell.instance.label, s.cell.delta) == panel and len(s.duels)]
             _boxes(ax, [s.duels for s in own], [s.cell.variant for s in own], styles)
-            for limit in sorted({value for s in own if (value := bounds.limit(s.cell))}):
+            for limit in sorted({value for s in own if (value := s.cell.limit)}):
                 ax.axvline(limit, color="black", linestyle="--", linewidth=1.2)
                 limited = True
             ax.set_title(plain(f"{panel[0]}, delta {panel[1]:g}", 40))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from duelmatch.drawing import INK, SETTINGS, save_figure
 from duelmatch.errors import MissingExtraError
-from duelmatch.experiments.experiment import Variant
+from duelmatch.experiments.cell import Variant
 from duelmatch.explorers.catalogue import algorithms
 from duelmatch.files.text import printable
 
@@ -64,7 +64,7 @@ class Styles:
     """The colour and marker of each variant of an experiment."""
 
     def __init__(self, variants: Sequence[Variant]) -> None:
-        names = list(algorithms())
+        names = list(algorithms("crowd"))
         self._of: dict[str, tuple[str, str]] = {}
         for variant in variants:
             siblings = [other.label for other in variants if other.algorithm == variant.algorithm]

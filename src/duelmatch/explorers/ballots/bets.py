@@ -28,20 +28,28 @@ from numpy.typing import NDArray
 
 from duelmatch.explorers.ballots.records import Design
 from duelmatch.explorers.frugal.listed import CAUTION, FIXED_GAPS
-from duelmatch.explorers.frugal.stakes import NO_RUIN, Pairs, Stakes, over
+from duelmatch.explorers.frugal.stakes import NO_RUIN, Pairs, Stakes, over, stake
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.assignment import list_matchings, usable_edges
-from duelmatch.matchings.counting import edge_marginals
+from duelmatch.matchings.reference import NO_REFERENCE, ReferenceName, reference_of, scaled
 from duelmatch.preferences import Criterion
 
 
 class Contest:
     """Who can win now, and by what criterion: the hypotheses that the bets are against.
 
-    ``staying`` marks the edges of candidates who have not left. Rewards are over the line-ups that are left.
+    ``staying`` marks the edges of candidates who have not left. Rewards are over the line-ups that are left,
+    or against another reference, of the candidates that are left: given shares are scaled up to 1 again.
     """
 
-    def __init__(self, graph: Graph, criterion: Criterion, staying: Mask | None = None) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        criterion: Criterion,
+        staying: Mask | None = None,
+        reference: ReferenceName | Vector = "decisions",
+        seed: int = 0,
+    ) -> None:
         staying = np.ones(graph.edges, dtype=np.bool_) if staying is None else staying
         kept = np.flatnonzero(staying)
         left = Graph(graph.candidates, graph.positions, graph.edge_candidate[kept], graph.edge_position[kept])
@@ -51,8 +59,12 @@ class Contest:
         self.usable: Mask = np.zeros(graph.edges, dtype=np.bool_)
         self.usable[kept] = usable_edges(left)
         self.marginals = np.zeros(graph.edges)
+        self.reference = NO_REFERENCE
         if criterion == "borda":
-            self.marginals[kept] = edge_marginals(left)
+            self.reference = reference_of(
+                left, reference if isinstance(reference, str) else scaled(left, reference[kept]), seed
+            )
+            self.marginals[kept] = self.reference.shares
         self.pairs = Pairs(graph)
 
     def stakes(self, champion: Indices) -> Stakes:
@@ -187,11 +199,7 @@ def _largest(
         for edge in range(start[position], start[position + 1]):
             for place in range(own):
                 pair = begin[position] + place
-                value = neither[pair]
-                if pair_first[pair] == edge:
-                    value = first[pair]
-                elif pair_second[pair] == edge:
-                    value = second[pair]
+                value = stake(pair, edge, pair_first, pair_second, neither, first, second)
                 values[place] = -abs(value) / 2
             ordered = np.sort(values)
             for place in range(min(size, own)):

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from duelmatch.explorers.ballots.bets import Bets, Contest, Odds
 from duelmatch.explorers.ballots.records import EVERYBODY, Answers, Ballot, Count, Design
 from duelmatch.explorers.frugal.listed import LOG_SHARES
+from duelmatch.explorers.frugal.stakes import stake
 from duelmatch.graph import Indices, Mask, Vector
 
 
@@ -28,6 +29,15 @@ class Before(Protocol):
     settled: int
     proof_number: int
     proof_for: Indices | None
+
+
+class Settling(Protocol):
+    """Evidence of either kind."""
+
+    settled: int
+
+    def settle(self, design: Design, ballot: Ballot, answers: Answers) -> None:
+        """Settle the next ballot in the order of opening."""
 
 
 class Evidence:
@@ -74,6 +84,7 @@ class Evidence:
         """Settle the next ballot in the order of opening."""
         assert ballot.number == self.settled, "ballots settle in the order of opening"
         if design.proof != self.proof_number:
+            assert design.proof > self.proof_number, "a proof that is over does not begin again"
             self._start_proof(design)
         self.settled += 1
         values = self.count.values(ballot, answers)
@@ -153,11 +164,18 @@ def evidence(
         rows = contest.rivals(at_most=10**6)
         assert rows is not None, "where rivals are too many to list, there are tables"
     found = Evidence(contest, rows, count, slack, forget)
-    for ballot, told in zip(ballots, answers, strict=True):
-        if not told.closed:
-            break
-        found.settle(designs[ballot.design], ballot, told)
+    settle_finished(found, designs, ballots, answers)
     return found
+
+
+def settle_finished(
+    found: Settling, designs: Sequence[Design], ballots: Sequence[Ballot], answers: Sequence[Answers]
+) -> None:
+    """Settle what is finished before the first ballot that is not, from where the evidence stands."""
+    for number in range(found.settled, len(ballots)):
+        if not answers[number].closed:
+            break
+        found.settle(designs[ballots[number].design], ballots[number], answers[number])
 
 
 def told_by(contest: Contest, odds: Odds, asked: Indices, values: Vector) -> Vector:
@@ -189,11 +207,7 @@ def _told(
         position = pair_position[pair]
         missing = np.isnan(values[place])
         for edge in range(start[position], start[position + 1]):
-            value = neither[pair]
-            if pair_first[pair] == edge:
-                value = first[pair]
-            elif pair_second[pair] == edge:
-                value = second[pair]
+            value = stake(pair, edge, pair_first, pair_second, neither, first, second)
             if value != 0.0:
                 told[edge] += -abs(value) / 2 if missing else value * (values[place] - 0.5)
     return told

@@ -1,6 +1,6 @@
 """What to put on the next ballot: whom to back, which pairs with what chance, and when to begin a proof.
 
-Champion and shares are those of the frugal search (:mod:`duelmatch.explorers.frugal.design`), from all
+Champion and shares are those of the frugal search (:mod:`duelmatch.explorers.frugal.search`), from all
 answers in hand that count, settled or not. A ballot holds a pair once, so no chance exceeds 1, and what a
 pair cannot take goes to the others. Planning may look at everything that happened before; whatever it
 decides, the proof holds.
@@ -15,17 +15,12 @@ from typing import Protocol
 import numpy as np
 
 from duelmatch.explorers.ballots.bets import Contest
-from duelmatch.explorers.ballots.drawing import draw, inclusion_chances
+from duelmatch.explorers.ballots.drawing import draw, draw_apart, inclusion_chances
 from duelmatch.explorers.ballots.records import Ballot, Design
-from duelmatch.explorers.frugal.design import (
-    OPTIMISM,
-    allocation,
-    borda_champion,
-    condorcet_champion,
-)
-from duelmatch.explorers.frugal.stakes import Pairs, Prospects, Stakes, over
+from duelmatch.explorers.frugal.search import borda_champion, condorcet_champion
+from duelmatch.explorers.frugal.stakes import OPTIMISM, Pairs, Prospects, Stakes, allocation, over
 from duelmatch.explorers.frugal.tables import TabledRivals
-from duelmatch.graph import Indices, Mask, Vector
+from duelmatch.graph import Graph, Indices, Mask, Vector
 
 PRIOR = 10.0
 """The estimates begin as if each candidate of a pair had won so many times already."""
@@ -35,6 +30,9 @@ NEXT_PROOF = 1.5
 
 TIMES = 4
 """How often the shares of the rivals are improved; every time takes as many steps as a frugal round."""
+
+MEETINGS = 8
+"""How often the hardest rivals are looked for where they cannot be listed."""
 
 LEVELLED = 0.2
 """The share of a ballot that is spread evenly, besides that of the frugal design: no chance may be tiny, as
@@ -102,22 +100,27 @@ class ListedAim:
 
 
 class TabledAim(TabledRivals):
-    """The possible winners by their edges, and the hardest rivals among them that have been met."""
+    """The possible winners by their edges, and the hardest rivals among them."""
 
     allowed: Mask
 
-    def look_at(self, alive: Mask) -> TabledAim:
-        """Go on with the edges that are possible now."""
+    def __init__(self, graph: Graph, usable: Mask, forget: bool, alive: Mask) -> None:
+        super().__init__(graph, usable, forget)
         self._alive = alive
         self.allowed = self._feared
-        return self
 
     def allocate(
         self, champion: Indices, stakes: Stakes, prospects: Prospects, slack: float, proving: bool
     ) -> tuple[Vector, float]:
-        """Return the shares of the best allocation for the rivals met so far."""
-        omega = self.plan(stakes, prospects, slack if proving else 0.0, None)
+        """Return the shares of the best allocation for the hardest rivals, met in a few steps."""
+        for _ in range(MEETINGS):
+            omega = self.plan(stakes, prospects, slack if proving else 0.0, None)
         return omega, self._tangent
+
+
+def advantages(estimates: Pairs) -> Vector:
+    """Estimate p - 1/2 for every pair."""
+    return np.asarray((estimates.wins + PRIOR) / (estimates.duels + 2 * PRIOR) - 0.5)
 
 
 def plan(
@@ -132,7 +135,7 @@ def plan(
     slack: float,
 ) -> Design:
     """Return the next design."""
-    advantage = (estimates.wins + PRIOR) / (estimates.duels + 2 * PRIOR) - 0.5
+    advantage = advantages(estimates)
     variance = 0.25 / (estimates.duels + 2)
     last = designs[-1].champion if designs else None
     if contest.criterion == "borda":
@@ -234,9 +237,9 @@ def _for_rankings(
 
 
 def _rankable(contest: Contest, position: int) -> Indices:
-    """Return the edges of a position that can be in a winner."""
+    """Return the edges of a position that can be in a winner, or that a winner is compared with."""
     own = contest.graph.at(position)
-    edges: Indices = np.flatnonzero(contest.usable[own]) + own.start
+    edges: Indices = np.flatnonzero(contest.usable[own] | (contest.marginals[own] > 0)) + own.start
     return edges
 
 
@@ -250,32 +253,28 @@ def draw_ballot(
 ) -> Ballot:
     """Draw a ballot of a design."""
     pairs = contest.pairs
-    if design.position_chances is None:
-        drawn = draw(design.chances, rng)
-    elif design.question_size == 2:
+    if design.question_size > 2:
+        questions = _draw_rankings(design, contest, rng)
+        return Ballot.of(number, design.number, voter, questions, contest.graph.pair_table, deadline)
+    chances = design.chances
+    if design.position_chances is not None:
         place = int(draw(design.position_chances, rng)[0])
-        within = np.where(pairs.position == place, design.chances / design.position_chances[place], 0.0)
-        drawn = draw(within, rng)
+        chances = np.where(pairs.position == place, chances / design.position_chances[place], 0.0)
+    if contest.criterion == "borda" and design.size > 1:
+        drawn = draw_apart(chances, pairs.first, pairs.second, design.champion, rng)
     else:
-        return _draw_rankings(design, contest, number, voter, rng, deadline)
+        drawn = draw(chances, rng)
     turned = rng.random(len(drawn)) < 0.5
     one = np.where(turned, pairs.second[drawn], pairs.first[drawn]).tolist()
     other = np.where(turned, pairs.first[drawn], pairs.second[drawn]).tolist()
-    return Ballot(number, design.number, voter, drawn, tuple(zip(one, other, strict=True)), deadline)
+    questions = list(zip(one, other, strict=True))
+    return Ballot.of(number, design.number, voter, questions, contest.graph.pair_table, deadline)
 
 
-def _draw_rankings(
-    design: Design,
-    contest: Contest,
-    number: int,
-    voter: str,
-    rng: np.random.Generator,
-    deadline: float | None,
-) -> Ballot:
+def _draw_rankings(design: Design, contest: Contest, rng: np.random.Generator) -> list[tuple[int, ...]]:
     assert design.position_chances is not None, "rankings are drawn position by position"
-    graph, pairs = contest.graph, contest.pairs
+    pairs = contest.pairs
     questions: list[tuple[int, ...]] = []
-    drawn: list[Indices] = []
     for place in draw(design.position_chances, rng).tolist():
         if contest.criterion == "condorcet":
             within = np.where(pairs.position == place, design.chances / design.position_chances[place], 0.0)
@@ -284,7 +283,5 @@ def _draw_rankings(
         else:
             rankable = _rankable(contest, place)
             edges = rng.choice(rankable, min(design.question_size, len(rankable)), replace=False)
-        one, other = np.triu_indices(len(edges), 1)
-        drawn.append(graph.pair_table.number(edges[one], edges[other]))
         questions.append(tuple(rng.permutation(edges).tolist()))
-    return Ballot(number, design.number, voter, np.concatenate(drawn), tuple(questions), deadline)
+    return questions

@@ -1,17 +1,17 @@
 """What the log keeps: designs, the ballots drawn from them, the answers, and which answers count.
 
-Nothing here is ever changed or undone. What follows from the records is computed from them, by
-:mod:`duelmatch.explorers.ballots.evidence`.
+What follows from the records is computed from them, by :mod:`duelmatch.explorers.ballots.evidence`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 
 import numpy as np
 
-from duelmatch.graph import Indices, Mask, Vector
+from duelmatch.graph import Indices, Mask, PairTable, Vector
 
 MISSING = float("nan")
 """The value of a pair that nobody has answered. It is never counted as 1/2."""
@@ -49,6 +49,8 @@ class Design:
     """How many candidates are compared in one question."""
     bet: float = 0.0
     """The bet that all rivals share where they are too many to list."""
+    basis: str = ""
+    """What the design was made for: how ballots are drawn, how many were possible, after how many changes."""
 
     @property
     def one_position(self) -> bool:
@@ -71,14 +73,37 @@ class Ballot:
     voter: str
     pairs: Indices
     questions: tuple[tuple[int, ...], ...]
-    """The edges of every question: two for a duel, more for a ranking."""
+    """The edges of every question in the order shown: two for a duel, more for a ranking."""
     deadline: float | None = None
     """When its missing pairs pass to another voter; fixed when the ballot is opened."""
+
+    @classmethod
+    def of(
+        cls,
+        number: int,
+        design: int,
+        voter: str,
+        questions: Sequence[tuple[int, ...]],
+        table: PairTable,
+        deadline: float | None = None,
+    ) -> Ballot:
+        """Put down a ballot's pairs: those of each question in turn, by their edges."""
+        one = [a for edges in questions for a, _ in combinations(sorted(edges), 2)]
+        other = [b for edges in questions for _, b in combinations(sorted(edges), 2)]
+        pairs = table.number(np.array(one, dtype=np.intp), np.array(other, dtype=np.intp))
+        return cls(number, design, voter, pairs, tuple(questions), deadline)
+
+    def pairs_of(self, place: int) -> range:
+        """Return where the pairs of a question stand among those of the ballot."""
+        if len(self.pairs) == len(self.questions):  # all are duels
+            return range(place, place + 1)
+        sizes = [len(edges) * (len(edges) - 1) // 2 for edges in self.questions[: place + 1]]
+        return range(sum(sizes[:-1]), sum(sizes))
 
 
 @dataclass(slots=True, eq=False)
 class Answers:
-    """What has come back of one ballot: the only record that grows, by appending.
+    """What has come back of one ballot.
 
     ``value[i]`` is 1, 1/2 or 0 if the first edge of pair i won, drew or lost, and MISSING before; ``by[i]``
     is who said so: 0 the voter who opened the ballot, k the k-th heir, -1 nobody yet.
@@ -108,8 +133,20 @@ class Count:
     """Who and what counts: everybody and everything but the voters struck and the answers corrected."""
 
     struck: frozenset[str] = frozenset()
-    corrected: Mapping[tuple[int, int], float] = field(default_factory=dict)
-    """The clerical corrections: ballot and place of the pair on it, and the value it should have had."""
+    corrected: Mapping[int, Mapping[int, float]] = field(default_factory=dict)
+    """By ballot and place of the pair on it, the value it should have had; MISSING if it was struck."""
+
+    def with_struck(self, voter: str) -> Count:
+        """Return the count in which a voter does not count."""
+        return Count(self.struck | {voter}, self.corrected)
+
+    def with_reinstated(self, voter: str) -> Count:
+        """Return the count in which a voter counts again."""
+        return Count(self.struck - {voter}, self.corrected)
+
+    def with_corrected(self, ballot: int, values: Mapping[int, float]) -> Count:
+        """Return the count in which some pairs of a ballot have other values."""
+        return Count(self.struck, {**self.corrected, ballot: {**self.corrected.get(ballot, {}), **values}})
 
     def values(self, ballot: Ballot, answers: Answers) -> Vector | None:
         """Return the values of a ballot's pairs, as far as they count; None if the ballot does not.
@@ -123,13 +160,11 @@ class Count:
             gone = [k for k, heir in enumerate(answers.heirs, start=1) if heir in self.struck]
             if gone:
                 value = np.where(np.isin(answers.by, gone), MISSING, value)
-        if self.corrected:
-            places = {place: x for (number, place), x in self.corrected.items() if number == ballot.number}
-            if places:
-                value = value.copy()
-                for place, correction in places.items():
-                    if not np.isnan(value[place]):
-                        value[place] = correction
+        if ballot.number in self.corrected:
+            value = value.copy()
+            for place, correction in self.corrected[ballot.number].items():
+                if not np.isnan(value[place]):
+                    value[place] = correction
         return value
 
 

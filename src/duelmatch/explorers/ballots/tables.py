@@ -19,8 +19,6 @@ are possible they are listed, and go on from the wealth of the tables.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -131,27 +129,6 @@ class TabledEvidence:
         others[self.proof_for] = False
         feared[self.proof_for] = True
         return bool((self.proof.poorest(self.contest.graph, feared)[others] >= proof_threshold).all())
-
-
-def tabled_evidence(
-    contest: Contest,
-    designs: Sequence[Design],
-    ballots: Sequence[Ballot],
-    answers: Sequence[Answers],
-    count: Count,
-    *,
-    threshold: float,
-    most_listed: int,
-    slack: float = 0.0,
-    forget: bool = True,
-) -> TabledEvidence:
-    """Settle all ballots before the first that is still open, counting who counts."""
-    found = TabledEvidence(contest, threshold, most_listed, count, slack, forget)
-    for ballot, told in zip(ballots, answers, strict=True):
-        if not told.closed:
-            break
-        found.settle(designs[ballot.design], ballot, told)
-    return found
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

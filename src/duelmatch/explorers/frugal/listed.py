@@ -15,8 +15,16 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from duelmatch.explorers.frugal.design import OPTIMISM, allocation
-from duelmatch.explorers.frugal.stakes import NO_RUIN, Play, Prospects, Stakes, over
+from duelmatch.explorers.frugal.stakes import (
+    NO_RUIN,
+    OPTIMISM,
+    Play,
+    Prospects,
+    Stakes,
+    allocation,
+    over,
+    stake,
+)
 from duelmatch.graph import Graph, Indices, Mask, Vector
 
 FIXED_GAPS = np.array([0.05, 0.1, 0.2, 0.4])
@@ -231,11 +239,7 @@ def _settle(
         for position in range(positions):
             edge = rivals[rival, position]
             for pair in range(begin[position], begin[position + 1]):
-                value = neither[pair]
-                if pair_first[pair] == edge:
-                    value = first[pair]
-                elif pair_second[pair] == edge:
-                    value = second[pair]
+                value = stake(pair, edge, pair_first, pair_second, neither, first, second)
                 if value == 0.0 and slack == 0.0:
                     continue
                 for gambler in range(bets.shape[1]):

@@ -5,6 +5,13 @@ rival. A rival against which the wealth reaches 1/delta is not the winner, and i
 winner, that would happen with probability delta at most (Ville's inequality), and only one matching can be
 the winner, so there is no union bound over rivals. The last one left is the answer.
 
+The champion is the matching that the answers so far speak for. Borda: the best matching under the estimated
+rewards. Condorcet: follow best responses from the last champion until one has no answer. If that runs into a
+cycle, the estimates have no winner; then somebody in the cycle is not the winner for sure, and the
+champion is the one whose victory over a possible winner is clearest. Betting on it either rejects the loser
+for good or corrects the estimate, and so resolves the cycle, whether a winner exists or not. (The mixed
+optimum of the game would draw with everything in its support, and stall.)
+
 Two requests need more than that. ``epsilon``: the champion need not be the winner, only close to it; and
 ``assume_winner=False``: there may be no winner, so that being the last one left proves nothing. Both are
 answered by a proof for one champion at a time: a second wealth against each rival, from bets that it
@@ -22,23 +29,28 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import exp, log
+from typing import Protocol
 
 import numpy as np
 
 from duelmatch.errors import TooLargeError
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.explorers.engine import Outcome, Round, Rounds, Snapshot
-from duelmatch.explorers.frugal.design import borda_champion, condorcet_champion
 from duelmatch.explorers.frugal.finding import worthwhile
 from duelmatch.explorers.frugal.listed import Ledger, ListedRivals
 from duelmatch.explorers.frugal.stakes import Pairs, Play, Prospects, Stakes
 from duelmatch.explorers.frugal.tables import TabledRivals
 from duelmatch.graph import Graph, Indices, Mask, Vector
-from duelmatch.matchings.assignment import list_matchings, usable_edges
-from duelmatch.matchings.counting import count_matchings, edge_marginals
+from duelmatch.matchings.assignment import best_matching, list_matchings, usable_edges
+from duelmatch.matchings.counting import count_matchings
+from duelmatch.matchings.minimax import least_beaten
+from duelmatch.matchings.reference import NO_REFERENCE, ReferenceName, reference_of
 from duelmatch.models.lineups import LineupFinder, least_expected
 from duelmatch.models.strengths import StrengthModel
 from duelmatch.preferences import Criterion
+
+LONGEST_WALK = 12
+ROUNDING = 1e-12
 
 GROWTH = 0.02
 """A round adds this part of the duels so far: its bets are fixed before it."""
@@ -67,7 +79,7 @@ def condorcet(
     delta: float,
     seed: int,
     epsilon: float | None = None,
-    assume_winner: bool = True,
+    assume_winner: bool = False,
     batch: int = 1,
 ) -> FrugalSearch:
     """Begin a search for the Condorcet winner."""
@@ -75,10 +87,15 @@ def condorcet(
 
 
 def borda(
-    graph: Graph, delta: float, seed: int, epsilon: float | None = None, batch: int = 1
+    graph: Graph,
+    delta: float,
+    seed: int,
+    epsilon: float | None = None,
+    batch: int = 1,
+    reference: ReferenceName | Vector = "decisions",
 ) -> FrugalSearch:
-    """Begin a search for the Borda winner."""
-    return FrugalSearch(graph, "borda", delta, seed, epsilon, batch=batch)
+    """Begin a search for the Borda winner against a reference (:mod:`duelmatch.matchings.reference`)."""
+    return FrugalSearch(graph, "borda", delta, seed, epsilon, batch=batch, reference=reference)
 
 
 class FrugalSearch:
@@ -91,8 +108,9 @@ class FrugalSearch:
         delta: float,
         seed: int,
         epsilon: float | None = None,
-        assume_winner: bool = True,
+        assume_winner: bool = False,
         batch: int = 1,
+        reference: ReferenceName | Vector = "decisions",
     ) -> None:
         self._graph = graph
         self._criterion = criterion
@@ -107,7 +125,10 @@ class FrugalSearch:
         self._model = StrengthModel(graph, self._pairs.wins, self._pairs.duels)
         self._budget: int | None = None
         self._usable = usable_edges(graph)
-        self._marginals = edge_marginals(graph) if criterion == "borda" else np.zeros(0)
+        self._reference = reference_of(graph, reference, seed) if criterion == "borda" else NO_REFERENCE
+        self._marginals = self._reference.shares
+        self.reference_shares = self._marginals if criterion == "borda" else None
+        """Against whom Borda counts; None for Condorcet."""
         self._duels = 0
         self._champion: Indices | None = None
         self._crowned = 0  # how many duels there had been when it became the champion
@@ -115,6 +136,7 @@ class FrugalSearch:
         self._proof_begun = 0
         self._proof_for: Indices | None = None
         self._last: tuple[Play, Prospects] | None = None
+        self._ended: Outcome | None = None
         self._rivals: ListedRivals | TabledRivals = self._listed(self._usable) or TabledRivals(
             graph, self._usable, self._assume_winner
         )
@@ -146,7 +168,7 @@ class FrugalSearch:
             pairs = np.flatnonzero(drawn)
             asked = Round(self._pairs.first[pairs], self._pairs.second[pairs], drawn[pairs])
             answers = yield asked
-            self._pairs.add(pairs, asked.count, answers.score)
+            self._pairs.add(pairs, asked.count, answers)
             self._duels += asked.total
             if sought is not None:
                 continue
@@ -154,9 +176,9 @@ class FrugalSearch:
             self._rivals.settle(play, prospects, self._slack, proving)
             if self._rivals.reject(self._threshold) and isinstance(self._rivals, TabledRivals):
                 self._rivals = self._listed(self._rivals.edges(), self._rivals) or self._rivals
-            outcome = self._outcome(champion, proving)
-            if outcome is not None:
-                return outcome
+            self._ended = self._outcome(champion, proving)
+            if self._ended is not None:
+                return self._ended
 
     def _worth_finding(
         self, planned: Play, prospects: Prospects, estimates: Vector, size: int
@@ -170,9 +192,15 @@ class FrugalSearch:
             return None
         assert self._champion is not None, "crowned before"
         allowed = self._rivals.edges() if self._assume_winner else self._usable
-        marginals = self._marginals if self._criterion == "borda" else None
         return worthwhile(
-            self._pairs, self._model, estimates, self._champion, allowed, self._usable, marginals, size
+            self._pairs,
+            self._model,
+            estimates,
+            self._champion,
+            allowed,
+            self._usable,
+            self.reference_shares,
+            size,
         )
 
     def _duels_left(self, play: Play, prospects: Prospects) -> float:
@@ -222,18 +250,20 @@ class FrugalSearch:
         assuming: tuple[Assumption, ...] = ()
         if self._criterion == "condorcet" and self._assume_winner:
             assuming = (Assumption.CONDORCET_WINNER,)
+        if self._reference.eta > 0:
+            assuming = (Assumption.MIXED_SAMPLER,)
         if left == 0:
-            return (
-                Outcome("no_winner", None)
-                if self._criterion == "condorcet"
-                else Outcome("certified", champion)
-            )
+            if self._criterion == "borda":
+                return Outcome("certified", champion, assuming=assuming)
+            self._model.fit()
+            estimates, _ = self._model.estimates()
+            return Outcome("no_winner", least_beaten_estimate(self._pairs, estimates - 0.5, self._usable))
         if left == 1 and self._assume_winner:
             return Outcome("certified", np.flatnonzero(self._rivals.edges()), assuming=assuming)
         if proving and self._rivals.proven(champion, self._proof_threshold):
             if self._slack > 0:
                 return Outcome("within_epsilon", champion, assuming=assuming)
-            return Outcome("certified", champion)
+            return Outcome("certified", champion, assuming=assuming)
         return None
 
     def _listed(self, edges: Mask, tables: TabledRivals | None = None) -> ListedRivals | None:
@@ -276,6 +306,8 @@ class FrugalSearch:
         """
         champion = self._champion
         assert champion is not None, "there has been a round"
+        if self._ended is not None and self._ended.matching is not None:
+            return self._ended.matching
         if self._criterion == "borda" or self._pairs.count > MOST_PAIRS:
             return champion
         allowed = self._rivals.edges() if self._assume_winner else self._usable
@@ -310,3 +342,84 @@ class FrugalSearch:
             return count_matchings(left), None
         except TooLargeError:
             return None, None
+
+
+class PossibleWinners(Protocol):
+    """What is known of the possible winners."""
+
+    def is_possible(self, matching: Indices) -> bool:
+        """Whether a matching may be the winner."""
+
+    def somebody(self) -> Indices:
+        """Return one that may be."""
+
+
+def condorcet_champion(
+    pairs: Pairs, advantage: Vector, last: Indices | None, allowed: Mask, rivals: PossibleWinners
+) -> Indices:
+    """Return a champion among the allowed edges; ``advantage`` is the estimate of p - 1/2 of each pair."""
+    current = last if last is not None and allowed[last].all() else _most_wins(pairs, advantage, allowed)
+    clearest: Indices | None = None
+    clearness = -np.inf
+    seen = [current]
+    for _ in range(LONGEST_WALK):
+        response, lead = _response(pairs, advantage, current, allowed)
+        if lead <= ROUNDING:
+            return current
+        clear = lead / _error(pairs, current, response)
+        if clear > clearness and rivals.is_possible(current):
+            clearest, clearness = response, clear
+        if any(np.array_equal(response, other) for other in seen):
+            break
+        seen.append(response)
+        current = response
+    if clearest is None:
+        clearest, _ = _response(pairs, advantage, rivals.somebody(), allowed)
+    return clearest
+
+
+def _response(pairs: Pairs, advantage: Vector, current: Indices, allowed: Mask) -> tuple[Indices, float]:
+    """Return what does best against a matching, and by how much it beats it."""
+    against = pairs.against(current, advantage)
+    response = best_matching(pairs.graph, against, allowed)
+    assert response is not None, "the allowed edges hold a matching"
+    return response, float(against[response].sum())
+
+
+def _error(pairs: Pairs, current: Indices, response: Indices) -> float:
+    """Return the standard error of how much one beats the other."""
+    variance = np.abs(pairs.against(current, 0.25 / (pairs.duels + 2)))
+    return float(np.sqrt(variance[response].sum()))
+
+
+def borda_champion(pairs: Pairs, advantage: Vector, marginals: Vector, allowed: Mask) -> Indices:
+    """Return the best matching of the allowed edges under the estimated rewards."""
+    won = np.bincount(pairs.first, advantage * marginals[pairs.second], pairs.graph.edges)
+    lost = np.bincount(pairs.second, advantage * marginals[pairs.first], pairs.graph.edges)
+    rewards = np.asarray(won - lost, dtype=np.float64)
+    champion = best_matching(pairs.graph, rewards, allowed)
+    assert champion is not None, "the allowed edges hold a matching"
+    return champion
+
+
+def _most_wins(pairs: Pairs, advantage: Vector, allowed: Mask) -> Indices:
+    """Return the best matching if all opponents at a position were equally likely."""
+    return borda_champion(pairs, advantage, np.ones(pairs.graph.edges), allowed)
+
+
+def least_beaten_estimate(pairs: Pairs, advantage: Vector, allowed: Mask) -> Indices | None:
+    """Return the matching of the allowed edges whose worst defeat is smallest by the estimates.
+
+    None if that is out of reach. It is what can be said where there is no Condorcet winner.
+    """
+    graph, kept = pairs.graph, np.flatnonzero(allowed)
+    ahead = np.zeros((graph.edges, graph.edges))
+    ahead[pairs.first, pairs.second], ahead[pairs.second, pairs.first] = advantage, -advantage
+    left = Graph(graph.candidates, graph.positions, graph.edge_candidate[kept], graph.edge_position[kept])
+    try:
+        found = least_beaten(left, ahead[np.ix_(kept, kept)])
+    except TooLargeError:
+        return None
+    assert found is not None, "the allowed edges hold a matching"
+    matching: Indices = kept[found[0]]
+    return matching

@@ -13,6 +13,16 @@ rival's. So the criteria differ in three numbers per pair, and in nothing else.
 Draw a pair with probability omega_pair and let X be 1 if its first edge won, 1/2 for a tie, else 0. Then
 Y(B) = c_pair(B) / omega_pair (X - 1/2) has mean D(A, B) and second moment
 v(B) = sum over pairs of c_pair(B)^2 / (4 omega_pair), for all rivals at once.
+
+The pairs are those of the information limit's best allocation, for the rivals that are left. The number of
+duels that reject rival B grows as v(B) / D(B)^2, so the best omega makes the largest of these smallest. As
+for the limit itself (:mod:`duelmatch.theory.limit`), omega is explicit once the rivals have shares mu:
+omega_pair^2 is proportional to sum_B mu_B c_pair(B)^2 / D(B)^2. The best mu is a fixed point of
+
+    mu_B  <-  mu_B (v(B) / D(B)^2) / normalisation,
+
+which is what is iterated here, from the shares of the round before: the estimates move little between two
+rounds, and so do the shares. All of it goes through edges, so a step costs O(rivals x positions + pairs).
 """
 
 from __future__ import annotations
@@ -29,6 +39,18 @@ from duelmatch.graph import Graph, Indices, Mask, Vector
 NO_RUIN = 0.9
 """The largest part of the wealth that a single duel may lose."""
 
+OPTIMISM = 0.1
+"""How many squared standard errors are added to a squared gap: no gap is taken for 0."""
+
+STEPS = 15
+"""Steps towards the best shares in every round."""
+
+EXPLORED = 0.1
+"""The share of the duels that is spread evenly over all pairs that tell anything."""
+
+LEAST_SHARE = 1e-4
+"""No rival's share falls below this part of an even share, or it could not come back."""
+
 
 class Pairs:
     """The pairs of comparable edges, and how often the first of each has won."""
@@ -41,10 +63,10 @@ class Pairs:
         self.wins = np.zeros(self.count)
         self.duels = np.zeros(self.count)
 
-    def add(self, pairs: Indices, duels: NDArray[np.int64], score: Vector) -> None:
+    def add(self, pairs: Indices, duels: NDArray[np.int64], answers: RoundAnswers) -> None:
         """Count answers; a tie is half a win."""
         self.duels[pairs] += duels
-        self.wins[pairs] += score
+        self.wins[pairs] += answers.wins + 0.5 * answers.ties
 
     def against(self, champion: Indices, advantage: Vector) -> Vector:
         """Return, for every edge, its advantage over the champion's edge at its position."""
@@ -116,6 +138,24 @@ def _chosen(graph: Graph, champion: Indices) -> Vector:
     chosen = np.zeros(graph.edges)
     chosen[champion] = 1.0
     return chosen
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def stake(
+    pair: int,
+    edge: int,
+    pair_first: Indices,
+    pair_second: Indices,
+    neither: Vector,
+    first: Vector,
+    second: Vector,
+) -> float:
+    """Return what a pair says of rivals with this edge at its position."""
+    if pair_first[pair] == edge:
+        return float(first[pair])
+    if pair_second[pair] == edge:
+        return float(second[pair])
+    return float(neither[pair])
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
@@ -245,3 +285,75 @@ class Play:
             stakes.first[self.pairs] / twice,
             stakes.second[self.pairs] / twice,
         )
+
+
+def allocation(stakes: Stakes, rivals: Indices, squared_gaps: Vector, shares: Vector, used: Mask) -> Vector:
+    """Return omega for rivals with the given D(B)^2, and move their ``shares`` towards the best ones.
+
+    Every pair that tells about a matching of the ``used`` edges has a chance to be drawn: without that, Y
+    would not have mean D for it.
+    """
+    pairs, graph = stakes.pairs, stakes.pairs.graph
+    np.maximum(shares, LEAST_SHARE / len(shares), out=shares)
+    shares /= shares.sum()
+    omega = np.zeros(pairs.count)
+    _iterate(
+        rivals, squared_gaps, shares, pairs.first, pairs.second, pairs.position, graph.edge_position,
+        graph.start, stakes.neither**2, stakes.first**2, stakes.second**2, STEPS, omega,
+    )  # fmt: skip
+    told = stakes.told(used)
+    omega = (1 - EXPLORED) * np.where(told, omega, 0.0) + EXPLORED / told.sum() * told
+    return np.asarray(omega / omega.sum())
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _iterate(
+    rivals: Indices,
+    squared_gaps: Vector,
+    shares: Vector,
+    pair_first: Indices,
+    pair_second: Indices,
+    pair_position: Indices,
+    edge_position: Indices,
+    start: Indices,
+    neither: Vector,
+    first: Vector,
+    second: Vector,
+    steps: int,
+    omega: Vector,
+) -> None:
+    """Improve the shares in place and fill in omega; ``neither``, ``first``, ``second`` are squares of c."""
+    count, positions = rivals.shape
+    edges, pairs = len(edge_position), len(pair_first)
+    load, spread, inverse = np.zeros(edges), np.zeros(edges), np.zeros(pairs)
+    for step in range(steps + 1):
+        load[:] = 0.0
+        at_position = np.zeros(positions)
+        for rival in range(count):
+            share = shares[rival] / squared_gaps[rival]
+            for position in range(positions):
+                load[rivals[rival, position]] += share
+        for edge in range(edges):
+            at_position[edge_position[edge]] += load[edge]
+        total = 0.0
+        for pair in range(pairs):
+            one, other = pair_first[pair], pair_second[pair]
+            square = neither[pair] * (at_position[pair_position[pair]] - load[one] - load[other])
+            square += first[pair] * load[one] + second[pair] * load[other]
+            omega[pair] = np.sqrt(max(square, 0.0))
+            total += omega[pair]
+        for pair in range(pairs):
+            omega[pair] /= total
+            inverse[pair] = 1.0 / omega[pair] if omega[pair] > 1e-9 else 0.0
+        if step == steps:
+            return
+        edge_sums(pair_first, pair_second, pair_position, start, neither, first, second, inverse, spread)
+        total = 0.0
+        for rival in range(count):
+            needed = 0.0
+            for position in range(positions):
+                needed += spread[rivals[rival, position]]
+            shares[rival] *= needed / squared_gaps[rival]
+            total += shares[rival]
+        for rival in range(count):
+            shares[rival] /= total

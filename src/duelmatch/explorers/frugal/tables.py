@@ -19,8 +19,7 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.special import entr
 
-from duelmatch.explorers.frugal.design import OPTIMISM, allocation
-from duelmatch.explorers.frugal.stakes import NO_RUIN, Play, Prospects, Stakes, over
+from duelmatch.explorers.frugal.stakes import NO_RUIN, OPTIMISM, Play, Prospects, Stakes, allocation, over
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.assignment import allowed_edges, alternatives, best_matching
 

@@ -152,7 +152,7 @@ class BordaBounds:
             factor, shares, weight = as_whole(self._largest, state.factor, self.shares, state.weight)
             narrow = _narrow.py_func if factor.dtype == object else _narrow
             narrow(
-                champion, sign, graph.start, state.pair_start, factor, shares, state.opinion, state.judged,
+                champion, sign, graph.start, state.pair_start, factor, shares, state.opinion, state.open_to,
                 weight, out,
             )  # fmt: skip
         return out
@@ -253,7 +253,7 @@ def _narrow(
     factor: Whole,
     shares: Whole,
     opinion: Opinions,
-    judged: Mask,
+    open_to: Mask,
     weight: Weights,
     out: Whole,
 ) -> None:
@@ -274,7 +274,7 @@ def _narrow(
                     other_pair = pair_at(base, degree, min(other, y), max(other, y))
                     if opinion[judge, own_pair] != 2 or opinion[judge, other_pair] != 2:
                         continue
-                    if judged[judge, own_pair] and judged[judge, other_pair]:
+                    if open_to[judge, own_pair] and open_to[judge, other_pair]:
                         less = 2 * min(factor[own_pair], factor[other_pair]) * weight[judge]
                         out[start[position] + other] -= sign * less * shares[start[position] + y]
 

@@ -22,7 +22,7 @@ from numba import njit
 
 from duelmatch.explorers.panel.model import Model, favours
 from duelmatch.explorers.panel.plan import QuestionPlan
-from duelmatch.explorers.panel.state import Opinions, PanelState, opinion_of, pair_at, record
+from duelmatch.explorers.panel.state import Opinions, PanelState, close, opinion_of, pair_at
 from duelmatch.graph import Indices, Mask, Vector
 
 DOUBT = 3.0
@@ -49,8 +49,8 @@ def choose_condorcet(
     scores = np.zeros(state.graph.edges)
     _score_condorcet(
         plan.champion, plan.need, plan.doubt, plan.share, state.graph.start, state.pair_start,
-        state.opinion[judge], askable, state.consistent, model.strength, model.offset[judge],
-        model.variance[judge], DOUBT, scores,
+        state.opinion[judge], askable, state.consistent, model.strength, *model.offsets(judge),
+        DOUBT, scores,
     )  # fmt: skip
     if size == 2:
         edge = int(scores.argmax())
@@ -77,8 +77,8 @@ def choose_borda(
     scores = np.zeros(state.pairs)
     _score_borda(
         plan.champion, plan.need, plan.doubt, shares, state.graph.start, state.pair_start,
-        state.opinion[judge], askable, state.consistent, model.strength, model.offset[judge],
-        model.variance[judge], BORDA_DOUBT, MOST_FOR_LOOKAHEAD, GAIN, scores,
+        state.opinion[judge], askable, state.consistent, model.strength, *model.offsets(judge),
+        BORDA_DOUBT, MOST_FOR_LOOKAHEAD, GAIN, scores,
     )  # fmt: skip
     if scores.max(initial=0.0) <= 0:
         return None
@@ -239,9 +239,7 @@ def _look_ahead(
         _guaranteed(opinion, degree, own, shares, weight),
         _unknown(opinion, degree, own, shares, weight),
     )
-    nobody = np.zeros(len(opinion), dtype=np.int64)
-    everything = np.zeros(len(opinion), dtype=np.bool_)
-    then = opinion.copy()
+    told, then = opinion.copy(), opinion.copy()
     for one in range(degree):
         for other in range(one + 1, degree):
             pair = pair_at(0, degree, one, other)
@@ -250,12 +248,12 @@ def _look_ahead(
             chance = favours(strength, offset, variance, one, other)
             learnt, gain = np.inf, 0.0
             for turn in range(2):
-                better, worse = (one, other) if turn == 0 else (other, one)
-                then[:] = opinion
-                record(then, everything, 0, degree, better, worse, False, True, 0, nobody, nobody, nobody)
+                told[pair] = 1 if turn == 0 else -1
+                close(told, degree, then)
                 learnt = min(learnt, left - _unknown(then, degree, own, shares, weight))
                 lifted = _guaranteed(then, degree, own, shares, weight) - sure
                 gain += (chance if turn == 0 else 1 - chance) * lifted
+            told[pair] = 2
             scores[pair] = learnt + gain_beside * gain
 
 

@@ -2,86 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from numbers import Integral
-from typing import Literal
-
-import numpy as np
+from typing import Any, get_args
 
 from duelmatch.errors import DuelError, ProblemError
-from duelmatch.explorers.catalogue import Assumption
-from duelmatch.explorers.panel.bounds import BordaBounds, CondorcetBounds
-from duelmatch.explorers.panel.choice import Choice, choose_borda, choose_condorcet
-from duelmatch.explorers.panel.model import Model
-from duelmatch.explorers.panel.plan import (
-    QuestionPlan,
-    borda_champion,
-    borda_estimates,
-    borda_plan,
-    condorcet_champion,
-    condorcet_plan,
-    questions_at_best,
-)
-from duelmatch.explorers.panel.state import UNKNOWN, PanelState
-from duelmatch.explorers.panel.verdict import BordaJudge, CondorcetJudge, PanelStatus, Verdict
-from duelmatch.explorers.questions import Question, opinions
-from duelmatch.graph import Indices, Mask, Vector
-from duelmatch.matchings.assignment import best_matching
+from duelmatch.explorers.explorer import MISSING
+from duelmatch.explorers.panel.asking import next_question
+from duelmatch.explorers.panel.choice import Choice
+from duelmatch.explorers.panel.entries import Event, OpenAnswers, Seat
+from duelmatch.explorers.panel.proceedings import Proceedings, as_conflicts, with_candidate, without
+from duelmatch.explorers.panel.standing import Standing, Until
+from duelmatch.explorers.panel.state import PanelState
+from duelmatch.explorers.questions import Question, places
+from duelmatch.explorers.result import Progress, Result
 from duelmatch.panel import Conflict, check_voters, judged_pairs, voter_weights
 from duelmatch.preferences import Criterion
-from duelmatch.problem import Matching, Problem
-
-LISTED_WINNERS = 100
-"""Up to so many possible winners are named in the progress."""
+from duelmatch.problem import Problem
 
 LARGEST_QUESTION = 10
-
-LAST_ROUNDS = 3000
-"""Of fictitious play, where nothing more can be asked and the line-ups are too many to look at."""
-
-
-@dataclass(frozen=True, slots=True)
-class PanelResult:
-    """What a panel has decided, and after how many answers.
-
-    Condorcet: ``decided`` (it beats every other line-up), ``unbeaten`` (none beats it, some may draw),
-    ``no_winner`` (all are beaten, this one by the least). Borda: ``decided``, or ``tied`` (one of the best).
-    All of these are certain. ``budget_spent``: nobody can be asked anything more, or the run is not over; the
-    line-up is the one with the smallest worst defeat that is known. ``shortfall``: its worst defeat
-    (Condorcet), or by how much it is below the best score (Borda), is that at most, for certain, per
-    position. ``assuming`` says what that takes for granted: consistent judges, if answers were inferred.
-    """
-
-    algorithm: str
-    status: Literal["decided", "unbeaten", "no_winner", "tied", "budget_spent"]
-    matching: Matching
-    duels: int
-    shortfall: float
-    assuming: tuple[Assumption, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class PanelProgress:
-    """Where a panel stands.
-
-    ``decided``: the positions whose candidate is the same in every possible winner. ``possible_winners``: the
-    line-ups that may be unbeaten, or among the best, when all have answered; ``possible`` is their number;
-    None and empty where there are too many to look at. ``fewest_questions``: so many answers would make the
-    leader certain, if all of them spoke for it; what follows by consistency can save some of them.
-    ``expected_questions``: the same with answers as they are expected. Both are estimates, along the present
-    plan.
-    """
-
-    duels: int
-    leader: Matching
-    shortfall: float
-    decided: tuple[tuple[str, str], ...]
-    possible: int | None
-    possible_winners: tuple[Matching, ...]
-    fewest_questions: int
-    expected_questions: int
-    open_answers: int
 
 
 class PanelExplorer:
@@ -89,16 +29,20 @@ class PanelExplorer:
 
     ``ask(n, voter=...)`` hands out up to n questions for a judge, none of them twice; ``tell`` takes a
     winner, None for no difference, or a ranking. A judge who cannot say skips: the opinion stays open, and is
-    not asked for again. ``release`` takes a question back that may be asked again. A judge who leaves is
-    asked nothing more, and what the judge has not said either stays open or is not counted: that is the
-    organiser's choice.
+    not asked for again. ``release`` takes a question back that may be asked again. Everything else that
+    happens to a panel is a method, too, and costs nobody else's answer: answers taken back and corrected,
+    voters struck, reinstated, leaving, returning and coming late, conflicts declared late, candidates dropped
+    and added.
 
     ``criterion`` is "condorcet" or "borda"; ``consistent`` judges rank, so that what follows from their
     answers need not be asked; ``conflicts`` lists the candidates (or edges, or pairs) that a voter does not
     judge; ``questions_each`` limits the answers of each voter; ``question_size`` is the number of candidates
-    in a question.
+    in a question. A Condorcet run ends when a line-up is unbeaten for certain; ``until="decided"`` goes on
+    until it beats every other, or certainly does not.
 
-    Questions depend on the arguments and the answers only, and nothing is drawn at random.
+    Each of these methods decides, makes events (:mod:`.proceedings`), takes each of them over by ``note``,
+    and then passes it to ``record``, if that is set. A new explorer with the same arguments that notes the
+    same events is in the same state: same progress, result and next questions. Nothing is drawn at random.
     """
 
     def __init__(
@@ -112,6 +56,7 @@ class PanelExplorer:
         voter_weight: Mapping[str, object] | None = None,
         questions_each: int | None = None,
         question_size: int = 2,
+        until: Until = "unbeaten",
     ) -> None:
         if not isinstance(problem, Problem):
             raise ProblemError(f"An explorer needs a Problem, not {problem!r:.80}.")
@@ -119,358 +64,300 @@ class PanelExplorer:
             raise ProblemError(f"The criterion must be 'borda' or 'condorcet', not {criterion!r:.80}.")
         if not isinstance(consistent, bool):
             raise ProblemError(f"consistent must be True or False, not {consistent!r:.80}.")
-        self.problem, self.criterion, self.consistent = problem, criterion, consistent
-        self.voters = check_voters(voters)
+        if until not in get_args(Until):
+            raise ProblemError(f"until must be 'unbeaten' or 'decided', not {until!r:.80}.")
+        self.criterion, self.consistent, self.until = criterion, consistent, until
+        names = check_voters(voters)
         self.questions_each = None if questions_each is None else _whole("questions_each", questions_each, 0)
         self.question_size = _whole("question_size", question_size, 2, LARGEST_QUESTION)
-        judged = judged_pairs(problem, self.voters, conflicts or {})
-        weights = voter_weights(self.voters, voter_weight or {})
-        self.duels = 0
-        self.answered = dict.fromkeys(self.voters, 0)
-        self._number = {voter: row for row, voter in enumerate(self.voters)}
-        self._left: set[int] = set()
-        self._open: dict[int, Question] = {}
-        self._last_id = 0
-        self._inferred = False
-        self.state = PanelState(problem.graph, judged, weights, consistent)
-        self._model = Model(self.state)
-        self._unaskable: Mask = np.zeros(judged.shape, dtype=np.bool_)  # handed out, or skipped
-        self._pending: Vector = np.zeros(self.state.pairs)
-        self._method = (_Condorcet if criterion == "condorcet" else _Borda)(self)
-        self._plan: QuestionPlan | None = None
-        self._verdict: Verdict | None = None
-        self._consider()
+        conflicts, weights = conflicts or {}, voter_weight or {}
+        judged_pairs(problem, names, conflicts)  # refuses what is wrong with them
+        voter_weights(names, weights)
+        self.record: Callable[[Event], None] | None = None
+        """Called with each event that this object decided, after it was noted."""
+        self.shown: Callable[[int, Sequence[str]], Sequence[str]] | None = None
+        """The order in which a question shows its candidates, given its number; as in the problem if None."""
+        self._proceedings = Proceedings(
+            problem,
+            {voter: Seat(weights.get(voter, 1), as_conflicts(conflicts.get(voter, ()))) for voter in names},
+        )
+        self.standing = Standing(self._proceedings, criterion, consistent, self.questions_each, until)
+        """What is certain, who is backed, and what is still needed, in edges and whole numbers."""
+
+    # Events
+
+    def note(self, event: Event) -> None:
+        """Take over an event from the record; it is looked at when something is read.
+
+        :raises DuelError: if it cannot have happened here.
+        """
+        self._proceedings.note(event)
+        self.standing.changed()
+
+    def _happen(self, kind: str, **data: Any) -> None:
+        event = {"kind": kind, **data}
+        self.note(event)
+        if self.record is not None:
+            self.record(event)
+
+    def settle(self) -> None:
+        """Look at what has come, and say whom the design backs now, if that is somebody else."""
+        backing = self.standing.backing
+        if backing != self._proceedings.backing:
+            self._happen("backed", **asdict(backing))
 
     # Questions and answers
 
     @property
+    def problem(self) -> Problem:
+        """What is being decided, without candidates who were dropped and with those who were added."""
+        return self._proceedings.problem
+
+    @property
+    def voters(self) -> tuple[str, ...]:
+        """Everybody who is or was on the panel."""
+        return tuple(self._proceedings.seats)
+
+    @property
+    def answered(self) -> dict[str, int]:
+        """How many questions each voter has answered."""
+        return {voter: seat.answered for voter, seat in self._proceedings.seats.items()}
+
+    @property
+    def duels(self) -> int:
+        """How many answers count."""
+        return self.standing.now.duels
+
+    @property
     def done(self) -> bool:
         """Whether the outcome is certain, or nobody can be asked anything more."""
-        return self.verdict.status is not None or self._exhausted
+        return self.standing.done
 
     @property
     def open_duels(self) -> tuple[Question, ...]:
         """The questions handed out and neither answered, skipped nor released."""
-        return tuple(self._open.values())
+        return tuple(self._proceedings.open.values())
 
-    def ask(self, n: int = 1, voter: str | None = None) -> list[Question]:
+    def question(self, number: int) -> Question:
+        """Return a question that was asked, by its number."""
+        return self._proceedings.entry(number).question
+
+    def ask(self, n: int = 1, voter: str | None = None, deadline: float | None = None) -> list[Question]:
         """Hand out up to ``n`` questions for a voter, or for those who have answered least.
 
-        Fewer, or none, if the voter cannot help now: the questions that count are others' to answer.
+        Fewer, or none, if the voter cannot help now: the questions that count are others' to answer. The
+        ``deadline`` is kept for :meth:`expire`; what it counts is the caller's business.
         """
         n = _whole("The number of questions", n, 0)
-        judges = None if voter is None else [self._judge(voter)]
+        if voter is not None:
+            self._proceedings.seat(voter)
+        self.settle()
         questions: list[Question] = []
         while len(questions) < n and not self.done:
-            found = self._next(judges)
+            now, plan = self.standing.now, self.standing.plan
+            judges = None if voter is None else [now.number[voter]]
+            found = next_question(now, plan, judges, self.question_size, bool(self._proceedings.open))
             if found is None:
                 break
-            questions.append(self._hand_out(*found))
+            questions.append(self._hand_out(*found, deadline))
         return questions
 
-    def tell(self, question: Question, answer: object) -> None:
-        """Take an answer: the better one, None for no difference, or a ranking.
+    def can_be_asked(self, voter: str) -> bool:
+        """Whether there is anything that this voter could be asked, now or when others cannot help."""
+        self._seated(voter)
+        now = self.standing.now
+        return bool(now.askable(now.number[voter]).any())
 
-        A refused answer changes nothing. After the end answers still count; what is certain stays so.
+    def tell(self, question: Question, answer: object = MISSING, *, winner: object = MISSING) -> None:
+        """Take an answer: the better one, None for no difference, or a ranking; ``winner`` is another name.
+
+        A refused answer changes nothing. After the end answers still count. So do answers to questions whose
+        time was over.
 
         :raises DuelError: if the question is not open, or the answer does not fit it.
         """
-        self._check_open(question)
-        said = opinions(question, answer)
-        assert question.voter is not None, "every question of a panel is a voter's"
-        judge = self._number[question.voter]
-        self._take_back(question)
-        self.duels += 1
-        self.answered[question.voter] += 1
-        for better, worse, tie in said:
-            one, other = (self.problem.edge_number(name, question.position) for name in (better, worse))
-            news = self.state.tell(judge, one, other, tie)
-            self._inferred |= news > 1
-            if news:
-                self._model.learn(judge, one, other, tie)
-        self._consider()
+        entry = self._proceedings.entries.get(question.id) if isinstance(question, Question) else None
+        late = entry is not None and (entry.status, entry.reason) == ("released", "expired")
+        if not late or entry is None or entry.question != question:
+            self._check_open(question)
+        given = winner if answer is MISSING else answer
+        self._happen("answered", question=question.id, answer=_groups(question, given))
+        self.settle()
 
-    def release(self, question: Question) -> None:
+    def release(self, question: Question, reason: str = "released") -> None:
         """Take a question back; it may be asked again, under a new number."""
         self._check_open(question)
-        self._take_back(question)
-        self._consider()
+        self._happen("released", question=question.id, reason=reason)
+        self.settle()
 
-    def skip(self, question: Question) -> None:
+    def expire(self, now: float) -> list[Question]:
+        """Take back the questions whose deadline has passed, and return them."""
+        entries = [self._proceedings.entries[number] for number in self._proceedings.open]
+        over = [entry.question for entry in entries if entry.until is not None and entry.until <= now]
+        for question in over:
+            self._happen("released", question=question.id, reason="expired")
+        self.settle()
+        return over
+
+    def skip(self, question: Question, reason: str | None = None) -> None:
         """Note that the voter does not answer: the voter's opinion stays open, and is not asked for again."""
         self._check_open(question)
-        self._take_back(question)
-        assert question.voter is not None, "every question of a panel is a voter's"
-        self._unaskable[self._number[question.voter], self._pairs_of(question)] = True
-        self._consider()
+        self._happen("skipped", question=question.id, reason=reason)
+        self.settle()
 
-    def leave(self, voter: str, open_answers: Literal["open", "dropped"] = "open") -> None:
+    def undo(self, question: Question) -> None:
+        """Take back an answer, or a skip, for the voter: the question is open again, under its number."""
+        self._happen("undone", question=self._known(question))
+        self.settle()
+
+    def correct(self, question: Question, answer: object, *, clerical: bool = False) -> None:
+        """Replace an answer, for the organiser; None is no difference, as always."""
+        number = self._known(question)
+        self._happen("corrected", question=number, answer=_groups(question, answer), clerical=bool(clerical))
+        self.settle()
+
+    def strike_answer(self, question: Question, *, clerical: bool = False) -> None:
+        """Leave out one answer, for the organiser: its voter does not judge what was asked there."""
+        self._happen("corrected", question=self._known(question), answer=None, clerical=bool(clerical))
+        self.settle()
+
+    # The panel
+
+    def strike(self, voter: str) -> None:
+        """Leave out a voter: nothing that the voter said or may say counts; J shrinks."""
+        self._seated(voter)
+        self._take_back(voter, "released")
+        self._happen("struck", voter=voter)
+        self.settle()
+
+    def reinstate(self, voter: str) -> None:
+        """Count a struck voter again, with everything that the voter has said."""
+        self._seated(voter)
+        self._happen("reinstated", voter=voter)
+        self.settle()
+
+    def leave(self, voter: str, open_answers: OpenAnswers = "open") -> None:
         """Ask a voter nothing more. What the voter has not said stays open, or is dropped: not counted."""
-        judge = self._judge(voter)
+        self._seated(voter)
         if open_answers not in ("open", "dropped"):
             raise ProblemError(f"open_answers must be 'open' or 'dropped', not {open_answers!r:.80}.")
-        for question in [question for question in self._open.values() if question.voter == voter]:
-            self._take_back(question)
-        self._left.add(judge)
-        if open_answers == "dropped":
-            self.state.withdraw(judge, np.ones(self.state.pairs, dtype=np.bool_))
-        self._consider()
+        self._take_back(voter, "left")
+        self._happen("left", voter=voter, open_answers=open_answers)
+        self.settle()
+
+    def rejoin(self, voter: str) -> None:
+        """Ask a voter again who had left."""
+        self._seated(voter)
+        self._happen("returned", voter=voter)
+        self.settle()
+
+    def enter(self, voter: str, weight: int = 1, conflicts: Collection[Conflict] = ()) -> None:
+        """Let a voter join who comes late."""
+        names = check_voters([*self.voters, voter])
+        seats = self._proceedings.seats
+        voter_weights(names, {name: seat.weight for name, seat in seats.items()} | {voter: weight})
+        judged_pairs(self.problem, names, {voter: conflicts})
+        self._happen("entered", voter=voter, weight=weight, conflicts=_plain(conflicts))
+        self.settle()
+
+    def declare_conflict(self, voter: str, candidates: Collection[Conflict]) -> None:
+        """Take a voter out of all pairs with these candidates (or of these edges, or pairs)."""
+        self._seated(voter)
+        out = judged_pairs(self.problem, [voter], {voter: candidates})[0]
+        for question in list(self._proceedings.open_of(voter)):
+            if not out[self.standing.now.pairs_of(question)].all():
+                self._happen("released", question=question.id, reason="released")
+        self._happen("conflict", voter=voter, candidates=_plain(candidates))
+        self.settle()
+
+    def drop(self, candidate: str) -> None:
+        """Take a candidate out of the problem; what was said of the others stays.
+
+        :raises ProblemError: if there is no such candidate, or a position could not be filled without.
+        """
+        without(self.problem, candidate)
+        for question in self.open_duels:
+            if candidate in question.candidates:
+                self._happen("released", question=question.id, reason="dropped")
+        self._happen("dropped", candidate=candidate)
+        self.settle()
+
+    def add(self, candidate: str, positions: Collection[str]) -> None:
+        """Let a candidate in: new pairs open for everybody. One who was dropped brings the answers back."""
+        with_candidate(self.problem, candidate, positions)
+        self._happen("added", candidate=candidate, positions=list(positions))
+        self.settle()
+
+    def _take_back(self, voter: str, reason: str) -> None:
+        for question in self._proceedings.open_of(voter):
+            self._happen("released", question=question.id, reason=reason)
 
     # Where it stands
 
     @property
-    def result(self) -> PanelResult:
+    def result(self) -> Result:
         """The result; before the run is over, what it would be if it were stopped now."""
-        verdict = self.verdict
-        assumed = self._inferred or (self.consistent and self.criterion == "borda")
-        assuming = (Assumption.CONSISTENT_JUDGES,) if assumed else ()
-        matching = self.problem.matching(verdict.matching.tolist())
-        status = verdict.status or "budget_spent"
-        return PanelResult("panel", status, matching, self.duels, self._per_position(verdict), assuming)
+        return self.standing.result()
 
     @property
-    def progress(self) -> PanelProgress:
+    def progress(self) -> Progress:
         """Where the panel stands; looking at thousands of line-ups takes a while."""
-        verdict = self.verdict
-        rows = self._method.judge.possible_winners()
-        certain = verdict.status in ("decided", "unbeaten") or rows is None or not len(rows)
-        kept = verdict.matching[None, :] if certain and verdict.status else rows
-        same = [] if kept is None or not len(kept) else kept[0][(kept == kept[0]).all(axis=0)].tolist()
-        fewest, expected = (0, 0) if verdict.status else self._questions_left()
-        return PanelProgress(
-            self.duels,
-            self.problem.matching(verdict.matching.tolist()),
-            self._per_position(verdict),
-            tuple(self.problem.edges[edge] for edge in same),
-            None if rows is None else len(rows),
-            ()
-            if rows is None or len(rows) > LISTED_WINNERS
-            else tuple(map(self.problem.matching, rows.tolist())),
-            fewest,
-            expected,
-            int(((self.state.opinion == UNKNOWN) & self.state.judged).sum()),
-        )
+        return self.standing.progress()
 
     @property
-    def verdict(self) -> Verdict:
-        """What is certain of the leader, in edges and whole numbers."""
-        assert self._verdict is not None, "considered from the start"
-        return self._verdict
-
-    def _questions_left(self) -> tuple[int, int]:
-        plan = self._current_plan()
-        fewest = questions_at_best(plan, self.state)
-        share = plan.share[plan.need > 0]
-        return fewest, round(fewest / float(share.mean())) if len(share) else fewest
-
-    def _per_position(self, verdict: Verdict) -> float:
-        return verdict.shortfall / self._method.judge.bounds.unit / self.problem.graph.positions
+    def state(self) -> PanelState:
+        """The opinions and the count."""
+        return self.standing.now.state
 
     # Inside
 
-    def _consider(self) -> None:
-        """Look at what is certain now."""
-        self._plan = None
-        self._exhausted = False
-        if self._verdict is not None and self._verdict.status is not None:
-            self._verdict = self._method.judge.verdict(self._verdict.matching)
-            if self._verdict.status is not None:  # more answers never make it less certain
-                return
-        self._verdict = self._method.verdict()
-        if self._verdict.status is None and not self._open and not self._anyone_askable():
-            self._exhausted = True
-            self._verdict = self._method.last_verdict()
-
-    def _askable(self, judge: int) -> Mask:
-        """Mark the pairs that a judge can be asked about now."""
-        spent = self.questions_each is not None and self._busy(judge) >= self.questions_each
-        if spent or judge in self._left:
-            return np.zeros(self.state.pairs, dtype=np.bool_)
-        state = self.state
-        askable: Mask = (state.opinion[judge] == UNKNOWN) & state.judged[judge] & ~self._unaskable[judge]
-        return askable
-
-    def _busy(self, judge: int) -> int:
-        voter = self.voters[judge]
-        return self.answered[voter] + sum(question.voter == voter for question in self._open.values())
-
-    def _anyone_askable(self) -> bool:
-        return any(self._askable(judge).any() for judge in range(len(self.voters)))
-
-    def _current_plan(self) -> QuestionPlan:
-        if self._plan is None:
-            self._plan = self._method.plan(self._pending)
-        return self._plan
-
-    def _next(self, judges: list[int] | None) -> tuple[int, Choice] | None:
-        """Return a judge and what to ask: a question of the most useful kind that there is for anybody."""
-        everyone = range(len(self.voters))
-        asked = sorted(everyone, key=self._busy) if judges is None else judges
-        for way in self._ways():
-            for judge in asked:
-                askable = self._askable(judge)
-                if askable.any() and (choice := way(judge, askable)):
-                    return judge, choice
-            others = (judge for judge in everyone if judge not in asked)
-            if any(askable.any() and way(j, askable) for j in others for askable in [self._askable(j)]):
-                return None
-        return None
-
-    def _ways(self) -> Iterator[Callable[[int, Mask], Choice | None]]:
-        """Yield the kinds of questions, the most useful first."""
-        method, plan = self._method, self._current_plan()
-        yield lambda judge, askable: method.choose(plan, judge, askable)
-        if self._open:  # as if nobody answered what is handed out
-            careful = method.plan(np.zeros(self.state.pairs))
-            yield lambda judge, askable: method.choose(careful, judge, askable)
-        yield lambda judge, askable: method.refute(plan, askable)
-        yield lambda judge, askable: _any_pair(self.state, askable)
-
-    def _hand_out(self, judge: int, choice: Choice) -> Question:
+    def _hand_out(self, judge: int, choice: Choice, deadline: float | None) -> Question:
         names = [self.problem.edges[edge] for edge in sorted(choice)]
-        self._last_id += 1
-        question = Question(names[0][1], tuple(name for name, _ in names), self._last_id, self.voters[judge])
-        self._open[question.id] = question
-        pairs = self._pairs_of(question)
-        self._unaskable[judge, pairs] = True
-        self._pending[pairs] += self.state.weight[judge]
-        self._plan = None
-        return question
-
-    def _take_back(self, question: Question) -> None:
-        del self._open[question.id]
-        assert question.voter is not None, "every question of a panel is a voter's"
-        judge, pairs = self._number[question.voter], self._pairs_of(question)
-        self._unaskable[judge, pairs] = False
-        self._pending[pairs] -= self.state.weight[judge]
-
-    def _pairs_of(self, question: Question) -> Indices:
-        edges = [self.problem.edge_number(name, question.position) for name in question.candidates]
-        one, other = np.triu_indices(len(edges), 1)
-        numbers = np.array(edges)
-        return self.problem.graph.pair_table.number(numbers[one], numbers[other])
+        number = self._proceedings.last_question + 1
+        candidates = [name for name, _ in names]
+        self._happen(
+            "asked",
+            question=number,
+            voter=self.standing.now.voters[judge],
+            position=names[0][1],
+            candidates=candidates if self.shown is None else list(self.shown(number, candidates)),
+            until=deadline,
+        )
+        return self._proceedings.open[number]
 
     def _check_open(self, question: Question) -> None:
         if not isinstance(question, Question):
             raise DuelError(f"A Question that ask handed out is needed, not {question!r:.80}.")
-        if self._open.get(question.id) != question:
-            if 0 < question.id <= self._last_id and question.id not in self._open:
-                raise DuelError(f"Question {question.id} has been answered, skipped or released already.")
-            raise DuelError(f"Question {question.id} at '{question.position}' was never asked by this run.")
+        if self._proceedings.open.get(question.id) != question:
+            self._known(question)
+            raise DuelError(f"Question {question.id} has been answered, skipped or released already.")
 
-    def _judge(self, voter: str) -> int:
-        if voter not in self._number:
-            raise DuelError(f"There is no voter '{voter!s:.80}' on this panel.")
-        return self._number[voter]
+    def _known(self, question: Question) -> int:
+        entry = self._proceedings.entries.get(question.id) if isinstance(question, Question) else None
+        if entry is None or entry.question != question:
+            number, where = getattr(question, "id", question), getattr(question, "position", "?")
+            raise DuelError(f"Question {number!r:.80} at '{where}' was never asked by this run.")
+        return question.id
 
-
-class _Condorcet:
-    """The parts of a run that depend on the criterion."""
-
-    def __init__(self, run: PanelExplorer) -> None:
-        self.run = run
-        self.judge = CondorcetJudge(CondorcetBounds(run.state))
-        champion = run.problem.graph.some_matching()
-        assert champion is not None, "a Problem has a matching"
-        self.champion = champion
-        self._present = run.problem.graph.edge_at >= 0
-
-    def verdict(self) -> Verdict:
-        self.champion = condorcet_champion(self.run._model, self.champion, self._present)
-        verdict = self.judge.verdict(self.champion)
-        possible = self.judge.possible
-        if verdict.status is not None or possible is None or self.judge.must_lose(self.champion) <= 0:
-            return verdict
-        if self.judge.must_lose(possible) > 0:
-            return verdict
-        self.champion = possible  # may be unbeaten, and the search has not met it
-        return self.judge.verdict(possible)
-
-    def last_verdict(self) -> Verdict:
-        """Nobody can be asked: look at every line-up, within limits."""
-        safest = self.judge.safest()
-        if safest is None:
-            safest = condorcet_champion(self.run._model, self.champion, self._present, LAST_ROUNDS)
-        self.champion = safest
-        return self.judge.verdict(safest)
-
-    def plan(self, pending_pairs: Vector) -> QuestionPlan:
-        state, graph = self.run.state, self.run.problem.graph
-        own = self.champion[graph.edge_position]
-        others = np.flatnonzero(own != np.arange(graph.edges))
-        pairs = graph.pair_table.number(own[others], others)
-        pending = np.zeros(graph.edges)
-        pending[others] = pending_pairs[pairs] / np.maximum(state.total[pairs], 1)
-        return condorcet_plan(self.run._model, self.champion, pending)
-
-    def choose(self, plan: QuestionPlan, judge: int, askable: Mask) -> Choice | None:
-        return choose_condorcet(
-            plan, self.run._model, judge, askable, self.run._unaskable[judge], self.run.question_size
-        )
-
-    def refute(self, plan: QuestionPlan, askable: Mask) -> Choice | None:
-        """No goal can be brought on: ask about the line-ups that keep the champion from being certain."""
-        graph = self.run.problem.graph
-        lineups = [(plan.champion, self.judge.most_dangerous(plan.champion))]
-        if self.judge.possible is not None:
-            lineups.append((self.judge.possible, self.judge.best_reply(self.judge.possible)))
-        for one, other in lineups:
-            differ = np.flatnonzero(one != other)
-            pairs = graph.pair_table.number(one[differ], other[differ])
-            if askable[pairs].any():
-                return _edges_of(self.run.state, int(pairs[askable[pairs].argmax()]))
-        return None
+    def _seated(self, voter: str) -> None:
+        self._proceedings.seat(voter)
 
 
-class _Borda:
-    """The parts of a run that depend on the criterion."""
+def _groups(question: Question, answer: object) -> list[list[str]]:
+    """Return an answer as groups of candidates, best first.
 
-    def __init__(self, run: PanelExplorer) -> None:
-        self.run = run
-        self.judge = BordaJudge(BordaBounds(run.state))
-        bounds = self.judge.bounds
-        self._shares: Vector = np.array([float(share) for share in bounds.shares / bounds.share_unit])
-
-    def verdict(self) -> Verdict:
-        graph, bounds = self.run.problem.graph, self.judge.bounds
-        self._rewards, self._variances = borda_estimates(self.run._model, bounds)
-        self.champion = borda_champion(graph, self._rewards)
-        self._least = bounds.least(self.champion)
-        return self.judge.verdict_of(self.champion, self._least)
-
-    def last_verdict(self) -> Verdict:
-        """Nobody can be asked: take the line-up that is best in the middle of what is possible."""
-        bounds = self.judge.bounds
-        middle = bounds.rewards(1) + bounds.rewards(-1)
-        matching = best_matching(self.run.problem.graph, middle.astype(np.float64))
-        assert matching is not None, "a Problem has a matching"
-        return min(
-            (self.judge.verdict(champion) for champion in (matching, self.champion)),
-            key=lambda verdict: (verdict.status is None, verdict.shortfall),
-        )
-
-    def plan(self, pending_pairs: Vector) -> QuestionPlan:
-        graph, bounds = self.run.problem.graph, self.judge.bounds
-        least = self._least.astype(np.float64) / (bounds.unit // 2)
-        return borda_plan(graph, self.champion, self._rewards, self._variances, least)
-
-    def choose(self, plan: QuestionPlan, judge: int, askable: Mask) -> Choice | None:
-        return choose_borda(
-            plan, self._shares, self.run._model, judge, askable, self.run._unaskable[judge],
-            self.run.question_size,
-        )  # fmt: skip
-
-    def refute(self, plan: QuestionPlan, askable: Mask) -> Choice | None:
-        return None
+    :raises DuelError: if it is not one to this question.
+    """
+    place = places(question, answer)
+    return [
+        sorted(name for name in question.candidates if place[name] == each)
+        for each in sorted(set(place.values()))
+    ]
 
 
-def _any_pair(state: PanelState, askable: Mask) -> Choice:
-    """Return the pair with the most open answers."""
-    return _edges_of(state, int(np.where(askable, state.open, -1).argmax()))
-
-
-def _edges_of(state: PanelState, pair: int) -> Choice:
-    return [int(state.first[pair]), int(state.second[pair])]
+def _plain(conflicts: Collection[Conflict]) -> list[str | list[str]]:
+    """Return conflicts as JSON has them."""
+    return [one if isinstance(one, str) else list(one) for one in conflicts]
 
 
 def _whole(name: str, number: object, low: int, high: int | None = None) -> int:
@@ -482,4 +369,4 @@ def _whole(name: str, number: object, low: int, high: int | None = None) -> int:
     return whole
 
 
-__all__ = ["PanelExplorer", "PanelProgress", "PanelResult", "PanelStatus"]
+__all__ = ["PanelExplorer"]

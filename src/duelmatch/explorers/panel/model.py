@@ -7,6 +7,8 @@ count, with PRIOR_ANSWERS imagined ones that follow the strengths.
 A judge may think higher or lower of a candidate than the others do. That is what makes a judge who was
 against the champion at a position a poor one to ask about it again: each judge has an offset per edge with a
 normal distribution, updated by each answer as in TrueSkill (Herbrich, Minka and Graepel 2006).
+
+All of it is a function of the count and of what was said; when that was makes no difference.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from duelmatch.explorers.panel.state import PanelState, Weights, pair_at
+from duelmatch.explorers.panel.state import Opinions, PanelState, Weights, pair_at
 from duelmatch.graph import Indices, Vector
 
 PRIOR_ANSWERS = 4.0
@@ -29,8 +31,10 @@ STRENGTH_PRECISION = 0.7
 JUDGE_VARIANCE = 1.64
 """Of a judge's offsets, in logits: that of the Gumbel distribution, which Bradley-Terry comes from."""
 
-SWEEPS = 2
-"""Newton steps per strength and answer; the fit is never far from its optimum."""
+SWEEPS = 30
+"""Newton steps per strength at most; the fit ends earlier when none is as large as CLOSE_ENOUGH."""
+
+CLOSE_ENOUGH = 1e-3
 
 
 class PairTables(NamedTuple):
@@ -53,28 +57,50 @@ class Model:
 
     def __init__(self, state: PanelState) -> None:
         self.state = state
-        judges, edges = len(state.weight), state.graph.edges
-        self.strength: Vector = np.zeros(edges)
-        self.odds: Vector = np.ones(edges)
-        self.offset = np.zeros((judges, edges))
-        self.variance = np.full((judges, edges), JUDGE_VARIANCE)
+        edges = state.graph.edges
+        self._strength: Vector = np.zeros(edges)
+        self._odds: Vector = np.ones(edges)
         self._unit = float(state.weight.mean())
+        self._offsets: dict[int, tuple[Vector, Vector]] = {}
+
+    @property
+    def strength(self) -> Vector:
+        """The strength of every edge, by all answers that are counted."""
+        if self.state.changed:
+            self._offsets.clear()
+            for position in sorted(self.state.changed):
+                self._fit(position)
+            self.state.changed.clear()
+        return self._strength
+
+    def offsets(self, judge: int) -> tuple[Vector, Vector]:
+        """Return by how much a judge thinks higher of each edge than the others do, and the variances."""
+        strength = self.strength
+        if judge not in self._offsets:
+            offset, variance = np.zeros(len(strength)), np.full(len(strength), JUDGE_VARIANCE)
+            state = self.state
+            _lean(strength, state.said[judge], state.first, state.second, offset, variance)
+            self._offsets[judge] = offset, variance
+        return self._offsets[judge]
 
     def tables(self) -> PairTables:
         """Return what there is now."""
+        assert len(self.strength), "brought up to date"
+        return self._tables()
+
+    def _tables(self) -> PairTables:
         state = self.state
         return PairTables(
             state.graph.start, state.pair_start, state.ahead, state.behind, state.open, state.total,
-            self.odds, PRIOR_ANSWERS * self._unit,
+            self._odds, PRIOR_ANSWERS * self._unit,
         )  # fmt: skip
 
-    def learn(self, judge: int, better: int, worse: int, tie: bool) -> None:
-        """Take an answer that has been counted."""
-        if not tie:
-            _move(self.strength, self.offset[judge], self.variance[judge], better, worse)
+    def _fit(self, position: int) -> None:
+        at = self.state.graph.at(position)
+        self._strength[at], self._odds[at] = 0.0, 1.0
         _fit(
-            self.tables(), int(self.state.graph.edge_position[better]), self.strength,
-            STRENGTH_PRECISION, SWEEPS, 1.0 / self._unit,
+            self._tables(), position, self._strength, STRENGTH_PRECISION, SWEEPS, CLOSE_ENOUGH,
+            1.0 / self._unit,
         )  # fmt: skip
 
 
@@ -121,12 +147,19 @@ def outlook(tables: PairTables, position: int, one: int, other: int) -> tuple[fl
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def _fit(
-    tables: PairTables, position: int, strength: Vector, precision: float, sweeps: int, per_weight: float
+    tables: PairTables,
+    position: int,
+    strength: Vector,
+    precision: float,
+    sweeps: int,
+    close_enough: float,
+    per_weight: float,
 ) -> None:
     start = tables.start[position]
     degree = tables.start[position + 1] - start
     odds = tables.odds
     for _ in range(sweeps):
+        largest = 0.0
         for one in range(degree):
             slope, curvature = -precision * strength[start + one], precision
             for other in range(degree):
@@ -141,9 +174,24 @@ def _fit(
                 share = odds[start + one] / (odds[start + one] + odds[start + other])
                 slope += wins - known * share
                 curvature += known * share * (1 - share)
-            step = slope / curvature
-            strength[start + one] += min(1.0, max(-1.0, step))
+            step = min(1.0, max(-1.0, slope / curvature))
+            strength[start + one] += step
             odds[start + one] = exp(strength[start + one])
+            largest = max(largest, abs(step))
+        if largest < close_enough:
+            break
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _lean(
+    strength: Vector, said: Opinions, first: Indices, second: Indices, offset: Vector, variance: Vector
+) -> None:
+    """Take all that a judge has said, pair by pair."""
+    for pair in range(len(said)):
+        if said[pair] == 1:
+            _move(strength, offset, variance, first[pair], second[pair])
+        elif said[pair] == -1:
+            _move(strength, offset, variance, second[pair], first[pair])
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

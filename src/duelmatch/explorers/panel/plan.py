@@ -313,11 +313,15 @@ def _set_prices(
             break
 
 
-def questions_at_best(plan: QuestionPlan, state: PanelState) -> int:
-    """Return how many answers for the champion would prove it along this plan, without anything inferred."""
+def answers_at_best(plan: QuestionPlan, state: PanelState) -> list[tuple[int, int]]:
+    """Return how many answers for the champion against which edges would prove it along this plan.
+
+    What follows from them by consistency can save some.
+    """
     table = state.graph.pair_table
     edges = np.flatnonzero(plan.need > 0)
     own = plan.champion[state.graph.edge_position[edges]]
     total = state.total[table.number(own, edges)]
     per_answer = 2.0 * np.median(state.weight) / np.maximum(total, 1)
-    return int(np.ceil(plan.need[edges] / per_answer - NOTHING).sum())
+    answers = np.ceil(plan.need[edges] / per_answer - NOTHING).astype(np.int64)
+    return list(zip(edges.tolist(), answers.tolist(), strict=True))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from duelmatch.errors import ProblemError
-from duelmatch.explorers.panel.explorer import PanelExplorer, PanelResult
+from duelmatch.explorers.panel.explorer import PanelExplorer
+from duelmatch.explorers.panel.standing import Until
 from duelmatch.explorers.questions import Question
+from duelmatch.explorers.result import Result
 from duelmatch.panel import NOT_JUDGED, Panel
 from duelmatch.preferences import Criterion
 
@@ -20,13 +22,14 @@ def simulate_panel(
     questions_each: int | None = None,
     question_size: int = 2,
     max_duels: int | None = None,
-) -> PanelResult:
+    until: Until = "unbeaten",
+) -> Result:
     """Ask a panel until the outcome is certain; judges come one at a time, in random order, again and again.
 
     A question about more than two candidates needs judges whose opinions are rankings.
     """
     run = panel_explorer(
-        panel, criterion, consistent, questions_each=questions_each, question_size=question_size
+        panel, criterion, consistent, questions_each=questions_each, question_size=question_size, until=until
     )
     rng = np.random.default_rng(seed)
     idle = 0
@@ -49,6 +52,7 @@ def panel_explorer(
     *,
     questions_each: int | None = None,
     question_size: int = 2,
+    until: Until = "unbeaten",
 ) -> PanelExplorer:
     """Start a run with the voters, weights and conflicts of a known panel."""
     return PanelExplorer(
@@ -60,6 +64,7 @@ def panel_explorer(
         voter_weight=dict(zip(panel.voters, panel.weights.tolist(), strict=True)),
         questions_each=questions_each,
         question_size=question_size,
+        until=until,
     )
 
 

@@ -1,7 +1,6 @@
-"""What the judges of a panel have said: every answer, what follows from it, and the count of each pair.
+"""What the judges of a panel think, as far as they have said, and the count of each pair.
 
-A judge's opinion on a pair is that its first edge is better (1), its second is (-1), or that there is no
-difference (0); UNKNOWN until it is told. Only opinions of judges who judge the pair are counted:
+Only opinions of judges who judge the pair are counted:
 
     ahead - behind + (open) is what first has over second at most, ahead - behind - (open) what it has at
     least,
@@ -10,12 +9,8 @@ in units of a judge's weight. Pairs may be judged by different judges, so for su
 is brought to a common denominator: ``scale`` is a common multiple of the weights J of all pairs, and a vote
 at a pair counts ``factor`` = scale / J. Then p - 1/2 = factor (ahead - behind) / (2 scale) in whole numbers.
 
-Consistency. A judge's opinions at a position are taken to be a ranking with ties. If x is at least as good as
-a, a at least as good as b and b at least as good as y, then x is at least as good as y, and better if one of
-the three is strict. What follows is counted like an answer. Questions are about unknown pairs only, and a
-pair that is unknown after this closure can still turn out any of three ways, so an answer never contradicts
-what was inferred before. One that does (it was asked for before the inference, or is part of a longer
-ranking) is not counted for that pair: what was counted once is never retracted.
+The opinions are what was said and, of consistent judges, what follows from it (:mod:`.closure`). Nothing here
+depends on the order of the answers, except that the last one on a pair counts.
 """
 
 from __future__ import annotations
@@ -26,161 +21,127 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from duelmatch.explorers.panel.closure import UNKNOWN, Opinions, close, opinion_of, pair_at
 from duelmatch.graph import Graph, Indices, Mask
 
-Opinions = NDArray[np.int8]
 Weights = NDArray[np.int64]
-
-UNKNOWN = 2
 
 
 class PanelState:
-    """The opinions of V judges on K pairs, and the count of each pair."""
+    """The opinions of V judges on K pairs, and the count of each pair.
 
-    def __init__(self, graph: Graph, judged: Mask, weight: Weights, consistent: bool) -> None:
+    ``judged`` marks the pairs that a judge judges (V x K). Those who are ``silent`` answer nothing more: the
+    pairs on which their opinion is unknown are not counted.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        judged: Mask,
+        weight: Weights,
+        consistent: bool,
+        said: Opinions | None = None,
+        silent: Mask | None = None,
+    ) -> None:
         self.graph = graph
         self.consistent = consistent
-        self.judged = judged.copy()
+        self.judged = judged
         self.weight = weight
+        self.silent: Mask = np.zeros(len(weight), dtype=np.bool_) if silent is None else silent
+        self.open_to: Mask = judged & ~self.silent[:, None]
+        """Where an opinion that is unknown may still come (V x K)."""
         table = graph.pair_table
         self.first, self.second, self.position = table.first, table.second, table.position
         self.pairs = table.count
         self.pair_start: Indices = np.searchsorted(table.position, np.arange(graph.positions + 1))
-        self.opinion: Opinions = np.full(judged.shape, UNKNOWN, dtype=np.int8)
+        self.said: Opinions = np.full(judged.shape, UNKNOWN, dtype=np.int8) if said is None else said
+        self.said[~judged] = UNKNOWN  # what does not count is no reason for anything either
+        self.opinion: Opinions = self.said.copy()
         self.ahead: Weights = np.zeros(self.pairs, dtype=np.int64)
         self.behind: Weights = np.zeros(self.pairs, dtype=np.int64)
         self.open: Weights = np.zeros(self.pairs, dtype=np.int64)
-        self.changes = 0
-        """How often judges were taken out of pairs: bounds that hold for good hold until then."""
+        if consistent:
+            _close_all(self.said, self.pair_start, graph.degrees, self.opinion)
+        self.changed: set[int] = set(range(graph.positions))
+        """Positions whose count has changed since whoever clears this has looked."""
         self._recount()
 
-    def tell(self, judge: int, better: int, worse: int, tie: bool) -> int:
-        """Record an opinion on two edges of a position; return how many opinions are newly known."""
-        start = int(self.graph.start[self.graph.edge_position[better]])
-        position = int(self.graph.edge_position[better])
-        return int(
-            record(
-                self.opinion[judge],
-                self.judged[judge],
-                int(self.pair_start[position]),
-                int(self.graph.degrees[position]),
-                better - start,
-                worse - start,
-                tie,
-                self.consistent,
-                int(self.weight[judge]),
-                self.ahead,
-                self.behind,
-                self.open,
-            )
-        )
+    def tell(self, judge: int, position: int, pairs: Indices, values: Opinions) -> None:
+        """Record opinions on pairs of a position; UNKNOWN takes one back."""
+        self.said[judge, pairs] = np.where(self.judged[judge, pairs], values, UNKNOWN)
+        self.changed.add(position)
+        at = slice(int(self.pair_start[position]), int(self.pair_start[position + 1]))
+        before = self.opinion[judge, at].copy()
+        if self.consistent:
+            close(self.said[judge, at], int(self.graph.degrees[position]), self.opinion[judge, at])
+        else:
+            self.opinion[judge, at] = self.said[judge, at]
+        if self.silent[judge]:
+            self._recount()
+            return
+        _count(
+            before, self.opinion[judge, at], self.judged[judge, at], int(self.weight[judge]),
+            self.ahead[at], self.behind[at], self.open[at],
+        )  # fmt: skip
 
-    def withdraw(self, judge: int, pairs: Mask) -> None:
-        """Take a judge out of those of these pairs on which the judge's opinion is unknown: J shrinks."""
-        self.judged[judge] &= ~(pairs & (self.opinion[judge] == UNKNOWN))
-        self.changes += 1
-        self._recount()
+    @property
+    def unknown(self) -> Mask:
+        """The opinions that are counted as open (V x K)."""
+        unknown: Mask = self.open_to & (self.opinion == UNKNOWN)
+        return unknown
+
+    @property
+    def counted(self) -> Mask:
+        """Whose opinion is counted on which pair, known or open (V x K)."""
+        counted: Mask = self.open_to | (self.judged & (self.opinion != UNKNOWN))
+        return counted
+
+    @property
+    def inferred(self) -> bool:
+        """Whether an opinion is counted that nobody has said."""
+        return bool((self.judged & (self.said == UNKNOWN) & (self.opinion != UNKNOWN)).any())
 
     def _recount(self) -> None:
         """Count from the opinions, and find the common denominator."""
-        weight = self.weight[:, None]
+        weight, counted = self.weight[:, None], self.counted
         for value, count in ((1, self.ahead), (-1, self.behind), (UNKNOWN, self.open)):
-            count[:] = (weight * (self.judged & (self.opinion == value))).sum(axis=0)
-        self.total: Weights = (weight * self.judged).sum(axis=0)
+            count[:] = (weight * (counted & (self.opinion == value))).sum(axis=0)
+        self.total: Weights = (weight * counted).sum(axis=0)
         self.scale = lcm(*{int(total) for total in np.unique(self.total)} - {0})
         factors = {int(total): self.scale // int(total) for total in np.unique(self.total) if total}
         dtype = np.int64 if self.scale < 1 << 60 else object
         self.factor = np.array([factors.get(int(total), 0) for total in self.total], dtype=dtype)
+        self.changed |= set(range(self.graph.positions))
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def pair_at(start: int, degree: int, one: int, other: int) -> int:
-    """Return the number of the pair of two candidates of a position, by their places there, one < other."""
-    return start + one * (2 * degree - one - 1) // 2 + other - one - 1
+def _close_all(said: Opinions, pair_start: Indices, degrees: Indices, opinion: Opinions) -> None:
+    for judge in range(len(said)):
+        for position in range(len(degrees)):
+            low, high = pair_start[position], pair_start[position + 1]
+            close(said[judge, low:high], degrees[position], opinion[judge, low:high])
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def opinion_of(opinion: Opinions, start: int, degree: int, one: int, other: int) -> int:
-    """Return the opinion on one against other, in this order."""
-    if one == other:
-        return 0
-    value: int = opinion[pair_at(start, degree, min(one, other), max(one, other))]
-    oriented: int = value if one < other or value == 2 else -value
-    return oriented
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def record(
-    opinion: Opinions,
+def _count(
+    before: Opinions,
+    after: Opinions,
     judged: Mask,
-    start: int,
-    degree: int,
-    better: int,
-    worse: int,
-    tie: bool,
-    consistent: bool,
     weight: int,
     ahead: Weights,
     behind: Weights,
     open_: Weights,
-) -> int:
-    """Write down an opinion on two places of a position, with all that follows; return how many are new."""
-    if opinion_of(opinion, start, degree, better, worse) != 2:
-        return 0
-    if not consistent:
-        value = 0 if tie else 1
-        news: int = _settle(
-            opinion, judged, start, degree, better, worse, value, weight, ahead, behind, open_
-        )
-        return news
-    news = 0
-    for turn in range(2 if tie else 1):
-        high, low = (better, worse) if turn == 0 else (worse, better)
-        above = np.empty(degree, dtype=np.int64)
-        below = np.empty(degree, dtype=np.int64)
-        for place in range(degree):
-            above[place] = opinion_of(opinion, start, degree, place, high)
-            below[place] = opinion_of(opinion, start, degree, low, place)
-        for upper in range(degree):
-            if above[upper] != 0 and above[upper] != 1:
-                continue
-            for lower in range(degree):
-                if (below[lower] != 0 and below[lower] != 1) or upper == lower:
-                    continue
-                value = 0 if tie and above[upper] == 0 and below[lower] == 0 else 1
-                news += _settle(
-                    opinion, judged, start, degree, upper, lower, value, weight, ahead, behind, open_
-                )
-    return news
+) -> None:
+    """Move a judge's weight from where it was counted to where it is counted now."""
+    for pair in range(len(before)):
+        if before[pair] != after[pair] and judged[pair]:
+            for value, sign in ((before[pair], -1), (after[pair], 1)):
+                if value == 1:
+                    ahead[pair] += sign * weight
+                elif value == -1:
+                    behind[pair] += sign * weight
+                elif value == 2:
+                    open_[pair] += sign * weight
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def _settle(
-    opinion: Opinions,
-    judged: Mask,
-    start: int,
-    degree: int,
-    better: int,
-    worse: int,
-    value: int,
-    weight: int,
-    ahead: Weights,
-    behind: Weights,
-    open_: Weights,
-) -> int:
-    """Write down that better is better than worse (1) or equal (0), if nothing is known of them yet."""
-    if better < worse:
-        pair = pair_at(start, degree, better, worse)
-    else:
-        pair = pair_at(start, degree, worse, better)
-        value = -value
-    if opinion[pair] != 2:
-        return 0
-    opinion[pair] = value
-    if judged[pair]:
-        open_[pair] -= weight
-        if value == 1:
-            ahead[pair] += weight
-        elif value == -1:
-            behind[pair] += weight
-    return 1
+__all__ = ["UNKNOWN", "Opinions", "PanelState", "Weights", "close", "opinion_of", "pair_at"]

@@ -52,8 +52,10 @@ class CondorcetJudge:
         self.graph: Graph = bounds.state.graph
         self.possible: Indices | None = None
         """A line-up that may turn out less beaten than the last champion; None if it was not looked for."""
-        self.out_of_reach = False
-        """Whether the least beaten line-up was too costly to find."""
+        self.may_search = True
+        """Whether the least beaten line-up is worth looking for, which can take some ten seconds in vain."""
+        self.gave_up = False
+        """Whether it was looked for in vain."""
 
     def verdict(self, champion: Indices) -> Verdict:
         """Return what is certain of a champion."""
@@ -67,6 +69,10 @@ class CondorcetJudge:
             status = "no_winner"
         return Verdict(champion, status, -rival.ahead)
 
+    def may_beat_all(self, champion: Indices) -> bool:
+        """Whether a line-up beats every other in some completion of the open answers."""
+        return closest(self.graph, self.bounds.most(champion), champion) is None
+
     def must_lose(self, champion: Indices) -> int:
         """Return the worst defeat that a line-up suffers for certain; 0 if it may be unbeaten."""
         return self._worst(self.bounds.most(champion))
@@ -79,12 +85,14 @@ class CondorcetJudge:
     def _others_lose(self, champion: Indices, defeat: int) -> bool:
         """Whether every other line-up loses by this much at least."""
         known = self.possible
+        if not self.may_search:
+            return False
         if known is not None and (known != champion).any() and self.must_lose(known) < defeat:
             return False
         try:
             found = least_beaten(self.graph, self.bounds.matrix(1), champion)
         except TooLargeError:
-            self.out_of_reach = True
+            self.gave_up = True
             return False
         if found is None:
             return True
@@ -101,10 +109,9 @@ class CondorcetJudge:
         return found[0]
 
     def most_dangerous(self, champion: Indices) -> Indices:
-        """Return the line-up that may beat a champion by most."""
-        rival = cheapest(self.graph, self.bounds.least(champion))
-        assert rival is not None, "a Problem has a matching"
-        return rival
+        """Return another line-up that may beat a champion by most, or draw; the champion if none may."""
+        rival = closest(self.graph, self.bounds.least(champion), champion)
+        return champion if rival is None else rival.rival
 
     def best_reply(self, matching: Indices) -> Indices:
         """Return the line-up that beats another most, by the known answers."""
@@ -123,20 +130,21 @@ class BordaJudge:
     def __init__(self, bounds: BordaBounds) -> None:
         self.bounds = bounds
         self.graph: Graph = bounds.state.graph
+        self.possible: Indices | None = None  # never looked for
+        self.may_search, self.gave_up = True, False
 
     def verdict(self, champion: Indices) -> Verdict:
         """Return what is certain of a champion."""
-        return self.verdict_of(champion, self.bounds.least(champion))
-
-    def verdict_of(self, champion: Indices, least: Whole) -> Verdict:
-        """Return what is certain of a champion whose lower bounds are known."""
-        rival = closest(self.graph, least, champion)
+        rival = closest(self.graph, self.bounds.least(champion), champion)
         if rival is None:
             return Verdict(champion, "decided", 0)
         if rival.ahead < 0:
             return Verdict(champion, None, -rival.ahead)
-        equal = closest(self.graph, self.bounds.most(champion), champion)
-        return Verdict(champion, "tied" if equal is not None else None, 0)
+        return Verdict(champion, None if self.may_beat_all(champion) else "tied", 0)
+
+    def may_beat_all(self, champion: Indices) -> bool:
+        """Whether a line-up has the best score alone in some completion of the open answers."""
+        return closest(self.graph, self.bounds.most(champion), champion) is None
 
     def possible_winners(self) -> Indices | None:
         """Return line-ups among which the best are; None if there are too many to look at.

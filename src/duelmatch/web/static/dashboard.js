@@ -1,6 +1,6 @@
 // The organiser's page: what changes comes from the server as it is to be shown, whenever something has happened.
 import { call, copy, element, show } from "/static/api.js";
-import { attempt, listen } from "/static/doing.js";
+import { attempt, listen } from "/static/actions.js";
 
 const id = element("dashboard").dataset.study;
 const study = `/studies/${id}`;
@@ -78,7 +78,7 @@ element("invite").addEventListener("submit", (event) => {
   attempt(async () => {
     const made = await call(`${study}/voters`, { name: name || null });
     element("voter-name").value = "";
-    await share(made.token, `The link of ${name || `voter ${made.voter}`}, for nobody else.`);
+    await share(made.token, `The link of ${name || "this voter"}, for nobody else.`);
   });
 });
 element("open-link").addEventListener("click", () =>
@@ -102,6 +102,17 @@ element("forget").addEventListener("click", () => {
       await call(`${study}/forget`);
       location.assign("/");
     });
+});
+element("add").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const candidate = element("new-candidate").value.trim();
+  const positions = [...element("add").querySelectorAll("input[type=checkbox]:checked")].map((box) => box.value);
+  if (!candidate) return;
+  attempt(async () => {
+    await call(`${study}/add`, { candidate, positions });
+    element("new-candidate").value = "";
+    await refresh();
+  });
 });
 listen(live, study, async (button, made) => {
   if (button.dataset.whose) await share(made.token, `Another link of ${button.dataset.whose}, for nobody else.`);

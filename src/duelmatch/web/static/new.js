@@ -1,6 +1,6 @@
-// The page that begins a study: a grid of candidates and positions, filled by hand or from a file.
+// The page that creates a study: a grid of candidates and positions, filled by hand or from a file.
 import { call, copy, element, show, trouble } from "/static/api.js";
-import { attempt } from "/static/doing.js";
+import { attempt } from "/static/actions.js";
 
 const LARGEST_FILE = 500000;
 // The grid: candidates are rows, positions are columns, and allowed says who can fill what.
@@ -138,20 +138,42 @@ const read = (text, name) =>
     fill(fromLists(text) || (await call("/problems/read", { text, layout: layoutOf(text, name) }, keyed())).problem);
   });
 
+const chosen = (name) => document.querySelector(`input[name=${name}]:checked`).value;
+const isPanel = () => chosen("who") === "panel";
+const judges = () => [...new Set(element("judges").value.split("\n").map((name) => name.trim()).filter(Boolean))];
+
 function study() {
-  const chosen = (name) => document.querySelector(`input[name=${name}]:checked`).value;
-  return {
-    name: element("name").value.trim(),
-    problem: problem(),
-    settings: {
-      algorithm: chosen("criterion"),
-      delta: Number(chosen("delta")),
-      seed: crypto.getRandomValues(new Uint32Array(1))[0],
-      ties: element("ties").checked,
-      skips: element("skips").checked,
-      once: element("once").checked,
-    },
-  };
+  const size = Number(element("size").value);
+  const settings = { ties: element("ties").checked, skips: element("skips").checked };
+  if (isPanel()) {
+    Object.assign(settings, { algorithm: "panel", parameters: { criterion: chosen("criterion"), question_size: size } });
+  } else {
+    Object.assign(settings, { algorithm: chosen("criterion"), delta: Number(chosen("delta")), parameters: { question_size: size } });
+  }
+  const voters = isPanel() ? judges().map((name) => ({ name })) : [];
+  return { name: element("name").value.trim(), problem: problem(), settings, voters };
+}
+
+function showWho() {
+  show("judges-part", isPanel());
+  show("delta-part", !isPanel());
+}
+
+// The links of the voters, each with a button that copies it.
+function showInvited(voters) {
+  const rows = voters.map(({ name, token }) => {
+    const link = field("copy", `The link of ${name}`, `${location.origin}/l/${token}`, () => {});
+    link.readOnly = true;
+    const button = document.createElement("button");
+    Object.assign(button, { type: "button", className: "button small", textContent: "Copy" });
+    button.setAttribute("aria-label", `Copy the link of ${name}`);
+    button.addEventListener("click", () => copy(link, button));
+    const line = document.createElement("tr");
+    line.append(cell("th", name), cell("td", link), cell("td", button));
+    return line;
+  });
+  element("invited-rows").replaceChildren(...rows);
+  show("invited", rows.length > 0);
 }
 
 if (element("new")) {
@@ -175,6 +197,7 @@ if (element("new")) {
     if (below) below.cells[line.parentElement.tagName === "THEAD" ? 0 : cellIndex].querySelector("input").focus();
     else element("add-candidate").click();
   });
+  for (const choice of document.querySelectorAll("input[name=who]")) choice.addEventListener("change", showWho);
   element("read").addEventListener("click", () => read(element("paste").value));
   element("file").addEventListener("change", async (event) => {
     const [file] = event.target.files;
@@ -187,7 +210,7 @@ if (element("new")) {
     attempt(async () => {
       element("expected").textContent = "Trying it out …";
       try {
-        const { votes } = await call("/estimate", { ...study(), name: "Trial" }, keyed());
+        const { answers: votes } = await call("/estimate", { ...study(), name: "Trial" }, keyed());
         element("expected").textContent =
           votes === null
             ? "Very many, or more than could be tried out here."
@@ -207,6 +230,7 @@ if (element("new")) {
       const link = `${location.origin}/l/${made.organiser_token}`;
       element("organiser-link").value = link;
       element("go").href = link;
+      showInvited(made.voters);
       show("new", false);
       show("done", true);
       element("done-title").focus();

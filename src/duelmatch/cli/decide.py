@@ -1,0 +1,271 @@
+"""``duelmatch decide``: what the answers of a panel decide, whatever the missing ones would be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+import duelmatch as dm
+from duelmatch.cli.options import STDIN, STDIN_NAME, Source, json_option, stdin_text
+from duelmatch.cli.output import Page, counted, print_json
+from duelmatch.errors import ProblemError
+
+if TYPE_CHECKING:
+    from duelmatch.answers import Answer
+    from duelmatch.explorers.panel.decision import Decision
+    from duelmatch.preferences import Criterion
+
+LISTED = 12
+"""How many of the answers that would help, and of the line-ups that may win, are printed."""
+
+
+@click.command("decide")
+@click.argument("problem")
+@click.argument("answers", required=False)
+@click.option(
+    "--criterion",
+    type=click.Choice(["condorcet", "borda"]),
+    default="condorcet",
+    show_default=True,
+    help="What makes a line-up the best: that it beats every other, or its average.",
+)
+@click.option(
+    "--consistent/--no-consistent",
+    default=True,
+    show_default=True,
+    help="Whether judges rank, so that what follows from a judge's answers is counted as said.",
+)
+@click.option(
+    "--voter",
+    "voters",
+    multiple=True,
+    metavar="NAME",
+    help="A judge who has not answered anything yet; may be given more than once.",
+)
+@click.option(
+    "--missing",
+    type=click.Choice(["open", "dropped"]),
+    default="open",
+    show_default=True,
+    help="What a judge has not said is open and may be anything, or is not counted.",
+)
+@json_option
+def command(
+    problem: str,
+    answers: str | None,
+    criterion: Criterion,
+    consistent: bool,
+    voters: tuple[str, ...],
+    missing: Literal["open", "dropped"],
+    as_json: bool,
+) -> None:
+    """Say what a panel has decided, for certain, from the ANSWERS of its judges.
+
+    ANSWERS is a CSV with a row per answer, under the header voter,position,winner,loser (and perhaps tie:
+    yes or no), or a row per ranking, under voter,position,ranking, such as eve,chair,"ann > bob = cyd". A
+    column weight gives a judge more than one vote. Or it is a PrefLib file (.soc, .soi, .toc, .toi) for a
+    PROBLEM with one position; such a file can also stand alone. `-` is a CSV, or a problem, from standard
+    input.
+
+    What is printed holds whatever the answers are that are missing: there is no probability in it.
+
+    \b
+    Example:
+      duelmatch decide team.yaml answers.csv
+      duelmatch decide team.yaml answers.csv --criterion borda --missing dropped
+      duelmatch decide election.soc
+    """  # noqa: D301
+    found, given, weights = _read(problem, answers)
+    decision = dm.decide(
+        found, given, criterion, consistent, voters=(*weights, *voters), missing=missing, voter_weight=weights
+    )
+    if as_json:
+        print_json(_as_dict(decision))
+    else:
+        _print(decision)
+
+
+def _read(problem: str, answers: str | None) -> tuple[dm.Problem, list[Answer], dict[str, float]]:
+    """Return the problem, the answers, and the weights of voters that are not all in the answers."""
+    from duelmatch.files.answers import ANSWERS_BYTES, AnswerRow, load_rankings, read_rankings
+    from duelmatch.files.preflib import INCOMPLETE_SUFFIXES, SUFFIXES, load_preflib_answers
+    from duelmatch.files.text import naming
+
+    preflib = (*SUFFIXES, *INCOMPLETE_SUFFIXES)
+    if answers is None:
+        if Path(problem).suffix.lower() not in preflib:
+            raise click.UsageError("ANSWERS is missing; only a PrefLib file can stand alone.")
+        return load_preflib_answers(problem)
+    if problem == answers == STDIN:
+        raise click.UsageError("Only one of PROBLEM and ANSWERS can come from standard input.")
+    found = Source(problem).document.problem()
+    name = STDIN_NAME if answers == STDIN else answers
+    if Path(answers).suffix.lower() in preflib:
+        with naming(name):
+            if len(found.positions) != 1:
+                raise ProblemError("A PrefLib file is about one position, and the problem has more.")
+        _, given, weights = load_preflib_answers(answers, found.positions[0])
+        with naming(name):
+            for answer in given:
+                for candidate in answer.candidates:
+                    found.edge_number(candidate, answer.position)
+        return found, given, weights
+    rows: list[AnswerRow]
+    if answers == STDIN:
+        text = stdin_text(ANSWERS_BYTES)
+        with naming(name):
+            rows = list(read_rankings(text, found))
+    else:
+        rows = load_rankings(answers, found)
+    with naming(name):
+        _check_panel(found, rows)
+    return found, [row.answer for row in rows], {}
+
+
+def _check_panel(problem: dm.Problem, rows: list[Any]) -> None:
+    """Refuse rows that are no panel's, naming the line."""
+    from duelmatch.explorers.panel.decision import check_answers
+
+    if not rows:
+        raise ProblemError("There are no answers in it.")
+    check_answers(problem, [row.answer for row in rows], [f"line {row.line}" for row in rows])
+
+
+def _as_dict(decision: Decision) -> dict[str, Any]:
+    result, progress, closest = decision.result, decision.progress, decision.closest
+    return {
+        "status": result.status,
+        "criterion": decision.criterion,
+        "matching": dict(result.matching or {}),
+        "shortfall": result.shortfall,
+        "assuming": list(result.assuming),
+        "voters": len(decision.voters),
+        "answers": decision.answers,
+        "open_answers": progress.open_answers,
+        "open_answers_of": dict(decision.open_answers),
+        "closest": None
+        if closest is None
+        else {"matching": dict(closest.matching), "ahead": closest.ahead, "votes": closest.votes},
+        "decided": progress.decided,
+        "possible": progress.possible,
+        "possible_winners": [dict(matching) for matching in progress.possible_winners],
+        "fewest_questions": progress.fewest_questions,
+        "needed": [
+            {
+                "position": one.position,
+                "first": one.first,
+                "second": one.second,
+                "answers": one.answers,
+                "voters": list(one.voters),
+            }
+            for one in decision.needed
+        ],
+    }
+
+
+def _print(decision: Decision) -> None:
+    result, progress, page = decision.result, decision.progress, Page()
+    assert result.matching is not None, "a panel always has a leader"
+    page.paragraph(_headline(decision), style="bold")
+    is_open = result.status == "budget_spent"
+    page.table(
+        {"Position": "left", "Candidate": "left"} | ({"": "left"} if is_open else {}),
+        [
+            (position, name, "decided" if progress.decided.get(position) == name else "open")[: 2 + is_open]
+            for position, name in result.matching.items()
+        ],
+    )
+    judges, answers = counted(len(decision.voters), "judge"), counted(decision.answers, "answer")
+    page.paragraph(f"{judges}, {answers}. {_opinions(progress.open_answers or 0)}")
+    if result.assuming:
+        page.line("Taken for granted: " + "; ".join(one.sentence for one in result.assuming) + ".")
+    page.paragraph(_margin(decision))
+    if result.status != "budget_spent":
+        return
+    if progress.possible is not None:
+        some = [_lineup(matching) for matching in progress.possible_winners[:LISTED]]
+        more = f", … and {progress.possible - len(some):,} more" if progress.possible > len(some) else ""
+        names = f": {' | '.join(some)}{more}." if some else "."
+        page.paragraph(f"{counted(progress.possible, 'line-up')} can still win{names}")
+    _print_needed(page, decision)
+
+
+def _print_needed(page: Page, decision: Decision) -> None:
+    if decision.needed:
+        page.paragraph(
+            f"{counted(decision.progress.fewest_questions or 0, 'answer')} could settle it, if all of them "
+            "spoke for this line-up:"
+        )
+        page.table(
+            {
+                "Position": "left",
+                "Prefer": "left",
+                "to": "left",
+                "Answers": "right",
+                "Whose are open": "left",
+            },
+            [
+                (one.position, one.first, one.second, f"{one.answers:,}", _some(one.voters))
+                for one in decision.needed[:LISTED]
+            ],
+        )
+        if len(decision.needed) > LISTED:
+            page.line(f"… and {len(decision.needed) - LISTED:,} more pairs (--json has all).")
+    elif decision.open_answers:
+        most = sorted(decision.open_answers.items(), key=lambda item: -item[1])
+        page.paragraph("Open: " + ", ".join(f"{voter} {number:,}" for voter, number in most[:LISTED]) + ".")
+
+
+def _headline(decision: Decision) -> str:
+    borda = decision.criterion == "borda"
+    match decision.result.status:
+        case "decided":
+            best = "has the best score, alone" if borda else "beats every other"
+            return f"Decided: this line-up {best}, whatever the open answers are."
+        case "unbeaten":
+            return (
+                "Unbeaten: no other line-up can beat this one, whatever the open answers are; some may draw."
+            )
+        case "tied":
+            return "Tied: no line-up has a better score than this one, and another has the same, for certain."
+        case "no_winner":
+            return (
+                "No winner: every line-up is beaten by another. This one's worst defeat is the smallest: it "
+                f"loses by {decision.result.shortfall or 0:.4f} per position."
+            )
+    return "Not decided yet. This line-up has the smallest shortfall that is certain."
+
+
+def _opinions(number: int) -> str:
+    if number == 0:
+        return "Nothing is open."
+    return f"{counted(number, 'opinion')} {'is' if number == 1 else 'are'} open."
+
+
+def _margin(decision: Decision) -> str:
+    closest, result = decision.closest, decision.result
+    if closest is None:
+        return "There is no other line-up."
+    assert result.matching is not None, "a panel always has a leader"
+    changes = [f"{name} at {s}" for s, name in closest.matching.items() if result.matching[s] != name]
+    rival = f"the one with {', '.join(changes[:LISTED])}{', …' * (len(changes) > LISTED)}"
+    if closest.ahead < 0:
+        by = f"by {-closest.ahead:.4f} per position"
+        if decision.criterion == "borda":
+            return f"Its score may still be below that of {rival}, {by}."
+        return f"It may still lose to {rival}, {by}."
+    if closest.ahead == 0:
+        return f"The closest other line-up is {rival}: the two may draw."
+    votes = "" if closest.votes is None else f" ({counted(round(closest.votes), 'vote')} in all)"
+    ahead = f"by {closest.ahead:.4f} per position{votes} at least"
+    return f"The closest other line-up is {rival}: this one is ahead of it {ahead}."
+
+
+def _lineup(matching: dm.Matching) -> str:
+    return ", ".join(f"{position}: {candidate}" for position, candidate in matching.items())
+
+
+def _some(names: tuple[str, ...]) -> str:
+    return ", ".join(names[:5]) + f" and {len(names) - 5:,} more" * (len(names) > 5)

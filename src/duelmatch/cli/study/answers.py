@@ -1,0 +1,59 @@
+"""Answers as people type them: a name, a number, ``=`` for no difference, or a ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from duelmatch.errors import DuelError
+
+Said = str | None | list[tuple[str, ...]]
+
+NO_DIFFERENCE = "="
+
+
+def parsed(text: str, candidates: Sequence[str], titles: Mapping[str, str] | None = None) -> Said:
+    """Return the answer that a text means; names may be given as numbers.
+
+    >>> parsed("2", ["ann", "bob"]), parsed("=", ["ann", "bob"])
+    ('bob', None)
+    >>> parsed("3 > ann = 2", ["ann", "bob", "cyd"])
+    [('cyd',), ('ann', 'bob')]
+
+    :raises DuelError: if it is not clear.
+    """
+    text = text.strip()
+    if text == NO_DIFFERENCE:
+        return None
+    if len(candidates) == 2 and (one := _meant(text, candidates, titles or {})) is not None:
+        return one
+    groups = [tuple(part.strip() for part in group.split("=")) for group in text.split(">")]
+    ranking: list[tuple[str, ...]] = []
+    for group in groups:
+        names = [_meant(part, candidates, titles or {}) for part in group]
+        if None in names:
+            wrong = group[names.index(None)]
+            raise DuelError(f"'{wrong:.80}' is not one of {', '.join(candidates)}.")
+        ranking.append(tuple(name for name in names if name is not None))
+    return ranking
+
+
+def _meant(text: str, candidates: Sequence[str], titles: Mapping[str, str]) -> str | None:
+    """Return the candidate of this name, number or title, whatever the case; None if it is not clear."""
+    if text in candidates:
+        return text
+    if text.isdigit() and 1 <= int(text) <= len(candidates):
+        return candidates[int(text) - 1]
+    folded = text.casefold()
+    meant = [name for name in candidates if folded in (name.casefold(), titles.get(name, name).casefold())]
+    return meant[0] if len(meant) == 1 else None
+
+
+def written(answer: Sequence[Sequence[str]]) -> str:
+    """Write an answer down.
+
+    >>> written([["ann"], ["bob", "cyd"]]), written([["ann", "bob"]])
+    ('ann > bob = cyd', 'no difference between ann and bob')
+    """
+    if len(answer) == 1:
+        return f"no difference between {' and '.join(answer[0])}"
+    return " > ".join(" = ".join(group) for group in answer)

@@ -1,0 +1,212 @@
+"""What follows from a state: who may still win, what is proven, and how far it is.
+
+The evidence is a function of the log and of a count (:mod:`duelmatch.explorers.ballots.evidence`). It is
+brought up to date when somebody looks, not when an answer comes, and comes to the same whenever that is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, log
+from typing import Literal
+
+import numpy as np
+
+from duelmatch.explorers.ballots.bets import Contest
+from duelmatch.explorers.ballots.evidence import Evidence, settle_finished
+from duelmatch.explorers.ballots.planning import advantages
+from duelmatch.explorers.ballots.records import EVERYBODY, Count
+from duelmatch.explorers.ballots.state import CrowdState
+from duelmatch.explorers.ballots.tables import TabledEvidence
+from duelmatch.explorers.catalogue import Assumption
+from duelmatch.explorers.engine import Outcome
+from duelmatch.explorers.frugal.search import least_beaten_estimate
+from duelmatch.explorers.result import Progress
+from duelmatch.graph import Indices, Mask
+from duelmatch.matchings import Edge
+from duelmatch.preferences import Criterion
+from duelmatch.problem import Problem
+
+MOST_LISTED = 10_000
+"""Rivals are listed one by one from here on."""
+
+FEW = 100
+"""So many possible winners are listed in a report."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a verdict needs."""
+
+    criterion: Criterion
+    delta: float
+    epsilon: float | None
+    assume_winner: bool
+    counting: Literal["least", "last"]
+
+    @property
+    def forget(self) -> bool:
+        """Whether a matching that is not the winner is of no further interest, as there is a winner."""
+        return self.assume_winner or self.criterion == "borda"
+
+    @property
+    def proves(self) -> bool:
+        """Whether there are proofs for a champion, besides what is ruled out."""
+        return self.epsilon is not None or not self.forget
+
+    @property
+    def threshold(self) -> float:
+        """The log wealth that rules a rival out."""
+        return log((2 if self.proves else 1) / self.delta)
+
+    def slack(self, problem: Problem) -> float:
+        """By how much a matching may be worse than the winner, over all positions."""
+        return 0.0 if self.epsilon is None else self.epsilon * problem.graph.positions
+
+
+class Conclusions:
+    """What follows from a state by some rules, for every count that matters."""
+
+    def __init__(self, state: CrowdState, rules: Rules) -> None:
+        self.threshold = rules.threshold
+        self.slack = rules.slack(state.problem)
+        self.forget = rules.forget
+        self.evidence: list[Evidence | TabledEvidence] = []
+        """One for each count that matters, the present one last."""
+        self.rows: Indices | None = None
+        """Everybody who could win before anything was asked; None if they are too many to list."""
+        self.possible: Indices | None = None
+        self.possible_edges: Mask = np.zeros(0, dtype=np.bool_)
+        self.outcome: Outcome | None = None
+        self._state = state
+        self._rules = rules
+        self._contest: Contest | None = None
+        self.update()
+
+    @property
+    def present(self) -> Evidence | TabledEvidence:
+        """The evidence by the present count."""
+        return self.evidence[-1]
+
+    def update(self) -> None:
+        """Take in what the state has come to."""
+        state, before = self._state, self.evidence
+        if self._contest is not state.contest:
+            self._contest, before = state.contest, []
+            self.rows = state.contest.rivals(MOST_LISTED)
+        counts = state.counts if self._rules.counting == "least" else state.counts[-1:]
+        found = [next((each for each in before if each.count is count), None) for count in counts]
+        self.evidence = [each or self._begin(count) for each, count in zip(found, counts, strict=True)]
+        changed = found != before or any(each.settled < state.settled for each in self.evidence)
+        for each in self.evidence:
+            settle_finished(each, state.designs, state.ballots, state.returned)
+        if changed or not before:
+            self._review()
+
+    def _begin(self, count: Count) -> Evidence | TabledEvidence:
+        contest = self._state.contest
+        if self.rows is None:
+            return TabledEvidence(contest, self.threshold, MOST_LISTED, count, self.slack, self.forget)
+        return Evidence(contest, self.rows, count, self.slack, self.forget)
+
+    def _review(self) -> None:
+        """Say what is possible and what is proven now."""
+        lists = [found.possible_rows(self.threshold) for found in self.evidence]
+        listed = [rows for rows in lists if rows is not None]
+        edges = np.zeros(self._state.problem.graph.edges, dtype=np.bool_)
+        self.possible = None
+        if len(listed) == len(lists):
+            self.possible = listed[0] if len(listed) == 1 else np.unique(np.concatenate(listed), axis=0)
+        for found, rows in zip(self.evidence, lists, strict=True):
+            edges[found.alive if rows is None and isinstance(found, TabledEvidence) else rows] = True
+        self.possible_edges = edges
+        self.outcome = self._concluded()
+
+    def _concluded(self) -> Outcome | None:
+        edges, problem = self.possible_edges, self._state.problem
+        per_position = np.add.reduceat(edges, problem.graph.start[:-1], dtype=np.intp)
+        if not edges.any():
+            if self._rules.criterion == "borda":
+                return Outcome("certified", self._state.designs[-1].champion)  # somebody has the best score
+            tally, usable = self._state.tally, self._state.contest.usable
+            return Outcome("no_winner", least_beaten_estimate(tally, advantages(tally), usable))
+        alone = int(self._state.contest.usable.sum()) == problem.graph.positions
+        if (per_position == 1).all() and (self.forget or alone):
+            return Outcome("certified", np.flatnonzero(edges))
+        proof_for = self.present.proof_for
+        stands = proof_for is not None and self._state.contest.staying[proof_for].all()
+        if stands and all(each.proven(self.threshold, self.proof_threshold(each)) for each in self.evidence):
+            return Outcome("within_epsilon" if self.slack else "certified", proof_for)
+        return None
+
+    def proof_threshold(self, found: Evidence | TabledEvidence) -> float:
+        """Return the log wealth that the proof in progress needs: the i-th has one part in i (i + 1)."""
+        return self.threshold + log(found.proof_number * (found.proof_number + 1))
+
+    @property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """What the guarantee takes for granted."""
+        taken = [Assumption.INDEPENDENT_VOTERS]
+        if self._rules.criterion == "condorcet" and self.forget:
+            taken.append(Assumption.CONDORCET_WINNER)
+        if self._state.contest.reference.eta > 0:
+            taken.append(Assumption.MIXED_SAMPLER)
+        if any(answers.heirs for answers in self._state.returned):
+            taken.append(Assumption.SILENCE_BLIND)
+        if len(self.evidence) > 1:
+            taken.append(Assumption.ONE_COUNT_BLIND)
+        elif self.present.count != EVERYBODY:
+            taken.append(Assumption.LAST_COUNT_BLIND)
+        if self._state.dropped:
+            taken.append(Assumption.WITHDRAWALS_BLIND)
+        if self._state.late_candidates:
+            taken.append(Assumption.ADMISSIONS_BLIND)
+        return tuple(taken)
+
+    @property
+    def leader(self) -> Indices | None:
+        """Who is proven to win, or else is backed now; None before anybody is."""
+        if self.outcome is not None:
+            return self.outcome.matching
+        last = self._state.designs[-1].champion if self._state.designs else None
+        return last if last is not None and self._state.contest.staying[last].all() else None
+
+    @property
+    def progress(self) -> Progress:
+        """Where the study stands."""
+        rows, edges, leader, problem = self.possible, self.possible_edges, self.leader, self._state.problem
+        per_position = np.add.reduceat(edges, problem.graph.start[:-1], dtype=np.intp)
+        accepted = edges & (per_position == 1)[problem.graph.edge_position]
+        known = 0.0 if leader is None else self._known_of(leader)
+        return Progress(
+            self._state.answers,
+            None if leader is None else problem.matching(leader.tolist()),
+            self._named(accepted),
+            self._named(~edges),
+            self._named(edges & ~accepted),
+            0.0 if self.outcome else 1 - known / self.threshold,
+            0 if self.outcome else None,
+            exp(-known),
+            None if rows is None else len(rows),
+            () if rows is None or len(rows) > FEW else tuple(map(problem.matching, rows.tolist())),
+        )
+
+    def _known_of(self, leader: Indices) -> float:
+        """Return the log evidence that the leader is the winner, between 0 and the threshold."""
+        least = np.inf
+        for found in self.evidence:
+            inner = found.listed if isinstance(found, TabledEvidence) else found
+            if inner is None:
+                return 0.0
+            others = (inner.rows != leader).any(axis=1)
+            if self.forget:
+                least = min(least, inner.peak[others].min(initial=np.inf))
+            elif inner.proof_for is not None and np.array_equal(inner.proof_for, leader):
+                missing = inner.proof_peak[others].min(initial=np.inf)
+                least = min(least, missing - log(inner.proof_number * (inner.proof_number + 1)))
+            else:
+                return 0.0
+        return float(min(self.threshold, max(0.0, least)))
+
+    def _named(self, edges: Mask) -> tuple[Edge, ...]:
+        return tuple(self._state.problem.edges[edge] for edge in np.flatnonzero(edges))

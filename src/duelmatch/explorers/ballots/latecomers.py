@@ -1,0 +1,47 @@
+"""A late candidate: the same designs and ballots, under the numbers of a larger problem."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from duelmatch.explorers.ballots.records import Ballot, Design
+from duelmatch.problem import Problem
+
+
+def larger_problem(problem: Problem, candidate: str, positions: Sequence[str]) -> Problem:
+    """Return the problem with one more candidate, who runs for some positions."""
+    edges = [*problem.edges, *((candidate, position) for position in positions)]
+    return Problem.from_edges(edges, (*problem.candidates, candidate), problem.positions)
+
+
+class Renumbering:
+    """The new numbers of the edges and pairs of a problem."""
+
+    def __init__(self, problem: Problem, larger: Problem) -> None:
+        table = problem.graph.pair_table
+        self._pairs = larger.graph.pairs
+        self._edge = np.array([larger.edge_number(name, position) for name, position in problem.edges])
+        self._pair = larger.graph.pair_table.number(self._edge[table.first], self._edge[table.second])
+
+    def design(self, design: Design) -> Design:
+        """Return a design under the new numbers; new pairs had no chance."""
+        chances, advantage = np.zeros(self._pairs), np.zeros(self._pairs)
+        variance = np.full(self._pairs, 0.125)
+        chances[self._pair], advantage[self._pair] = design.chances, design.advantage
+        variance[self._pair] = design.variance
+        return replace(
+            design,
+            champion=self._edge[design.champion],
+            chances=chances,
+            advantage=advantage,
+            variance=variance,
+            proof_for=None if design.proof_for is None else self._edge[design.proof_for],
+        )
+
+    def ballot(self, ballot: Ballot) -> Ballot:
+        """Return a ballot under the new numbers."""
+        questions = tuple(tuple(self._edge[list(question)].tolist()) for question in ballot.questions)
+        return replace(ballot, pairs=self._pair[ballot.pairs], questions=questions)

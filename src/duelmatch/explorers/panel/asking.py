@@ -1,0 +1,50 @@
+"""Who is asked what next: a question of the most useful kind that there is for anybody."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from duelmatch.explorers.panel.choice import Choice
+from duelmatch.explorers.panel.criteria import any_pair
+from duelmatch.explorers.panel.plan import QuestionPlan
+from duelmatch.explorers.panel.projection import Projection
+from duelmatch.graph import Mask
+
+Way = Callable[[int, Mask], Choice | None]
+"""Given a judge and the pairs that the judge can be asked about: what to ask, if anything of this kind."""
+
+
+def next_question(
+    now: Projection, plan: QuestionPlan, judges: list[int] | None, size: int, anything_open: bool
+) -> tuple[int, Choice] | None:
+    """Return a judge, one of these or whoever has answered least, and what to ask.
+
+    None if they cannot help now: the questions that count are others' to answer.
+    """
+    everyone = range(len(now.voters))
+    asked = sorted(everyone, key=now.busy) if judges is None else judges
+    for way in _ways(now, plan, size, anything_open):
+        for judge in asked:
+            if choice := _of_kind(now, way, judge):
+                return judge, choice
+        if any(_of_kind(now, way, judge) for judge in everyone if judge not in asked):
+            return None
+    return None
+
+
+def _of_kind(now: Projection, way: Way, judge: int) -> Choice | None:
+    askable = now.askable(judge)
+    return way(judge, askable) if askable.any() else None
+
+
+def _ways(now: Projection, plan: QuestionPlan, size: int, anything_open: bool) -> Iterator[Way]:
+    """Yield the kinds of questions, the most useful first."""
+    method = now.method
+    yield lambda judge, askable: method.choose(plan, judge, askable, now.blocked[judge] > 0, size)
+    if anything_open:  # as if nobody answered what is handed out
+        careful = method.plan(plan.champion, np.zeros(now.state.pairs))
+        yield lambda judge, askable: method.choose(careful, judge, askable, now.blocked[judge] > 0, size)
+    yield lambda judge, askable: method.refute(plan, askable)
+    yield lambda judge, askable: any_pair(now.state, askable)

@@ -1,0 +1,139 @@
+"""The parts of a panel's run that depend on the criterion: whom to back, what is needed, what to ask.
+
+Everything here is a function of the state, the model and the arguments; nothing is remembered, except by the
+judge which line-up it has met that may be less beaten (``judge.possible``), and that is in the record.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from duelmatch.explorers.panel.bounds import BordaBounds, CondorcetBounds
+from duelmatch.explorers.panel.choice import Choice, choose_borda, choose_condorcet
+from duelmatch.explorers.panel.model import Model
+from duelmatch.explorers.panel.plan import (
+    QuestionPlan,
+    borda_champion,
+    borda_estimates,
+    borda_plan,
+    condorcet_champion,
+    condorcet_plan,
+)
+from duelmatch.explorers.panel.state import PanelState
+from duelmatch.explorers.panel.verdict import BordaJudge, CondorcetJudge, Verdict
+from duelmatch.graph import Indices, Mask, Vector
+from duelmatch.matchings.assignment import best_matching
+
+LAST_ROUNDS = 3000
+"""Of fictitious play, where nothing more can be asked and the line-ups are too many to look at."""
+
+
+class CondorcetMethod:
+    """Head to head."""
+
+    def __init__(self, state: PanelState, model: Model) -> None:
+        self.state, self.model = state, model
+        self.judge = CondorcetJudge(CondorcetBounds(state))
+        self._present = state.graph.edge_at >= 0
+
+    def search(self, last: Indices | None) -> Verdict:
+        """Find the line-up to back: the least beaten by the estimates, unbeaten if one may be."""
+        champion = self.state.graph.some_matching() if last is None else last
+        assert champion is not None, "a Problem has a matching"
+        champion = condorcet_champion(self.model, champion, self._present)
+        verdict = self.judge.verdict(champion)
+        possible = self.judge.possible
+        if verdict.status is not None or possible is None or self.judge.must_lose(champion) <= 0:
+            return verdict
+        if self.judge.must_lose(possible) > 0:
+            return verdict
+        return self.judge.verdict(possible)  # may be unbeaten, and the search has not met it
+
+    def last_verdict(self, champion: Indices) -> Verdict:
+        """Look at every line-up, within limits."""
+        safest = self.judge.safest()
+        if safest is None:
+            safest = condorcet_champion(self.model, champion, self._present, LAST_ROUNDS)
+        return self.judge.verdict(safest)
+
+    def plan(self, champion: Indices, pending_pairs: Vector) -> QuestionPlan:
+        """Set a goal for each pair with the champion."""
+        state, graph = self.state, self.state.graph
+        own = champion[graph.edge_position]
+        others = np.flatnonzero(own != np.arange(graph.edges))
+        pairs = graph.pair_table.number(own[others], others)
+        pending = np.zeros(graph.edges)
+        pending[others] = pending_pairs[pairs] / np.maximum(state.total[pairs], 1)
+        return condorcet_plan(self.model, champion, pending)
+
+    def choose(
+        self, plan: QuestionPlan, judge: int, askable: Mask, blocked: Mask, size: int
+    ) -> Choice | None:
+        """Ask about the champion and a rival."""
+        return choose_condorcet(plan, self.model, judge, askable, blocked, size)
+
+    def refute(self, plan: QuestionPlan, askable: Mask) -> Choice | None:
+        """Ask about the line-ups that keep the champion from being certain."""
+        graph = self.state.graph
+        lineups = [(plan.champion, self.judge.most_dangerous(plan.champion))]
+        if self.judge.possible is not None:
+            lineups.append((self.judge.possible, self.judge.best_reply(self.judge.possible)))
+        for one, other in lineups:
+            differ = np.flatnonzero(one != other)
+            pairs = graph.pair_table.number(one[differ], other[differ])
+            if askable[pairs].any():
+                return edges_of(self.state, int(pairs[askable[pairs].argmax()]))
+        return None
+
+
+class BordaMethod:
+    """By reward."""
+
+    def __init__(self, state: PanelState, model: Model) -> None:
+        self.state, self.model = state, model
+        self.judge = BordaJudge(BordaBounds(state))
+        bounds = self.judge.bounds
+        self._shares: Vector = np.array([float(share) for share in bounds.shares / bounds.share_unit])
+
+    def search(self, last: Indices | None) -> Verdict:
+        """Back the line-up whose score is best under the estimates."""
+        rewards, _ = borda_estimates(self.model, self.judge.bounds)
+        return self.judge.verdict(borda_champion(self.state.graph, rewards))
+
+    def last_verdict(self, champion: Indices) -> Verdict:
+        """Take the line-up that is best in the middle of what is possible, or the one backed."""
+        bounds = self.judge.bounds
+        middle = bounds.rewards(1) + bounds.rewards(-1)
+        matching = best_matching(self.state.graph, middle.astype(np.float64))
+        assert matching is not None, "a Problem has a matching"
+        return min(
+            (self.judge.verdict(lineup) for lineup in (matching, champion)),
+            key=lambda verdict: (verdict.status is None, verdict.shortfall),
+        )
+
+    def plan(self, champion: Indices, pending_pairs: Vector) -> QuestionPlan:
+        """Set a goal for each edge's reward."""
+        bounds = self.judge.bounds
+        rewards, variances = borda_estimates(self.model, bounds)
+        least = bounds.least(champion).astype(np.float64) / (bounds.unit // 2)
+        return borda_plan(self.state.graph, champion, rewards, variances, least)
+
+    def choose(
+        self, plan: QuestionPlan, judge: int, askable: Mask, blocked: Mask, size: int
+    ) -> Choice | None:
+        """Ask about any two contenders."""
+        return choose_borda(plan, self._shares, self.model, judge, askable, blocked, size)
+
+    def refute(self, plan: QuestionPlan, askable: Mask) -> Choice | None:
+        """There is nothing better than any pair."""
+        return None
+
+
+def any_pair(state: PanelState, askable: Mask) -> Choice:
+    """Return the pair with the most open answers."""
+    return edges_of(state, int(np.where(askable, state.open, -1).argmax()))
+
+
+def edges_of(state: PanelState, pair: int) -> Choice:
+    """Return the two edges of a pair."""
+    return [int(state.first[pair]), int(state.second[pair])]

@@ -1,0 +1,288 @@
+"""What has happened to a panel: the record that everything else is computed from.
+
+An event is a plain mapping that JSON can hold, with a ``kind`` and with names, never numbers of edges.
+:meth:`Proceedings.note` takes one over. It decides nothing and draws nothing, so the same events give the
+same record, wherever they come from:
+
+    asked       {question, voter, position, candidates, until}      in the order shown; until when, or None
+    answered    {question, answer}               groups of candidates, best first: [["ann"], ["bob", "cyd"]]
+    skipped     {question, reason}               not answered, and not asked again
+    released    {question, reason}               taken back; it may be asked again
+    undone      {question}                       the voter takes an answer back, or a skip: it is open again
+    corrected   {question, answer, clerical}     by the organiser; None strikes this one answer
+    struck      {voter}                          reinstated {voter}
+    left        {voter, open_answers}            "open" or "dropped"; returned {voter}
+    entered     {voter, weight, conflicts}       conflict {voter, candidates}
+    dropped     {candidate}                      added {candidate, positions}
+    backed      {champion, rival, status, gave_up}  whom the design backs, against whom; what is certain
+
+Nothing is forgotten: an answer that does not count now (its voter is struck, its candidate dropped) is still
+there, and counts again when the voter is reinstated or the candidate is added again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+
+from duelmatch.errors import DuelError, ProblemError
+from duelmatch.explorers.panel.entries import Backing, Change, Entry, Event, Groups, QuestionStatus, Seat
+from duelmatch.explorers.questions import Question
+from duelmatch.panel import Conflict
+from duelmatch.problem import Problem
+
+
+class Proceedings:
+    """The voters, the problem and the questions, as the events have left them."""
+
+    def __init__(self, problem: Problem, seats: dict[str, Seat]) -> None:
+        self.problem = problem
+        self.seats = seats
+        self.entries: dict[int, Entry] = {}
+        self.open: dict[int, Question] = {}
+        self.told: dict[tuple[str, str], dict[int, Groups | None]] = {}
+        """(voter, position) to the answers there, in the order in which they were given."""
+        self.last_question = 0
+        self.backing = Backing()
+        self.is_settled = False
+        """Whether the design has looked at everything that was answered."""
+        self._changes: list[Change] | None = None
+        self._with_struck: set[tuple[str | None, str]] = set()
+        """(voter, position) where an answer is struck, or was."""
+
+    def note(self, event: Event) -> None:
+        """Take over an event.
+
+        :raises DuelError: if it cannot have happened here; nothing is changed then.
+        """
+        kind = event.get("kind") if isinstance(event, Mapping) else None
+        take = _KINDS.get(kind) if isinstance(kind, str) else None
+        if take is None:
+            raise DuelError(f"An event of kind {kind!r:.50} is not one of a panel.")
+        try:
+            take(self, event)
+        except (KeyError, TypeError) as error:
+            raise DuelError(
+                f"An event of kind '{kind}' lacks something, or has it wrong: {error}."
+            ) from error
+
+    def take_changes(self) -> list[Change] | None:
+        """Return the entries that have changed since the last time; None if anything may have."""
+        changes, self._changes = self._changes, []
+        return changes
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether anything has happened since the changes were taken."""
+        return self._changes is None or bool(self._changes)
+
+    def entry(self, number: object) -> Entry:
+        """Return what became of a question."""
+        found = self.entries.get(number) if isinstance(number, int) else None
+        if found is None:
+            raise DuelError(f"Question {number!r:.50} was never asked by this run.")
+        return found
+
+    def seat(self, voter: object) -> Seat:
+        """Return a voter's."""
+        found = self.seats.get(voter) if isinstance(voter, str) else None
+        if found is None:
+            raise DuelError(f"There is no voter '{voter!s:.80}' on this panel.")
+        return found
+
+    def open_of(self, voter: str) -> Iterator[Question]:
+        """Yield the questions that a voter has open."""
+        return iter([question for question in self.open.values() if question.voter == voter])
+
+    # Questions and answers
+
+    def _asked(self, event: Event) -> None:
+        question = Question(
+            event["position"], tuple(event["candidates"]), int(event["question"]), event["voter"]
+        )
+        seat = self.seat(question.voter)
+        if question.id in self.entries:
+            raise DuelError(f"Question {question.id} was asked before.")
+        entry = Entry(question, event.get("until"))
+        self.entries[question.id] = entry
+        self.open[question.id] = question
+        self.last_question = max(self.last_question, question.id)
+        seat.open += 1
+        self._changed(entry, "released")
+
+    def _answered(self, event: Event) -> None:
+        entry = self.entry(event["question"])
+        if entry.status not in ("open", "released"):
+            raise DuelError(f"Question {event['question']} has been answered or skipped already.")
+        self._move(entry, "answered", answer=event["answer"])
+        self.is_settled = False
+
+    def _skipped(self, event: Event) -> None:
+        self._move(self._open_entry(event), "skipped", event.get("reason"))
+
+    def _released(self, event: Event) -> None:
+        self._move(self._open_entry(event), "released", event.get("reason"))
+
+    def _undone(self, event: Event) -> None:
+        entry = self.entry(event["question"])
+        if entry.status not in ("answered", "skipped"):
+            raise DuelError(f"Question {event['question']} is not answered, so nothing can be taken back.")
+        self._move(entry, "open")
+        self.is_settled = False
+
+    def _corrected(self, event: Event) -> None:
+        entry = self.entry(event["question"])
+        if entry.status != "answered":
+            raise DuelError(f"Question {event['question']} is not answered, so nothing can be corrected.")
+        was, entry.answer = entry.answer, event["answer"]
+        assert entry.question.voter is not None, "every question of a panel is a voter's"
+        self.told[entry.question.voter, entry.question.position][entry.question.id] = entry.answer
+        if was is None or entry.answer is None:
+            self._with_struck.add((entry.question.voter, entry.question.position))
+        self._changed(entry, "answered")
+        self.is_settled = False
+
+    def _open_entry(self, event: Event) -> Entry:
+        entry = self.entry(event["question"])
+        if entry.status != "open":
+            raise DuelError(f"Question {event['question']} has been answered, skipped or released already.")
+        return entry
+
+    def _move(
+        self, entry: Entry, status: QuestionStatus, reason: str | None = None, answer: Groups | None = None
+    ) -> None:
+        question, before = entry.question, entry.status
+        assert question.voter is not None, "every question of a panel is a voter's"
+        seat, place = self.seats[question.voter], (question.voter, question.position)
+        if before == "open":
+            del self.open[question.id]
+            seat.open -= 1
+        if before == "answered":
+            seat.answered -= 1
+            del self.told[place][question.id]
+        entry.status, entry.reason, entry.answer = status, reason, answer
+        if status == "open":
+            self.open[question.id] = question
+            seat.open += 1
+        if status == "answered":
+            seat.answered += 1
+            self.told.setdefault(place, {})[question.id] = answer
+        self._changed(entry, before)
+
+    def _changed(self, entry: Entry, before: QuestionStatus) -> None:
+        place = entry.question.voter, entry.question.position
+        if "answered" in (before, entry.status) and place in self._with_struck:
+            self._changes = None  # what the voter judges may have changed
+        if self._changes is not None:
+            self._changes.append(Change(entry, before, entry.status))
+
+    # The panel
+
+    def _everything_changed(self) -> None:
+        self._changes = None
+        self.is_settled = False
+
+    def _struck(self, event: Event) -> None:
+        self.seat(event["voter"]).struck = True
+        self._take_back(event["voter"], "released")
+        self._everything_changed()
+
+    def _reinstated(self, event: Event) -> None:
+        self.seat(event["voter"]).struck = False
+        self._everything_changed()
+
+    def _left(self, event: Event) -> None:
+        way = event["open_answers"]
+        if way not in ("open", "dropped"):
+            raise DuelError(f"open_answers must be 'open' or 'dropped', not {way!r:.80}.")
+        self.seat(event["voter"]).left = way
+        self._take_back(event["voter"], "left")
+        self._everything_changed()
+
+    def _returned(self, event: Event) -> None:
+        self.seat(event["voter"]).left = None
+        self._everything_changed()
+
+    def _entered(self, event: Event) -> None:
+        voter = event["voter"]
+        if not isinstance(voter, str) or voter in self.seats:
+            raise DuelError(f"The voter '{voter!s:.80}' is on this panel already.")
+        self.seats[voter] = Seat(event.get("weight", 1), as_conflicts(event.get("conflicts") or ()))
+        self._everything_changed()
+
+    def _conflict(self, event: Event) -> None:
+        seat = self.seat(event["voter"])
+        new = as_conflicts(event["candidates"])
+        seat.conflicts += tuple(conflict for conflict in new if conflict not in seat.conflicts)
+        self._everything_changed()
+
+    def _take_back(self, voter: str, reason: str) -> None:
+        for question in self.open_of(voter):
+            self._move(self.entries[question.id], "released", reason)
+
+    def _dropped(self, event: Event) -> None:
+        candidate = event["candidate"]
+        self.problem = without(self.problem, candidate)
+        for question in list(self.open.values()):
+            if candidate in question.candidates:
+                self._move(self.entries[question.id], "released", "dropped")
+        self._everything_changed()
+
+    def _added(self, event: Event) -> None:
+        self.problem = with_candidate(self.problem, event["candidate"], event["positions"])
+        self._everything_changed()
+
+    def _backed(self, event: Event) -> None:
+        self.backing = Backing(
+            event["champion"], event.get("rival"), event.get("status"), event.get("gave_up")
+        )
+        self.is_settled = True
+
+
+_KINDS = {
+    "asked": Proceedings._asked,
+    "answered": Proceedings._answered,
+    "skipped": Proceedings._skipped,
+    "released": Proceedings._released,
+    "undone": Proceedings._undone,
+    "corrected": Proceedings._corrected,
+    "struck": Proceedings._struck,
+    "reinstated": Proceedings._reinstated,
+    "left": Proceedings._left,
+    "returned": Proceedings._returned,
+    "entered": Proceedings._entered,
+    "conflict": Proceedings._conflict,
+    "dropped": Proceedings._dropped,
+    "added": Proceedings._added,
+    "backed": Proceedings._backed,
+}
+
+
+def as_conflicts(conflicts: Collection[object]) -> tuple[Conflict, ...]:
+    """Return conflicts as they are given in Python: JSON has lists for tuples."""
+    return tuple(tuple(one) if isinstance(one, list) else one for one in conflicts)  # type: ignore[misc]
+
+
+def without(problem: Problem, candidate: str) -> Problem:
+    """Return the problem without a candidate.
+
+    :raises ProblemError: if there is none of this name, or a position could not be filled any more.
+    """
+    problem.candidate_number(candidate)
+    return replace(
+        problem,
+        candidates=tuple(name for name in problem.candidates if name != candidate),
+        edges=tuple(edge for edge in problem.edges if edge[0] != candidate),
+        candidate_details={n: what for n, what in problem.candidate_details.items() if n != candidate},
+    )
+
+
+def with_candidate(problem: Problem, candidate: str, positions: Collection[str]) -> Problem:
+    """Return the problem with one more candidate, behind the others."""
+    if isinstance(positions, str) or not positions:
+        raise ProblemError(f"'{candidate!s:.80}' needs a list of positions to be a candidate for.")
+    return replace(
+        problem,
+        candidates=(*problem.candidates, candidate),
+        edges=problem.edges + tuple((candidate, position) for position in positions),
+    )

@@ -1,0 +1,202 @@
+"""Where a panel stands: a function of the record, computed when it is read.
+
+The record says whom the design backed last (``backed``), so that a line-up which was certain stays the result
+while it is certain, and nothing has to be searched for that was found before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import numpy as np
+
+from duelmatch.errors import ProblemError
+from duelmatch.explorers.catalogue import Assumption
+from duelmatch.explorers.panel.entries import Backing
+from duelmatch.explorers.panel.plan import QuestionPlan, answers_at_best
+from duelmatch.explorers.panel.proceedings import Proceedings
+from duelmatch.explorers.panel.projection import MANY, Projection
+from duelmatch.explorers.panel.verdict import Verdict
+from duelmatch.explorers.result import Progress, Result
+from duelmatch.graph import Indices, Mask
+from duelmatch.matchings import Edge
+from duelmatch.preferences import Criterion
+
+LISTED_WINNERS = 100
+"""Up to so many possible winners are named in the progress."""
+
+Until = Literal["unbeaten", "decided"]
+
+
+class Standing:
+    """What is certain, who is backed, and what is still needed."""
+
+    def __init__(
+        self,
+        proceedings: Proceedings,
+        criterion: Criterion,
+        consistent: bool,
+        questions_each: int | None,
+        until: Until,
+    ) -> None:
+        self._proceedings = proceedings
+        self._criterion, self._consistent = criterion, consistent
+        self._questions_each, self._until = questions_each, until
+        self._projection: Projection | None = None
+        self._backed: Verdict | None = None
+        self._certain: tuple[Verdict, bool] | None = None
+        self._plan: QuestionPlan | None = None
+
+    def changed(self) -> None:
+        """Forget what may not be so any more after an event."""
+        self._certain = self._plan = None
+        if not self._proceedings.is_settled:
+            self._backed = None
+
+    @property
+    def now(self) -> Projection:
+        """The record in numbers, brought up to date."""
+        if self._projection is None or self._proceedings.has_changed:
+            changes = self._proceedings.take_changes()
+            if self._projection is None or changes is None or len(changes) > MANY:
+                self._projection = Projection(
+                    self._proceedings, self._criterion, self._consistent, self._questions_each
+                )
+            else:
+                self._projection.work_in(changes)
+        return self._projection
+
+    @property
+    def backing(self) -> Backing:
+        """Whom to back now, by name."""
+        backed, judge = self._look(), self.now.method.judge
+        return Backing(
+            self._named(backed.matching),
+            None if judge.possible is None else self._named(judge.possible),
+            backed.status,
+            self.now.duels if judge.gave_up else self._proceedings.backing.gave_up,
+        )
+
+    @property
+    def done(self) -> bool:
+        """Whether the outcome is certain, or nobody can be asked anything more."""
+        return self._look_again()[1]
+
+    @property
+    def verdict(self) -> Verdict:
+        """What is certain of the leader, in edges and whole numbers."""
+        return self._look_again()[0]
+
+    @property
+    def plan(self) -> QuestionPlan:
+        """What is needed to make the leader certain."""
+        if self._plan is None:
+            self._plan = self.now.method.plan(self.verdict.matching, self.now.pending)
+        return self._plan
+
+    def result(self) -> Result:
+        """Return the result; before the run is over, what it would be if it were stopped now."""
+        verdict, now = self.verdict, self.now
+        assumed = now.state.inferred or (self._consistent and self._criterion == "borda")
+        return Result(
+            "panel",
+            verdict.status or "budget_spent",
+            now.problem.matching(verdict.matching.tolist()),
+            now.duels,
+            0.0,
+            assuming=(Assumption.CONSISTENT_JUDGES,) if assumed else (),
+            shortfall=self._per_position(verdict),
+        )
+
+    def progress(self) -> Progress:
+        """Return all there is to say; looking at thousands of line-ups takes a while."""
+        verdict, now = self.verdict, self.now
+        rows = now.method.judge.possible_winners()
+        accepted, rejected = self._decided_edges(verdict, rows)
+        fewest, expected = (0, 0) if verdict.status else self._questions_left()
+        shortfall = self._per_position(verdict)
+        return Progress(
+            now.duels,
+            now.problem.matching(verdict.matching.tolist()),
+            self._edges_named(accepted),
+            self._edges_named(rejected),
+            self._edges_named(~(accepted | rejected)),
+            shortfall,
+            expected,
+            None,
+            None if rows is None else len(rows),
+            ()
+            if rows is None or len(rows) > LISTED_WINNERS
+            else tuple(map(now.problem.matching, rows.tolist())),
+            shortfall,
+            fewest,
+            int(now.state.unknown.sum()),
+        )
+
+    def _decided_edges(self, verdict: Verdict, possible: Indices | None) -> tuple[Mask, Mask]:
+        """Mark the edges that are in every possible winner, and those that are in none."""
+        edges = self.now.problem.graph.edges
+        if verdict.status == "decided" or verdict.status == "no_winner":
+            possible = verdict.matching[None, :]  # alone, or the least beaten
+        if possible is None or not len(possible):
+            return np.zeros(edges, dtype=np.bool_), np.zeros(edges, dtype=np.bool_)
+        used = np.bincount(possible.ravel(), minlength=edges)
+        return used == len(possible), used == 0
+
+    def _questions_left(self) -> tuple[int, int]:
+        fewest = sum(answers for _, answers in answers_at_best(self.plan, self.now.state))
+        share = self.plan.share[self.plan.need > 0]
+        return fewest, round(fewest / float(share.mean())) if len(share) else fewest
+
+    def _per_position(self, verdict: Verdict) -> float:
+        return verdict.shortfall / self.now.method.judge.bounds.unit / self.now.problem.graph.positions
+
+    def _look(self) -> Verdict:
+        """Return what is certain of the line-up that is to be backed.
+
+        One that was backed with certainty is looked at first; the search goes on only if it is not certain
+        any more. If the record has whom the design backs since the last answer, nothing is searched for.
+        """
+        if self._backed is None:
+            method, last = self.now.method, self._proceedings.backing
+            champion, is_settled = self._edges(last.champion), self._proceedings.is_settled
+            method.judge.possible = self._edges(last.rival)
+            method.judge.may_search = last.gave_up is None or self.now.duels >= 2 * last.gave_up
+            method.judge.gave_up = False
+            if champion is not None and (is_settled or last.status is not None):
+                self._backed = method.judge.verdict(champion)
+            if self._backed is None or (self._backed.status is None and not is_settled):
+                self._backed = method.search(champion)
+        return self._backed
+
+    def _look_again(self) -> tuple[Verdict, bool]:
+        """Return what is certain, and whether there is nothing more to ask."""
+        if self._certain is None:
+            verdict = self._look()
+            done = verdict.status is not None
+            if self._until == "decided" and verdict.status == "unbeaten":
+                done = not self.now.method.judge.may_beat_all(verdict.matching)
+            if not done and not self._proceedings.open and not self.now.is_anyone_askable:
+                done = True
+                if verdict.status is None:
+                    judge = self.now.method.judge
+                    before = judge.possible, judge.gave_up, judge.may_search
+                    judge.may_search = True
+                    verdict = self.now.method.last_verdict(verdict.matching)
+                    judge.possible, judge.gave_up, judge.may_search = before  # as the record has it
+            self._certain = verdict, done
+        return self._certain
+
+    def _edges(self, lineup: Mapping[str, str] | None) -> Indices | None:
+        """Return a named line-up in edges; None if it is not one of this problem any more."""
+        try:
+            return None if lineup is None else self.now.problem.edge_numbers(lineup)
+        except ProblemError:
+            return None
+
+    def _named(self, matching: Indices) -> dict[str, str]:
+        return dict(self.now.problem.matching(matching.tolist()))
+
+    def _edges_named(self, edges: Mask) -> tuple[Edge, ...]:
+        return tuple(self.now.problem.edges[edge] for edge in np.flatnonzero(edges).tolist())

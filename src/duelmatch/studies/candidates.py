@@ -1,0 +1,66 @@
+"""Problems whose candidates come and go, and what voters see of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, fields, replace
+from typing import Any
+
+from duelmatch.errors import ProblemError
+from duelmatch.problem import Details, Problem
+from duelmatch.studies.texts import plain
+
+LONGEST_DETAIL = 5_000
+
+
+def without(problem: Problem, dropped: Iterable[str]) -> Problem:
+    """Return the problem without these candidates.
+
+    :raises NoMatchingError: if the others cannot fill every position.
+    """
+    gone = set(dropped)
+    if not gone:
+        return problem
+    return replace(
+        problem,
+        candidates=tuple(name for name in problem.candidates if name not in gone),
+        edges=tuple(edge for edge in problem.edges if edge[0] not in gone),
+        candidate_details={name: of for name, of in problem.candidate_details.items() if name not in gone},
+    )
+
+
+def with_candidate(problem: Problem, candidate: str, positions: Iterable[str]) -> Problem:
+    """Return the problem with one more candidate, the last."""
+    if candidate in problem.candidates:
+        raise ProblemError(f"'{candidate}' is a candidate already.")
+    new = [(candidate, position) for position in positions]
+    if not new:
+        raise ProblemError(f"'{candidate}' needs a position to run for.")
+    return replace(problem, candidates=(*problem.candidates, candidate), edges=(*problem.edges, *new))
+
+
+def with_details(problem: Problem, details: Mapping[str, Mapping[str, Any]]) -> Problem:
+    """Return the problem with other titles, texts, pictures and links of some candidates and positions.
+
+    ``details`` is {"candidates": {name: {"title": …}}, "positions": {…}}; None removes one.
+    """
+    changed: dict[str, Any] = {}
+    for kind in ("candidate", "position"):
+        known = dict(getattr(problem, f"{kind}_details"))
+        for name, new in details.get(f"{kind}s", {}).items():
+            getattr(problem, f"{kind}_number")(name)
+            known[name] = replace(known.get(name, Details()), **new)
+        changed[f"{kind}_details"] = known
+    return replace(problem, **changed)
+
+
+def checked_details(details: Any) -> dict[str, str | None]:
+    """Return the details of a candidate or position, given as a mapping or as ``Details``."""
+    known = {field.name for field in fields(Details)}
+    given = asdict(details) if isinstance(details, Details) else details
+    if not isinstance(given, Mapping) or set(given) - known:
+        raise ProblemError(f"Details are {', '.join(sorted(known))}, not {given!r:.80}.")
+    return {
+        name: None if text in (None, "") else plain(text, f"The {name}", LONGEST_DETAIL, lines=True)
+        for name, text in given.items()
+    }

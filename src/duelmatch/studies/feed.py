@@ -1,0 +1,290 @@
+"""The feed of questions: what voters and organisers do, within a transaction that holds their study.
+
+Everything here reads the state, decides, and appends to the log; it knows no database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal
+
+from duelmatch.errors import ConflictError, NotAllowedError, StudyError
+from duelmatch.explorers import questions
+from duelmatch.studies.candidates import with_candidate, with_details
+from duelmatch.studies.entries import Entry
+from duelmatch.studies.kinds import Event
+from duelmatch.studies.log import Held
+from duelmatch.studies.state import Asked, State
+from duelmatch.studies.values import Nothing, Phase, Question, Ranking, Reason, Receipt
+from duelmatch.studies.verdicts import verdict_of
+
+
+class Later(Exception):  # noqa: N818 (a signal, not an error)
+    """Raised when something long has to be computed first, which is not done in a transaction."""
+
+
+class Feed:
+    """A study while a transaction holds it. ``by`` is the id of the link that acts, if there is one."""
+
+    def __init__(self, state: State, held: Held, by: str | None = None) -> None:
+        self.state = state
+        self.held = held
+        self.by = by
+
+    # For voters.
+
+    def ask(self, voter: str) -> Question | Nothing:
+        """Return the open question of a voter, or the next, or say why there is none."""
+        state, member = self.state, self.state.member(voter)
+        if member.struck:
+            raise NotAllowedError("The organiser has taken this voter out of the study.")
+        if state.phase != "open":
+            return Nothing("paused" if state.phase == "paused" else "closed")
+        if member.left:
+            return Nothing("left")
+        self.sweep(voter)
+        if member.open is not None:
+            return state.question(state.questions[member.open])
+        if reason := self._next(voter):
+            return Nothing(reason)
+        assert member.open is not None, "what asks the questions has asked one"
+        return state.question(state.questions[member.open])
+
+    def _next(self, voter: str) -> Reason | None:
+        """Put the next question to a voter, or say why there is none."""
+        kind, most = self.state.kind, self.state.settings.max_answers
+        if not kind.ready:
+            kind.think(patient=False)
+            if not kind.ready:
+                raise Later
+        if not kind.done and most is not None and self.state.counted + self.state.open >= most:
+            return "budget"
+        with self._recording():
+            return kind.ask(voter, self.held.now)
+
+    def sweep(self, but_of: str = "") -> None:
+        """Release what has been open for too long; not the question of whoever comes just now."""
+        with self._recording():
+            self.state.kind.expire(self.held.now)
+            for asked in self.state.expired(self.held.now, but_of):
+                self.state.kind.release(asked.number, "expired")
+
+    def tell(self, voter: str, question: int, answer: questions.Answer) -> Receipt:
+        """Keep an answer, or return the one that there is."""
+        asked = self._own(voter, question)
+        if asked.state == "answered":
+            return self.state.receipt(asked, repeated=True)
+        if asked.state == "skipped":
+            raise ConflictError(f"Question {question} was skipped already; answer the next one.")
+        if self.state.member(voter).struck:
+            raise NotAllowedError("The organiser has taken this voter out of the study.")
+        ranking = self.ranking(asked, answer)
+        if self.state.phase == "closed":
+            self.state.kind.check_answerable(question)
+            data = {"question": question, "answer": [list(group) for group in ranking]}
+            self.append("answered", data, voter)
+        else:
+            with self._recording():
+                self.state.kind.tell(question, ranking, self.held.now)
+        return self.state.receipt(asked, repeated=False)
+
+    def skip(self, voter: str, question: int, reason: str | None) -> None:
+        """Pass on an open question for good; what is given back already stays so."""
+        if not self.state.settings.skips:
+            raise NotAllowedError("This study has no skipping: please answer.")
+        self._give_back(voter, question, lambda: self.state.kind.skip(question, reason or None))
+
+    def release(self, voter: str, question: int) -> None:
+        """Give back an open question, which the voter may be asked again."""
+        self._give_back(voter, question, lambda: self.state.kind.release(question, "released"))
+
+    def _give_back(self, voter: str, question: int, how: Callable[[], None]) -> None:
+        asked = self._own(voter, question)
+        if asked.state == "answered":
+            raise ConflictError(f"Question {question} is answered; undo the answer first.")
+        if asked.state == "open":
+            with self._recording():
+                how()
+
+    def undo(self, voter: str, question: int | None) -> Question:
+        """Take the last answer of a voter back, and open its question again; only of this one, if said."""
+        member = self.state.member(voter)
+        if member.struck:
+            raise NotAllowedError("The organiser has taken this voter out of the study.")
+        if self.state.phase == "closed":
+            raise ConflictError("The study is closed; answers cannot be taken back any more.")
+        if question is not None:
+            asked = self._own(voter, question)
+            if asked.state == "open":
+                return self.state.question(asked)
+        if not member.answered:
+            raise ConflictError("There is no answer to take back.")
+        last = self.state.questions[member.answered[-1]]
+        if question not in (None, last.number):
+            raise ConflictError(f"Question {question} is not the one that you answered last.")
+        if last.struck:
+            raise ConflictError("The organiser has struck that answer, so it cannot be taken back.")
+        following = member.open
+        with self._recording():
+            self.state.kind.undo(last.number, self.held.now)
+            if following is not None:
+                self.state.kind.release(following, "undo")
+        return self.state.question(last)
+
+    # For organisers.
+
+    def correct(self, question: int, answer: questions.Answer, clerical: bool) -> None:
+        """Change an answer, or with None strike it."""
+        asked = self.state.asked(question)
+        if asked.state != "answered":
+            raise ConflictError(f"Question {question} has no answer to correct.")
+        ranking = None if answer is None else self.ranking(asked, answer)
+        if (ranking is None and asked.struck) or (ranking == asked.answer and not asked.struck):
+            return
+        with self._recording():
+            self.state.kind.correct(question, ranking, clerical)
+
+    def strike(self, voter: str) -> None:
+        """Let no answer of a voter count, given or to come."""
+        if not self.state.member(voter).struck:
+            with self._recording():
+                self.state.kind.strike(voter)
+
+    def reinstate(self, voter: str) -> None:
+        """Take back that a voter was struck."""
+        if self.state.member(voter).struck:
+            with self._recording():
+                self.state.kind.reinstate(voter)
+
+    def drop(self, candidate: str) -> None:
+        """Take a candidate out who withdrew."""
+        self.state.problem.candidate_number(candidate)
+        if candidate not in self.state.dropped:
+            with self._recording():
+                self.state.kind.drop(candidate)
+
+    def add(self, candidate: str, positions: Sequence[str], details: Mapping[str, Any]) -> None:
+        """Take in a late candidate."""
+        with_candidate(self.state.problem, candidate, positions)
+        with self._recording():
+            self.state.kind.add(candidate, positions)
+        if details:
+            self.edit({"candidates": {candidate: details}})
+
+    def edit(self, details: Mapping[str, Mapping[str, Any]]) -> None:
+        """Change titles, texts, pictures and links of candidates and positions."""
+        with_details(self.state.problem, details)
+        self.append("detailed", details)
+
+    def rename(self, name: str) -> None:
+        """Give the study another name."""
+        self.append("renamed", {"name": name})
+        self.held.name = name
+
+    def enter(self, voter: str, weight: int, conflicts: Sequence[str]) -> None:
+        """Take in a voter."""
+        with self._recording():
+            self.state.kind.enter(voter, weight, conflicts)
+
+    def leave(self, voter: str, open_answers: Literal["open", "dropped"]) -> None:
+        """Ask a voter nothing more."""
+        if open_answers not in ("open", "dropped"):
+            raise StudyError(f"Open answers stay 'open' or are 'dropped', not {open_answers!r:.40}.")
+        member = self.state.member(voter)
+        if not member.left or (open_answers == "dropped") > member.open_dropped:
+            with self._recording():
+                self.state.kind.leave(voter, open_answers)
+
+    def come_back(self, voter: str) -> None:
+        """Ask a voter again who had left."""
+        if self.state.member(voter).left:
+            with self._recording():
+                self.state.kind.come_back(voter)
+
+    def conflict(self, voter: str, candidates: Sequence[str]) -> None:
+        """Let a voter not judge some candidates any more."""
+        known = self.state.member(voter).conflicts
+        for candidate in candidates:
+            self.state.problem.candidate_number(candidate)
+        if new := [candidate for candidate in dict.fromkeys(candidates) if candidate not in known]:
+            with self._recording():
+                self.state.kind.conflict(voter, new)
+
+    def move(self, kind: Literal["paused", "resumed", "closed", "reopened"]) -> None:
+        """Pause, resume, close or reopen the study; nothing happens if it is so already."""
+        phase: Phase = {"paused": "paused", "closed": "closed"}.get(kind, "open")  # type: ignore[assignment]
+        allowed = {"paused": {"open"}, "resumed": {"paused"}, "reopened": {"closed"}}
+        if self.state.phase == phase:
+            return
+        if self.state.phase not in allowed.get(kind, {"open", "paused"}):
+            raise ConflictError(f"The study is {self.state.phase}, so it cannot be {kind}.")
+        if kind != "closed":
+            self.append(kind, {})
+        else:
+            if not self.state.kind.ready:
+                raise Later
+            self.append(kind, {"verdict": verdict_of(self.state.kind)})
+        self.held.phase = phase
+        if kind == "reopened":
+            self._count_held()
+
+    def _count_held(self) -> None:
+        """Let the answers count that came while the study was closed; they are in the log already."""
+        for entry in self.state.no_longer_held():
+            self.state.kind.note(entry.event)
+        with self._recording():
+            self.state.kind.settle()
+
+    # For all.
+
+    def append(self, kind: str, data: Mapping[str, Any], voter: str | None = None) -> Entry:
+        """Add an entry of the study's own to the log."""
+        entry = self.held.append(kind, data, voter, self.by)
+        self.state.follow(entry)
+        return entry
+
+    @contextmanager
+    def _recording(self) -> Iterator[None]:
+        """Write down what is decided.
+
+        :raises ConflictError: if the study is closed: what follows from its log is written down already.
+        """
+        if self.state.phase == "closed":
+            raise ConflictError("The study is closed, and its verdict recorded; reopen it first.")
+        self.state.kind.record = self._record
+        try:
+            yield
+        finally:
+            self.state.kind.record = None
+
+    def _record(self, event: Event) -> None:
+        data = dict(event)
+        kind, voter = data.pop("kind"), data.pop("voter", None)
+        if kind == "asked":
+            if data["until"] is None:
+                data["until"] = self.held.now + self.state.settings.lease
+        elif voter is None and "question" in data:
+            voter = self.state.questions[data["question"]].voter
+        self.append(kind, data, voter)
+
+    def ranking(self, asked: Asked, answer: questions.Answer) -> Ranking:
+        """Return an answer as groups, best first.
+
+        :raises StudyError: if it is not one to this question.
+        """
+        question = questions.Question(asked.position, asked.candidates, asked.number)
+        place = questions.places(question, answer)
+        groups: dict[int, list[str]] = {}
+        for name in sorted(place, key=place.__getitem__):
+            groups.setdefault(place[name], []).append(name)
+        ranking = tuple(tuple(sorted(group)) for group in groups.values())
+        if not self.state.settings.ties and len(ranking) < len(asked.candidates):
+            raise NotAllowedError("This study has no ties: one must be better.")
+        return ranking
+
+    def _own(self, voter: str, question: int) -> Asked:
+        asked = self.state.asked(question)
+        if asked.voter != self.state.member(voter).id:
+            raise NotAllowedError(f"Question {question} was put to somebody else.")
+        return asked

@@ -1,0 +1,145 @@
+"""The three kinds of study, behind one contract: a panel, a crowd, and algorithms that work in rounds.
+
+A kind decides what to ask whom, and says what follows from the answers. All that changes it is events. Its
+acting methods decide, and pass each event on to ``record`` once it is noted; ``note`` takes over an event
+from the log, and decides nothing. So the same events give the same state on every server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
+from typing import Any, Literal, Protocol
+
+from duelmatch.explorers.catalogue import Assumption
+from duelmatch.explorers.result import Progress, Result
+from duelmatch.problem import Problem
+from duelmatch.studies.history import Point
+from duelmatch.studies.settings import Settings
+from duelmatch.studies.values import Ranking, Reason
+
+Event = Mapping[str, Any]
+Record = Callable[[Event], None]
+
+FOR_PANELS = "Weights and conflicts of interest are for panels only."
+
+
+class Kind(Protocol):
+    """What asks the questions of a study. Questions have numbers, voters ids, candidates names."""
+
+    record: Record | None
+
+    def note(self, event: Event) -> None:
+        """Take over an event from the log."""
+
+    # For voters.
+
+    def ask(self, voter: str, now: float) -> Reason | None:
+        """Put the next question to a voter (an ``asked`` event), or say why there is none."""
+
+    def tell(self, question: int, answer: Ranking, now: float) -> None:
+        """Take the answer to a question that is open, or was released."""
+
+    def check_answerable(self, question: int) -> None:
+        """Raise ConflictError if there can be no answer to a question any more."""
+
+    def skip(self, question: int, reason: str | None) -> None:
+        """Note that the voter does not answer an open question, and is not to be asked it again."""
+
+    def release(self, question: int, reason: str) -> None:
+        """Take an open question back; it may be asked again."""
+
+    def undo(self, question: int, now: float) -> None:
+        """Take back an answer for its voter, whose question is open again."""
+
+    def settle(self) -> None:
+        """Decide what follows from answers that were noted, as ``tell`` does for the one it takes."""
+
+    def expire(self, now: float) -> None:
+        """End the leases of ballots that are over."""
+
+    # For organisers.
+
+    def correct(self, question: int, answer: Ranking | None, clerical: bool) -> None:
+        """Change an answer, or with None strike it."""
+
+    def strike(self, voter: str) -> None:
+        """Let no answer of a voter count."""
+
+    def reinstate(self, voter: str) -> None:
+        """Let the answers of a voter count again."""
+
+    def drop(self, candidate: str) -> None:
+        """Take out a candidate who withdrew."""
+
+    def add(self, candidate: str, positions: Sequence[str]) -> None:
+        """Take in a late candidate."""
+
+    def enter(self, voter: str, weight: int, conflicts: Sequence[str]) -> None:
+        """Take in a voter."""
+
+    def leave(self, voter: str, open_answers: Literal["open", "dropped"]) -> None:
+        """Ask a voter nothing more."""
+
+    def come_back(self, voter: str) -> None:
+        """Ask a voter again who had left."""
+
+    def conflict(self, voter: str, candidates: Sequence[str]) -> None:
+        """Let a voter not judge some candidates any more."""
+
+    # What follows.
+
+    @property
+    def ready(self) -> bool:
+        """Whether the next question can be chosen without a long computation first."""
+
+    def think(self, patient: bool = True) -> None:
+        """Compute what is needed for that; if not ``patient``, only if it takes a moment."""
+
+    @property
+    def done(self) -> bool:
+        """Whether the outcome is certain or proven."""
+
+    @property
+    def missing(self) -> int:
+        """How many answers the round lacks."""
+
+    @property
+    def unused(self) -> int:
+        """How many answers wait for a later round."""
+
+    @property
+    def result(self) -> Result:
+        """The result, or what it would be if the study were stopped now."""
+
+    @property
+    def progress(self) -> Progress:
+        """Where it stands."""
+
+    @property
+    def assuming(self) -> tuple[Assumption, ...]:
+        """What the result takes for granted."""
+
+    @property
+    def points(self) -> list[Point]:
+        """How it came there."""
+
+
+def new_kind(problem: Problem, settings: Settings, voters: Sequence[Mapping[str, Any]]) -> Kind:
+    """Begin a study of the kind that its settings name."""
+    if settings.kind == "panel":
+        from duelmatch.studies.kinds.panel import PanelKind
+
+        return PanelKind(problem, settings, voters)
+    if settings.kind == "crowd":
+        from duelmatch.studies.kinds.crowd import CrowdKind
+
+        return CrowdKind(problem, settings)
+    from duelmatch.studies.kinds.rounds import RoundsKind
+
+    return RoundsKind(problem, settings, [voter["id"] for voter in voters])
+
+
+def shown(seed: int, question: int, candidates: Sequence[str]) -> list[str]:
+    """Return candidates in the order in which they are shown: as good as random, and always the same."""
+    return sorted(candidates, key=lambda name: sha256(f"{seed} {question} {name}".encode()).digest())

@@ -1,0 +1,145 @@
+"""Studies of a crowd: every voter who comes gets one ballot, and nobody waits for anybody."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from duelmatch.errors import ConflictError, DuelError, NotAllowedError
+from duelmatch.explorers.ballots.explorer import BallotExplorer
+from duelmatch.explorers.catalogue import Assumption
+from duelmatch.explorers.questions import Question
+from duelmatch.problem import Problem
+from duelmatch.studies.history import Point
+from duelmatch.studies.kinds import FOR_PANELS, Event
+from duelmatch.studies.kinds.explored import ExploredKind
+from duelmatch.studies.settings import Settings
+from duelmatch.studies.values import Ranking, Reason
+
+
+class CrowdKind(ExploredKind):
+    """A :class:`BallotExplorer` behind the contract of studies."""
+
+    looks_at = "finished"
+    _run: BallotExplorer
+
+    def __init__(self, problem: Problem, settings: Settings) -> None:
+        lease = settings.lease * settings.parameters.get("size", 1)
+        criterion = settings.algorithm
+        super().__init__(
+            BallotExplorer(
+                problem,
+                criterion,  # type: ignore[arg-type]
+                settings.delta,
+                settings.seed,
+                lease=lease,
+                **settings.parameters,
+            )
+        )
+        self._earlier_voters: set[str] = set()
+
+    def note(self, event: Event) -> None:
+        """Take over an event; that a voter joined is nothing to the crowd before the first question."""
+        if event["kind"] == "imported-old":
+            self._note_old(event)
+        elif event["kind"] != "joined":
+            super().note(event)
+
+    def _note_old(self, event: Event) -> None:
+        """Take over what happened before studies had ballots: for the estimates, not for the proof."""
+        number, state = event["question"], self._run.state
+        match event["was"]:
+            case "asked":
+                state.note_earlier(number, event["voter"], event["position"], None)
+            case "answered" | "corrected" | "undone":
+                known = state.earlier[number]
+                state.note_earlier(number, known.voter, known.position, event.get("answer"))
+                self._earlier_voters.add(known.voter)
+
+    @property
+    def _answers(self) -> int:  # type: ignore[override]
+        return self._run.answers
+
+    def _point(self) -> Point:
+        p_value = self._run.progress.p_value
+        return Point(self._run.answers, None if p_value is None else max(0.0, 1 - p_value))
+
+    def _asked(self, question: int) -> Question:
+        found = self._run.state.open.get(question)
+        if found is None:
+            raise ConflictError(f"Question {question} cannot be answered any more; ask for the next one.")
+        return found[0]
+
+    def _told(self, question: int) -> Question:
+        found = self._run.state.told.get(question)
+        if found is None:
+            raise ConflictError(f"The answer to question {question} cannot be changed any more.")
+        return found.question
+
+    def ask(self, voter: str, now: float) -> Reason | None:
+        """Hand out the next question of the voter's ballot, which is drawn when there is none yet."""
+        if voter in self._earlier_voters:
+            return "all yours"  # their answers have shaped the questions, so they are not to prove anything
+        if self._run.ask(1, voter, now):
+            return None
+        if self._run.done:
+            return "done"
+        part = self._run.state.parts.get(voter)
+        return "late" if part is not None and part.left else "all yours"
+
+    def tell(self, question: int, answer: Ranking, now: float) -> None:
+        """Take an answer; one that comes when the lease is over is for the standings only."""
+        self._run.tell(self._asked(question), list(answer), now=now)
+
+    def undo(self, question: int, now: float) -> None:
+        """Take an answer back, while the ballot is not settled."""
+        try:
+            self._run.undo(self._told(question), now=now)
+        except DuelError as error:
+            raise ConflictError(str(error)) from None
+
+    def expire(self, now: float) -> None:
+        """End the ballots whose lease is over."""
+        self._run.expire(now=now)
+
+    def correct(self, question: int, answer: Ranking | None, clerical: bool) -> None:
+        """Correct an answer, or strike it."""
+        if question not in self._run.state.earlier:
+            super().correct(question, answer, clerical)
+            return
+        groups = None if answer is None else [list(group) for group in answer]
+        event = {"kind": "imported-old", "was": "corrected", "question": question, "clerical": clerical}
+        self._note_old({**event, "answer": groups})
+        self._recorded({**event, "answer": groups})
+
+    def drop(self, candidate: str) -> None:
+        """Take out a candidate; a ranking that is open and names them is asked again without them."""
+        state = self._run.state
+        asked = [question for question, part, _ in state.open.values() if not part.over]
+        super().drop(candidate)
+        for question in asked:
+            if candidate in question.candidates and question.id in state.open:
+                self._run.release(question, "dropped")
+
+    def enter(self, voter: str, weight: int, conflicts: Sequence[str]) -> None:
+        """Take in a voter."""
+        if weight != 1 or conflicts:
+            raise NotAllowedError(FOR_PANELS)
+        self._recorded({"kind": "joined", "voter": voter})
+
+    def leave(self, voter: str, open_answers: Literal["open", "dropped"]) -> None:
+        """Pass what is missing on the voter's ballot on to somebody else."""
+        self._run.expire(voter)
+
+    def come_back(self, voter: str) -> None:
+        """Refuse: a ballot that was handed in stays so."""
+        raise NotAllowedError("Only members of a panel can come back; a voter of a crowd has one ballot.")
+
+    def conflict(self, voter: str, candidates: Sequence[str]) -> None:
+        """Refuse: ballots are drawn for whoever comes."""
+        raise NotAllowedError(FOR_PANELS)
+
+    @property
+    def assuming(self) -> tuple[Assumption, ...]:
+        """What the guarantee takes for granted."""
+        return self._run.conclusions.assumptions

@@ -1,0 +1,118 @@
+"""What panels and crowds have in common: an explorer that decides, and whose events are the log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from duelmatch.explorers.ballots.explorer import BallotExplorer
+from duelmatch.explorers.panel import PanelExplorer
+from duelmatch.explorers.questions import Question
+from duelmatch.explorers.result import Progress, Result
+from duelmatch.studies.history import Point, Trace
+from duelmatch.studies.kinds import Event, Record
+from duelmatch.studies.values import Ranking
+
+
+class ExploredKind:
+    """An explorer behind the contract of studies; nothing has to be computed before the next question."""
+
+    ready = True
+    missing = unused = 0
+    looks_at = ""
+    """The kind of event after which the history is looked at."""
+
+    def __init__(self, run: BallotExplorer | PanelExplorer) -> None:
+        self.record: Record | None = None
+        self._run = run
+        self._run.record = self._recorded
+        self._trace = Trace()
+
+    def _recorded(self, event: Event) -> None:
+        self._follow(event)
+        if self.record is not None:
+            self.record(event)
+
+    def note(self, event: Event) -> None:
+        """Take over an event."""
+        self._run.note(event)
+        self._follow(event)
+
+    def _follow(self, event: Event) -> None:
+        if event["kind"] == self.looks_at:
+            self._trace.follow(self._answers, self._point)
+
+    _answers: int
+    """How many answers there are."""
+
+    def _point(self) -> Point:
+        raise NotImplementedError
+
+    def _asked(self, question: int) -> Question:
+        """Return a question that can be answered, as the explorer knows it."""
+        raise NotImplementedError
+
+    def _told(self, question: int) -> Question:
+        """Return a question that has an answer, as the explorer knows it."""
+        return self._asked(question)
+
+    def check_answerable(self, question: int) -> None:
+        """Raise ConflictError if there can be no answer to a question any more."""
+        self._asked(question)
+
+    def skip(self, question: int, reason: str | None) -> None:
+        """Note that the voter does not answer."""
+        self._run.skip(self._asked(question), reason)
+
+    def release(self, question: int, reason: str) -> None:
+        """Take a question back."""
+        self._run.release(self._asked(question), reason)
+
+    def settle(self) -> None:
+        """Decide what follows from answers that were noted."""
+        self._run.settle()
+
+    def correct(self, question: int, answer: Ranking | None, clerical: bool) -> None:
+        """Correct an answer, or strike it."""
+        if answer is None:
+            self._run.strike_answer(self._told(question))
+        else:
+            self._run.correct(self._told(question), list(answer), clerical=clerical)
+
+    def strike(self, voter: str) -> None:
+        """Let no answer of a voter count."""
+        self._run.strike(voter)
+
+    def reinstate(self, voter: str) -> None:
+        """Let the answers of a voter count again."""
+        self._run.reinstate(voter)
+
+    def drop(self, candidate: str) -> None:
+        """Take out a candidate."""
+        self._run.drop(candidate)
+
+    def add(self, candidate: str, positions: Sequence[str]) -> None:
+        """Take in a late candidate."""
+        self._run.add(candidate, positions)
+
+    def think(self, patient: bool = True) -> None:
+        """Nothing has to be computed first."""
+
+    @property
+    def done(self) -> bool:
+        """Whether the outcome is proven or certain."""
+        return self._run.done
+
+    @property
+    def result(self) -> Result:
+        """The result."""
+        return self._run.result
+
+    @property
+    def progress(self) -> Progress:
+        """Where the study stands."""
+        return self._run.progress
+
+    @property
+    def points(self) -> list[Point]:
+        """How it came there."""
+        return self._trace.until(self._point())

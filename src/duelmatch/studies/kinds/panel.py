@@ -1,0 +1,93 @@
+"""Studies of a panel: a known group decides, and is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, Literal
+
+from duelmatch.errors import ConflictError, DuelError, StudyError
+from duelmatch.explorers.catalogue import Assumption
+from duelmatch.explorers.panel import PanelExplorer
+from duelmatch.explorers.questions import Question
+from duelmatch.problem import Problem
+from duelmatch.studies.history import Point
+from duelmatch.studies.kinds import Event, shown
+from duelmatch.studies.kinds.explored import ExploredKind
+from duelmatch.studies.settings import Settings
+from duelmatch.studies.values import Ranking, Reason
+
+
+class PanelKind(ExploredKind):
+    """A :class:`PanelExplorer` behind the contract of studies."""
+
+    looks_at = "backed"
+    _run: PanelExplorer
+
+    def __init__(self, problem: Problem, settings: Settings, voters: Sequence[Mapping[str, Any]]) -> None:
+        if not voters:
+            raise StudyError("A panel needs its voters: name at least one at the beginning.")
+        run = PanelExplorer(
+            problem,
+            [voter["id"] for voter in voters],
+            conflicts={voter["id"]: voter["conflicts"] for voter in voters},
+            voter_weight={voter["id"]: voter["weight"] for voter in voters},
+            questions_each=settings.questions_each,
+            **settings.parameters,
+        )
+        run.shown = partial(shown, settings.seed or 0)  # nobody is to be always on the left
+        self._answers = 0
+        super().__init__(run)
+
+    def _follow(self, event: Event) -> None:
+        self._answers += (event["kind"] == "answered") - (event["kind"] == "undone")
+        super()._follow(event)
+
+    def _point(self) -> Point:
+        return Point(self._answers, shortfall=self._run.result.shortfall)
+
+    def _asked(self, question: int) -> Question:
+        return self._run.question(question)
+
+    def ask(self, voter: str, now: float) -> Reason | None:
+        """Put the most useful question to a judge that is theirs to answer."""
+        if self._run.ask(1, voter):
+            return None
+        if self._run.done:
+            return "done"
+        return "waiting" if self._run.can_be_asked(voter) else "all yours"
+
+    def tell(self, question: int, answer: Ranking, now: float) -> None:
+        """Take an answer, also a late one."""
+        try:
+            self._run.tell(self._asked(question), list(answer))
+        except DuelError as error:
+            raise ConflictError(f"{error} Ask for the next one.") from None
+
+    def undo(self, question: int, now: float) -> None:
+        """Take an answer back."""
+        self._run.undo(self._asked(question))
+
+    def expire(self, now: float) -> None:
+        """Questions are released one by one; there are no ballots here."""
+
+    def enter(self, voter: str, weight: int, conflicts: Sequence[str]) -> None:
+        """Take in a judge who comes late."""
+        self._run.enter(voter, weight, conflicts)
+
+    def leave(self, voter: str, open_answers: Literal["open", "dropped"]) -> None:
+        """Ask a judge nothing more."""
+        self._run.leave(voter, open_answers)
+
+    def come_back(self, voter: str) -> None:
+        """Ask a judge again who had left."""
+        self._run.rejoin(voter)
+
+    def conflict(self, voter: str, candidates: Sequence[str]) -> None:
+        """Take a judge out of all pairs with some candidates."""
+        self._run.declare_conflict(voter, candidates)
+
+    @property
+    def assuming(self) -> tuple[Assumption, ...]:
+        """What the result takes for granted: consistent judges, if answers were inferred."""
+        return self._run.result.assuming

@@ -1,0 +1,336 @@
+"""Studies by algorithms that work in rounds: the paper's and those of other packages.
+
+Events say who was asked what and who answered how; the run itself is replayed from the answers that count.
+What one voter says again, or about several pairs, is taken for independent answers: such a study says so.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import thread_time
+from typing import Literal
+
+from duelmatch.errors import ConflictError, NotAllowedError, StoreError
+from duelmatch.explorers.catalogue import Assumption
+from duelmatch.explorers.result import Progress, Result
+from duelmatch.problem import Problem
+from duelmatch.studies.candidates import with_candidate, without
+from duelmatch.studies.history import Point
+from duelmatch.studies.kinds import FOR_PANELS, Event, Record, shown
+from duelmatch.studies.kinds.stacks import Pair, Stacks
+from duelmatch.studies.settings import Settings
+from duelmatch.studies.values import Ranking, Reason
+
+A_MOMENT = 0.01
+"""Seconds of a processor: about what a commit takes, and less than it takes to come again."""
+
+
+@dataclass(slots=True)
+class Asked:
+    """A question: whose, about what; and the answer: 1 if the lower of the pair is better, 0, or 1/2."""
+
+    number: int
+    voter: str
+    pair: Pair
+    value: float | None = None
+    struck: bool = False
+
+
+class RoundsKind:
+    """A run that is fed by voters."""
+
+    def __init__(self, problem: Problem, settings: Settings, voters: Sequence[str] = ()) -> None:
+        self.record: Record | None = None
+        self._problem = problem
+        self._settings = settings
+        self._asked: dict[int, Asked] = {}
+        self._answered: dict[int, None] = {}
+        """The questions with an answer, in the order in which these were given."""
+        self._open: dict[int, Asked] = {}
+        self._voters = set(voters)
+        self._struck: set[str] = set()
+        self._left: set[str] = set()
+        self._dropped: list[str] = []
+        self._times: dict[str, Counter[Pair]] = {}
+        self._skipped: dict[str, set[Pair]] = {}
+        self._lock = threading.RLock()
+        """Held for moments only, never while the algorithm computes."""
+        self._thinking = threading.Lock()
+        self._took = math.inf
+        self._stale = False
+        self._stacks = Stacks(problem, (), settings)
+
+    # Noting what happened.
+
+    def note(self, event: Event) -> None:
+        """Take over an event."""
+        with self._lock:
+            self._note(event)
+
+    def _note(self, event: Event) -> None:
+        question = self._asked.get(event.get("question", 0))
+        match event["kind"]:
+            case "joined":
+                self._voters.add(event["voter"])
+            case "asked":
+                self._note_asked(event)
+            case "answered" if question is not None:
+                self._free(question)
+                question.value = self._value(question.pair, event["answer"])
+                question.struck = False
+                self._answered[event["question"]] = None
+                if question.voter not in self._struck:
+                    self._stacks.push(event["question"], question.pair, question.value)
+            case "skipped" if question is not None:
+                self._skipped.setdefault(question.voter, set()).add(question.pair)
+                self._free(question)
+            case "released" if question is not None:
+                self._free(question)
+            case "undone" if question is not None:
+                self._take_back(event["question"], question)
+                del self._answered[event["question"]]
+                question.value = None
+                self._open[question.number] = question
+                self._stacks.lease(question.pair, 1)
+            case "corrected" if question is not None:
+                self._take_back(event["question"], question)
+                question.struck = event["answer"] is None
+                if event["answer"] is not None:
+                    question.value = self._value(question.pair, event["answer"])
+                    self._stale = True
+            case "struck" | "reinstated":
+                (self._struck.add if event["kind"] == "struck" else self._struck.discard)(event["voter"])
+                self._free_all(lambda asked: asked.voter == event["voter"])
+                self._stale = True
+            case "left" | "returned":
+                (self._left.add if event["kind"] == "left" else self._left.discard)(event["voter"])
+                self._free_all(lambda asked: asked.voter == event["voter"])
+            case "dropped":
+                self._dropped.append(event["candidate"])
+                gone = self._problem.candidate_number(event["candidate"])
+                self._free_all(lambda asked: gone in asked.pair[1:])
+                self._stale = True
+            case "added":
+                self._problem = with_candidate(self._problem, event["candidate"], event["positions"])
+                self._stale = True
+            case kind:
+                raise StoreError(f"An entry of kind '{kind!s:.40}' cannot be there in a study by rounds.")
+
+    def _note_asked(self, event: Event) -> None:
+        pair = self._pair(event["position"], event["candidates"])
+        asked = Asked(event["question"], event["voter"], pair)
+        self._asked[asked.number] = self._open[asked.number] = asked
+        self._times.setdefault(event["voter"], Counter())[pair] += 1
+        self._stacks.lease(pair, 1)
+
+    def _pair(self, position: str, candidates: Sequence[str]) -> Pair:
+        low, high = sorted(map(self._problem.candidate_number, candidates))
+        return self._problem.position_number(position), low, high
+
+    def _value(self, pair: Pair, answer: Sequence[Sequence[str]]) -> float:
+        if len(answer) == 1:
+            return 0.5
+        return 1.0 if self._problem.candidate_number(answer[0][0]) == pair[1] else 0.0
+
+    def _free(self, question: Asked) -> None:
+        if self._open.pop(question.number, None) is not None:
+            self._stacks.lease(question.pair, -1)
+
+    def _free_all(self, which: Callable[[Asked], bool]) -> None:
+        for question in [question for question in self._open.values() if which(question)]:
+            self._free(question)
+
+    def _take_back(self, number: int, question: Asked) -> None:
+        if question.voter not in self._struck and not question.struck:
+            self._stale = not self._stacks.remove(number, question.pair) or self._stale
+
+    def _decide(self, event: Event) -> None:
+        self.note(event)
+        if self.record is not None:
+            self.record(event)
+
+    # For voters.
+
+    def ask(self, voter: str, now: float) -> Reason | None:
+        """Put the next question to a voter."""
+        with self._lock:
+            if self.done:
+                return "done"
+            pair = self._stacks.choose(self._times.get(voter, {}), self._skipped.get(voter, ()))
+            if pair is None:
+                return "waiting" if self._others_can(voter) else "all yours"
+            position, *both = pair
+            number = len(self._asked) + 1
+            names = [self._problem.candidates[each] for each in both]
+            about = {
+                "position": self._problem.positions[position],
+                "candidates": shown(self._settings.seed or 0, number, names),
+            }
+            self._decide({"kind": "asked", "question": number, "voter": voter, **about, "until": None})
+            return None
+
+    def _others_can(self, voter: str) -> bool:
+        """Whether others can answer something that the round lacks."""
+        if any(question.voter != voter for question in self._open.values()):
+            return True
+        others, lacking = self._voters - self._struck - self._left - {voter}, set(self._stacks.lacking())
+        return any(lacking - self._skipped.get(other, set()) for other in others)
+
+    def tell(self, question: int, answer: Ranking, now: float) -> None:
+        """Take an answer."""
+        groups = [list(group) for group in answer]
+        self._decide({"kind": "answered", "question": question, "answer": groups})
+
+    def check_answerable(self, question: int) -> None:
+        """Any question that was asked can be answered, late as well."""
+
+    def skip(self, question: int, reason: str | None) -> None:
+        """Pass on a question for good."""
+        self._decide({"kind": "skipped", "question": question, "reason": reason})
+
+    def release(self, question: int, reason: str) -> None:
+        """Take a question back."""
+        self._decide({"kind": "released", "question": question, "reason": reason})
+
+    def undo(self, question: int, now: float) -> None:
+        """Take an answer back."""
+        both = (self._problem.candidates[number] for number in self._asked[question].pair[1:])
+        if gone := [name for name in both if name in self._dropped]:
+            raise ConflictError(f"'{gone[0]}' withdrew, so that answer does not count any more.")
+        self._decide({"kind": "undone", "question": question})
+
+    def settle(self) -> None:
+        """Do nothing: rounds are played when somebody looks."""
+
+    def expire(self, now: float) -> None:
+        """There are no ballots here."""
+
+    # For organisers.
+
+    def correct(self, question: int, answer: Ranking | None, clerical: bool) -> None:
+        """Change an answer, or strike it."""
+        groups = None if answer is None else [list(group) for group in answer]
+        self._decide({"kind": "corrected", "question": question, "answer": groups, "clerical": clerical})
+
+    def strike(self, voter: str) -> None:
+        """Let no answer of a voter count."""
+        self._decide({"kind": "struck", "voter": voter})
+
+    def reinstate(self, voter: str) -> None:
+        """Let the answers of a voter count again."""
+        self._decide({"kind": "reinstated", "voter": voter})
+
+    def drop(self, candidate: str) -> None:
+        """Take out a candidate."""
+        without(self._problem, [*self._dropped, candidate])
+        self._decide({"kind": "dropped", "candidate": candidate})
+
+    def add(self, candidate: str, positions: Sequence[str]) -> None:
+        """Take in a late candidate."""
+        with_candidate(self._problem, candidate, positions)
+        self._decide({"kind": "added", "candidate": candidate, "positions": list(positions)})
+
+    def enter(self, voter: str, weight: int, conflicts: Sequence[str]) -> None:
+        """Take in a voter."""
+        if weight != 1 or conflicts:
+            raise NotAllowedError(FOR_PANELS)
+        self._decide({"kind": "joined", "voter": voter})
+
+    def leave(self, voter: str, open_answers: Literal["open", "dropped"]) -> None:
+        """Ask a voter nothing more."""
+        self._decide({"kind": "left", "voter": voter, "open_answers": open_answers})
+
+    def come_back(self, voter: str) -> None:
+        """Ask a voter again."""
+        self._decide({"kind": "returned", "voter": voter})
+
+    def conflict(self, voter: str, candidates: Sequence[str]) -> None:
+        """Refused: there is no way for a round to go without an answer."""
+        raise NotAllowedError(FOR_PANELS)
+
+    # Thinking.
+
+    @property
+    def ready(self) -> bool:
+        """Whether the present round still lacks answers, or nothing is to be asked any more."""
+        return not (self._stale or self._stacks.complete)
+
+    def think(self, patient: bool = True) -> None:
+        """Let the algorithm catch up with the answers, while others go on voting."""
+        if self.ready or (not patient and (self._stale or self._took > A_MOMENT)):
+            return
+        with self._thinking:
+            while not self.ready:
+                try:
+                    self._rebuild() if self._stale else self._advance()
+                except BaseException:
+                    self._stale = True  # it may have been interrupted anywhere
+                    raise
+
+    def _advance(self) -> None:
+        begin = thread_time()
+        with self._lock:
+            stacks = self._stacks
+            answers = stacks.take()
+        stacks.play(*answers)
+        with self._lock:
+            stacks.install()
+        self._took = thread_time() - begin
+
+    def _rebuild(self) -> None:
+        """Begin anew with the answers that count now, in the order in which they were given."""
+        problem, dropped = self._problem, tuple(self._dropped)
+        stacks = Stacks(problem, dropped, self._settings)
+        with self._lock:
+            if problem is not self._problem or len(dropped) < len(self._dropped):
+                return  # meanwhile, others came or went
+            for question in self._open.values():
+                stacks.lease(question.pair, 1)
+            for number in self._answered:
+                question = self._asked[number]
+                if question.voter not in self._struck and not question.struck:
+                    assert question.value is not None, "it has an answer"
+                    stacks.push(number, question.pair, question.value)
+            self._stacks = stacks
+            self._stale = False
+
+    # What follows.
+
+    @property
+    def done(self) -> bool:
+        """Whether the algorithm is sure."""
+        return self._stacks.over
+
+    @property
+    def missing(self) -> int:
+        """How many answers the round lacks."""
+        return self._stacks.missing
+
+    @property
+    def unused(self) -> int:
+        """How many answers wait for a later round."""
+        return self._stacks.answers - self._stacks.run.duels
+
+    @property
+    def result(self) -> Result:
+        """The result."""
+        return self._stacks.run.result
+
+    @property
+    def progress(self) -> Progress:
+        """Where the run stands."""
+        return self._stacks.run.progress
+
+    @property
+    def assuming(self) -> tuple[Assumption, ...]:
+        """What the result takes for granted: above all, independent answers."""
+        return (Assumption.INDEPENDENT_ANSWERS, *self._stacks.run.result.assuming)
+
+    @property
+    def points(self) -> list[Point]:
+        """How the run came there."""
+        return self._stacks.trace.until(self._stacks.point())

@@ -1,0 +1,229 @@
+"""The log and its transactions: all that is ever written, in transactions that writers share.
+
+A commit waits for the disk, which takes milliseconds. So those who come while one is going on do not queue
+for one each: the next transaction does the work of all of them, and each is told what became of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from functools import partial
+from typing import Any, Generic, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from duelmatch.errors import DuelError, NotThereError, ProblemError, StudyError, UnreachableError
+from duelmatch.studies import schema
+from duelmatch.studies.database import Database
+from duelmatch.studies.entries import BEGINNING, Entry, sealed
+from duelmatch.studies.prepared import Prepared
+
+Returned = TypeVar("Returned")
+
+MOST_IN_A_BATCH = 100
+ROWS_AT_ONCE = 1_000
+LAST = 2**31 - 1
+"""No entry has a higher number."""
+
+_HOLD = Prepared(sa.select(schema.studies).where(schema.studies.c.id == sa.bindparam("id")).with_for_update())
+_END = sa.select(schema.studies.c.seq).where(schema.studies.c.id == sa.bindparam("id"))
+_AFTER = Prepared(
+    sa.select(*(column for column in schema.entries.c if column.name != "study"))
+    .where(
+        schema.entries.c.study == sa.bindparam("s"),
+        schema.entries.c.seq > sa.bindparam("a"),
+        schema.entries.c.seq <= sa.bindparam("b"),
+    )
+    .order_by(schema.entries.c.seq)
+)
+_MOVE_END = (
+    sa.update(schema.studies)
+    .where(schema.studies.c.id == sa.bindparam("study"))
+    .values({name: sa.bindparam(f"new_{name}") for name in ("phase", "seq", "hash", "name")})
+)
+
+
+class Held:
+    """A study that a transaction holds: the end of its log, where entries are added."""
+
+    def __init__(self, study: str, name: str, phase: str, seq: int, hash: str, now: float) -> None:
+        self.study = study
+        self.name = name
+        self.phase = phase
+        self.seq = self.begin = seq
+        self.hash = hash
+        self.now = now
+        """The time by the database's clock, the same for all of the transaction."""
+        self.entries: list[Entry] = []
+        self.rows: list[dict[str, Any]] = []
+        self.state: Any = None
+        """What those who write know of the study, kept here until the end of the transaction."""
+
+    def append(
+        self, kind: str, data: Mapping[str, Any], voter: str | None = None, by: str | None = None
+    ) -> Entry:
+        """Add an entry at the end of the log."""
+        entry, text = sealed(self.seq + 1, self.now, kind, data, self.hash, by, voter)
+        self.entries.append(entry)
+        self.rows.append({"study": self.study, **entry._asdict(), "data": text})
+        self.seq, self.hash = entry.seq, entry.hash
+        return entry
+
+
+class Transaction:
+    """A transaction that adds to logs. ``locks`` are let go when it is on disk, or has failed."""
+
+    def __init__(self, database: Database, connection: Connection, locks: ExitStack) -> None:
+        self.connection = connection
+        self.locks = locks
+        self._database = database
+        self._held: dict[str, Held] = {}
+
+    def hold(self, study: str) -> Held:
+        """Keep all others from writing to a study until the end of the transaction."""
+        if study not in self._held:
+            row = _HOLD.one(self.connection, {"id": study})
+            if row is None:
+                raise NotThereError(f"There is no study '{study:.80}'.")
+            now = self._database.now(self.connection)
+            self._held[study] = Held(row.id, row.name, row.phase, row.seq, row.hash, now)
+        return self._held[study]
+
+    def create(self, study: str, name: str, data: Mapping[str, Any]) -> Held:
+        """Begin the log of a new study."""
+        now = self._database.now(self.connection)
+        row = {"id": study, "name": name, "phase": "open", "created_at": now, "seq": 0, "hash": BEGINNING}
+        self.connection.execute(sa.insert(schema.studies), row)
+        self._held[study] = held = Held(study, name, "open", 0, BEGINNING, now)
+        held.append("created", data)
+        return held
+
+    def written(self) -> int:
+        """Return how many entries were added so far."""
+        return sum(len(held.rows) for held in self._held.values())
+
+    def finish(self) -> list[Held]:
+        """Hand everything to the database, which others see at the end of the transaction."""
+        changed = [held for held in self._held.values() if held.rows]
+        for held in changed:
+            self.connection.execute(sa.insert(schema.entries), held.rows)
+            end = {"new_phase": held.phase, "new_seq": held.seq, "new_hash": held.hash, "new_name": held.name}
+            self.connection.execute(_MOVE_END, {"study": held.study, **end})
+        return changed
+
+
+def read_entries(connection: Connection, study: str, after: int = 0, last: int = LAST) -> Iterator[Entry]:
+    """Yield the entries of a study behind ``after``, up to ``last``."""
+    for rows in _AFTER.many(connection, {"s": study, "a": after, "b": last}, ROWS_AT_ONCE):
+        contents = json.loads(f"[{','.join([row[5] for row in rows])}]")  # far quicker than one by one
+        for (seq, at, kind, by, voter, _, digest), data in zip(rows, contents, strict=True):
+            yield Entry(seq, at, kind, by, voter, data, digest)
+
+
+def end_of(connection: Connection, study: str) -> int:
+    """Return the number of the last entry of a study."""
+    found = connection.execute(_END, {"id": study}).scalar_one_or_none()
+    if found is None:
+        raise NotThereError(f"There is no study '{study:.80}'.")
+    return int(found)
+
+
+class _Ticket(Generic[Returned]):
+    """A piece of work that waits for its transaction."""
+
+    def __init__(self, study: str, work: Callable[[Transaction], Returned]) -> None:
+        self.study = study
+        self.work = work
+        self.future: Future[Returned] = Future()
+
+    def run(self, transaction: Transaction) -> Callable[[], None]:
+        """Do the work; return how to say so, once it is on disk."""
+        before = transaction.written()
+        try:
+            returned = self.work(transaction)
+        except (StudyError, ProblemError, DuelError) as refusal:
+            if transaction.written() > before:  # half of it is there, so none of it may stay
+                raise
+            return partial(self.future.set_exception, refusal)
+        return partial(self.future.set_result, returned)
+
+
+class Writer:
+    """Does the writing of a process, in threads of its own; one at a time where only one can write.
+
+    ``on_failure`` is told of which studies a transaction came to nothing, or perhaps did, before anybody else
+    can look at them.
+    """
+
+    def __init__(
+        self, database: Database, on_failure: Callable[[Iterable[str]], None], threads: int = 10
+    ) -> None:
+        self._database = database
+        self._on_failure = on_failure
+        self._threads = ThreadPoolExecutor(threads, "duelmatch-writer")
+        self._waiting: dict[str, deque[_Ticket[Any]]] = {}
+        self._lock = threading.Lock()
+
+    def close(self) -> None:
+        """Finish what is to be done."""
+        self._threads.shutdown()
+
+    def submit(self, study: str, work: Callable[[Transaction], Returned]) -> Future[Returned]:
+        """Do some work on a study in a transaction, perhaps with that of others; wait for it to be on disk.
+
+        Work is done again if that of others in the same transaction has failed.
+        """
+        ticket = _Ticket(study, work)
+        queue = "" if self._database.is_sqlite else study
+        with self._lock:
+            waiting = self._waiting.get(queue)
+            if waiting is not None:
+                waiting.append(ticket)
+                return ticket.future
+            self._waiting[queue] = deque([ticket])
+        self._threads.submit(self._work_off, queue)
+        return ticket.future
+
+    def _work_off(self, queue: str) -> None:
+        """Work until nobody waits any more."""
+        while batch := self._batch(queue):
+            self._do(batch)
+
+    def _batch(self, queue: str) -> list[_Ticket[Any]]:
+        with self._lock:
+            waiting = self._waiting[queue]
+            if not waiting:
+                del self._waiting[queue]
+            return [waiting.popleft() for _ in range(min(len(waiting), MOST_IN_A_BATCH))]
+
+    def _do(self, batch: list[_Ticket[Any]]) -> None:
+        try:
+            outcomes = self._commit(batch)
+        except BaseException as error:
+            if len(batch) > 1 and not isinstance(error, UnreachableError):
+                for ticket in batch:  # one of them is to blame; the others should not suffer
+                    self._do([ticket])
+                return
+            for ticket in batch:
+                ticket.future.set_exception(error)
+            return
+        for tell in outcomes:
+            tell()
+
+    def _commit(self, batch: list[_Ticket[Any]]) -> list[Callable[[], None]]:
+        with ExitStack() as locks:
+            try:
+                with self._database.writing() as connection:
+                    transaction = Transaction(self._database, connection, locks)
+                    outcomes = [ticket.run(transaction) for ticket in batch]
+                    transaction.finish()
+            except BaseException:
+                self._on_failure({ticket.study for ticket in batch})
+                raise
+        return outcomes

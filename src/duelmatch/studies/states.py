@@ -1,0 +1,148 @@
+"""The states of studies that a process keeps in memory, each as its log is by now."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+
+from sqlalchemy.engine import Connection
+
+from duelmatch.errors import NotThereError
+from duelmatch.studies.database import Database
+from duelmatch.studies.log import Held, Transaction, end_of, read_entries
+from duelmatch.studies.state import State
+
+MOST_STATES = 200
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Let the garbage collector rest while millions of objects are made that all stay."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+class States:
+    """A cache of states, the least recently used of which are forgotten.
+
+    A transaction may change a state before it commits. It holds the state's lock until then, so nobody sees
+    what may not come true; if it fails, the state is evicted, and read anew from the log.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._states: OrderedDict[str, State] = OrderedDict()
+        self._loading: dict[str, threading.Lock] = {}
+        self._preparing: dict[str, Future[None]] = {}
+        self._lock = threading.Lock()
+
+    def known(self, study: str) -> bool:
+        """Whether the state of a study is in memory."""
+        return study in self._states
+
+    @contextmanager
+    def reading(self, study: str) -> Iterator[State]:
+        """Give the state of a study as the log is by now; nobody changes it meanwhile."""
+        while True:
+            state = self._remembered(study) or self._loaded(study)
+            with state.lock:
+                if state.evicted:
+                    continue
+                try:
+                    with self._database.reading() as connection:
+                        self._bring_up(state, connection, study, end_of(connection, study))
+                except BaseException:
+                    self.evict([study])
+                    raise
+                yield state
+                return
+
+    def within(self, transaction: Transaction, held: Held) -> State | None:
+        """Return the state of a study that a transaction holds; None if it is not in memory."""
+        if held.state is None:
+            state = self._remembered(held.study)
+            if state is None:
+                return None
+            transaction.locks.enter_context(state.lock)
+            if state.evicted:
+                return None
+            self._bring_up(state, transaction.connection, held.study, held.seq)
+            held.state = state
+        current: State = held.state
+        return current
+
+    def prepare(self, study: str) -> None:
+        """Read a study into memory, and compute what its next question needs."""
+        state = self._remembered(study) or self._loaded(study)
+        state.kind.think()
+
+    def preparing(self, study: str) -> Future[None]:
+        """Do so in another thread, one for all who want it."""
+        with self._lock:
+            if (known := self._preparing.get(study)) is not None:
+                return known
+            future = self._preparing[study] = Future[None]()
+        threading.Thread(target=self._prepare, args=(study, future), daemon=True).start()
+        return future
+
+    def _prepare(self, study: str, future: Future[None]) -> None:
+        error: BaseException | None = None
+        try:
+            self.prepare(study)
+        except BaseException as raised:
+            error = raised
+        with self._lock:
+            del self._preparing[study]
+        if error is None:
+            future.set_result(None)
+        else:
+            future.set_exception(error)
+
+    def evict(self, studies: Iterable[str]) -> None:
+        """Forget the states of some studies, since they may not have come true."""
+        with self._lock:
+            for study in studies:
+                if (state := self._states.pop(study, None)) is not None:
+                    state.evicted = True
+
+    @staticmethod
+    def _bring_up(state: State, connection: Connection, study: str, end: int) -> None:
+        if state.seq < end:
+            state.note(read_entries(connection, study, state.seq, end))
+
+    def _remembered(self, study: str) -> State | None:
+        with self._lock:
+            if study in self._states:
+                self._states.move_to_end(study)
+            return self._states.get(study)
+
+    def _loaded(self, study: str) -> State:
+        with self._loading.setdefault(study, threading.Lock()):
+            if (state := self._remembered(study)) is None:
+                state = self._load(study)
+        self._loading.pop(study, None)
+        return state
+
+    def _load(self, study: str) -> State:
+        with self._database.reading() as connection:
+            entries = read_entries(connection, study)
+            created = next(entries, None)
+            if created is None:
+                raise NotThereError(f"There is no study '{study:.80}'.")
+            state = State(created)
+            with _without_collection():
+                state.note(entries)
+        with self._lock:
+            self._states[study] = state
+            while len(self._states) > MOST_STATES:
+                self._states.popitem(last=False)
+        return state

@@ -1,0 +1,102 @@
+"""Check an exported log of a study: that nobody has touched it, and that its verdict follows from it.
+
+A second implementation, to be read in one sitting: it shares no code with the programs that run studies, and
+needs nothing but the log, numpy, and the two pages that say why a verdict is right
+(docs/algorithms/panel.md and docs/algorithms/ballots.md). ``chain`` checks the hashes, ``log`` notes what the
+entries say, ``panel`` and ``crowd`` recompute the verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from duelmatch.verify.chain import DamagedError, Entry, checked
+from duelmatch.verify.crowd import Crowd
+from duelmatch.verify.log import NotRecomputedError, StudyLog, Verdict
+from duelmatch.verify.panel import BordaPanel, Panel
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was found in a log.
+
+    ``damage`` says what is wrong with the log; ``reason`` why no verdict was recomputed; both are None if all
+    is well. ``recorded`` is the verdict of the entry that closed the study last, None if it is open.
+    """
+
+    entries: int
+    damage: str | None = None
+    recorded: Verdict | None = None
+    found: Verdict | None = None
+    reason: str | None = None
+    positions: tuple[str, ...] = ()
+
+    @property
+    def differs(self) -> bool:
+        """Whether the log says one thing and its entries another."""
+        if self.recorded is None or self.found is None:
+            return False
+        return not self.recorded.agrees_with(self.found)
+
+
+def verify(lines: Iterable[str], receipts: Sequence[str] = ()) -> Report:
+    """Check a log, and recompute its verdict at the moment when the study was closed, or else at its end.
+
+    ``receipts`` are hashes, or how they begin, that voters or the organiser have kept.
+    """
+    entries: list[Entry] = []
+    try:
+        entries.extend(checked(lines, receipts))
+        log, recorded = read(entries)
+    except DamagedError as damage:
+        return Report(len(entries), str(damage))
+    found, reason = None, None
+    try:
+        if not log.ballots and any(entry["kind"] == "imported-old" for entry in entries):
+            raise NotRecomputedError("The study was run by a version before logs had ballots.")
+        found = verdict(log, recorded)
+    except NotRecomputedError as error:
+        reason = str(error)
+    return Report(len(entries), None, recorded, found, reason, tuple(log.positions))
+
+
+def read(entries: Sequence[Entry]) -> tuple[StudyLog, Verdict | None]:
+    """Return what counts, and the verdict recorded.
+
+    Answers that come while a study is closed count from the moment on when it is opened again.
+    """
+    phases = [place for place, entry in enumerate(entries) if entry["kind"] in ("closed", "reopened")]
+    closed = phases[-1] if phases and entries[phases[-1]]["kind"] == "closed" else None
+    log, is_closed, held = StudyLog(entries[0]), False, list[Entry]()
+    for entry in entries[1:closed]:
+        if is_closed and entry["kind"] == "answered":
+            held.append(entry)
+            continue
+        log.take(entry)
+        if entry["kind"] == "closed":
+            is_closed = True
+        elif entry["kind"] == "reopened":
+            is_closed = False
+            for answer in held:
+                log.take(answer)
+            held.clear()
+    return log, None if closed is None else log.recorded(entries[closed])
+
+
+def verdict(log: StudyLog, recorded: Verdict | None) -> Verdict:
+    """Recompute the verdict. What is certain of a panel's line-up is looked at for the one recorded."""
+    match log.settings.get("algorithm"):
+        case "panel":
+            panel = BordaPanel(log) if log.setting("criterion") == "borda" else Panel(log)
+            lineup = None if recorded is None else recorded.lineup
+            return panel.best() if lineup is None else panel.verdict(lineup)
+        case "condorcet" | "borda":
+            return Crowd(log).verdict()
+        case other:
+            raise NotRecomputedError(
+                f"The verdict of '{other}' takes its rounds, which are not recomputed here."
+            )
+
+
+__all__ = ["Report", "Verdict", "verify"]

@@ -1,0 +1,368 @@
+"""What the entries of a log say, as far as a verdict depends on it; and what they must not say.
+
+A crowd's log is refused if a voter has two ballots, or if a ballot could not have been drawn by its design:
+then the bets were not fair, whatever the hashes say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+from duelmatch.errors import DuelmatchError
+from duelmatch.verify.chain import DamagedError, Entry
+
+LISTED = 10_000
+"""Up to so many line-ups are looked at one by one."""
+
+Lineup = tuple[str, ...]
+"""A candidate for every position, in the order of the positions."""
+Pair = tuple[str, str, str]
+"""A position and two of its candidates."""
+Groups = list[list[str]]
+"""An answer: candidates in groups of equals, best first."""
+
+
+class NotRecomputedError(DuelmatchError):
+    """The verdict is beyond this program; the message says why."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A status and a line-up.
+
+    ``shortfall``: of a panel, how much the line-up can be behind another at most, per position.
+    """
+
+    status: str
+    lineup: Lineup | None
+    shortfall: float | None = None
+
+    def agrees_with(self, other: Verdict) -> bool:
+        """Whether both say the same, up to rounding."""
+        known = self.shortfall is not None and other.shortfall is not None
+        gap = abs(self.shortfall - other.shortfall) if known else 0.0  # type: ignore[operator]
+        return (self.status, self.lineup) == (other.status, other.lineup) and gap <= 1e-9
+
+
+@dataclass
+class Question:
+    """One question to one voter, and the answer; ``place`` is where it stands on a ballot."""
+
+    voter: str
+    position: str
+    candidates: tuple[str, ...]
+    ballot: int = -1
+    place: int = -1
+    answer: Groups | None = None
+
+
+@dataclass
+class Judge:
+    """A member of a panel. ``dropped``: has left, and opinions not given do not count."""
+
+    weight: int
+    conflicts: list[Any]
+    dropped: bool = False
+
+
+@dataclass(frozen=True)
+class Design:
+    """How ballots were drawn, and what the bets on them follow from."""
+
+    champion: Lineup
+    chances: dict[Pair, float]
+    advantage: dict[Pair, float]
+    variance: dict[Pair, float]
+    size: int
+    dispersion: float
+    one_position: bool
+    proof: int
+    proof_for: Lineup | None
+
+
+@dataclass
+class Ballot:
+    """What one voter was asked about, drawn at once; ``holder`` is who may answer now."""
+
+    voter: str
+    design: int
+    questions: list[tuple[str, tuple[str, ...]]]
+    holder: str | None
+    finished: bool = False
+    answered: dict[int, int] = field(default_factory=dict)
+    """By place on the ballot, the number of the question whose answer counts."""
+
+
+@dataclass(frozen=True)
+class Count:
+    """Who and what counts: all but the voters struck, with answers as they were corrected, by their place."""
+
+    struck: frozenset[str] = frozenset()
+    corrected: tuple[tuple[tuple[int, int], Any], ...] = ()
+
+
+class StudyLog:
+    """What a log says, from the entry that created the study on."""
+
+    def __init__(self, created: Entry) -> None:
+        try:
+            problem, self.settings = created["data"]["problem"], created["data"]["settings"]
+            self.candidates = [_name(one) for one in problem["candidates"]]
+            self.positions = [_name(one) for one in problem["positions"]]
+            edges = problem.get("edges") or dict.fromkeys(self.positions, self.candidates)
+            self.at = {j: [one for one in self.candidates if one in edges[j]] for j in self.positions}
+            self.judges: dict[str, Judge] = {}
+            for one in self.settings.get("voters") or ():
+                self._entered(one["id"], one.get("weight", 1), one.get("conflicts") or ())
+        except (KeyError, TypeError, AttributeError) as error:
+            raise DamagedError(f"The first entry does not create a study: {error!r}.") from None
+        self.questions: dict[int, Question] = {}
+        self.given: dict[int, Question] = {}
+        """Those that were answered, in the order of the answers."""
+        self.designs: list[Design] = []
+        self.ballots: list[Ballot] = []
+        self.has_ballot: set[str] = set()
+        self.dropped: set[str] = set()
+        self.counts = [Count()]
+        """All that there have been; the last is the present one."""
+
+    def setting(self, name: str, default: Any = None) -> Any:
+        """Return a parameter of the algorithm."""
+        parameters = self.settings.get("parameters") or {}
+        return parameters.get(name, self.settings.get(name, default))
+
+    def recorded(self, closed: Entry) -> Verdict | None:
+        """Return the verdict that an entry records."""
+        verdict = closed["data"].get("verdict")
+        if not verdict:
+            return None
+        try:
+            lineup = verdict.get("matching")
+            known = None if lineup is None else tuple(lineup[j] for j in self.positions)
+            return Verdict(verdict["status"], known, verdict.get("shortfall"))
+        except (KeyError, TypeError, AttributeError):
+            raise DamagedError(f"Entry {closed['seq']} ('closed') has no verdict of this study.") from None
+
+    def staying(self, position: str) -> list[str]:
+        """Return the candidates for a position who have not left."""
+        return [one for one in self.at[position] if one not in self.dropped]
+
+    def pairs(self) -> list[Pair]:
+        """Return all pairs, in the order in which designs list them."""
+        return [(j, one, other) for j in self.positions for one, other in combinations(self.at[j], 2)]
+
+    def pair(self, position: str, one: str, other: str) -> Pair:
+        """Return two candidates in the order of the problem."""
+        at = self.at[position]
+        return (position, one, other) if at.index(one) < at.index(other) else (position, other, one)
+
+    def lineups(self) -> list[Lineup] | None:
+        """List the line-ups of the candidates who have not left; None if they are more than LISTED."""
+        found: list[Lineup] = []
+
+        def extend(start: Lineup) -> bool:
+            if len(start) == len(self.positions):
+                found.append(start)
+                return len(found) <= LISTED
+            more = (one for one in self.staying(self.positions[len(start)]) if one not in start)
+            return all(extend((*start, one)) for one in more)
+
+        return found if extend(()) else None
+
+    def take(self, entry: Entry) -> None:
+        """Note what an entry says, and refuse what cannot have happened."""
+        kind, number = entry["kind"], entry["seq"]
+        if kind in BESIDE:
+            return
+        if kind not in NOTED:
+            raise DamagedError(f"Entry {number} is of a kind that no study writes: '{kind:.50}'.")
+        try:
+            getattr(self, f"_{kind}")(entry.get("voter"), **entry["data"])
+        except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+            what = str(error) if type(error) is ValueError else repr(error)
+            raise DamagedError(f"Entry {number} ('{kind}') does not fit those before it: {what}.") from None
+
+    # Questions and answers
+
+    def _asked(
+        self,
+        voter: str,
+        question: int,
+        position: str,
+        candidates: list[str],
+        until: Any = None,
+        ballot: int = -1,
+        place: int = -1,
+    ) -> None:
+        if question in self.questions or not set(candidates) <= set(self.staying(position)):
+            raise ValueError(
+                f"question {question} was asked before, or is not about candidates for {position}"
+            )
+        if ballot >= 0:
+            drawn = self.ballots[ballot]
+            j, of_these = drawn.questions[place]
+            if drawn.holder != voter or j != position or not set(candidates) <= set(of_these):
+                raise ValueError(f"question {question} is not on the ballot of its voter")
+        self.questions[question] = Question(voter, position, tuple(candidates), ballot, place)
+
+    def _answered(self, voter: Any, question: int, answer: Groups, coin: Any = None) -> None:
+        # a coin: the tie was tossed by a study of format 1
+        asked = self.questions[question]
+        if voter not in (None, asked.voter):
+            raise ValueError(f"question {question} was put to another voter")
+        if asked.answer is not None or sorted(name for group in answer for name in group) != sorted(
+            asked.candidates
+        ):
+            raise ValueError(f"question {question} was answered before, or this is no answer to it")
+        asked.answer = answer
+        self.given[question] = asked
+        if (
+            asked.ballot >= 0 and self.ballots[asked.ballot].holder == asked.voter
+        ):  # else it is too late to count
+            self.ballots[asked.ballot].answered[asked.place] = question
+
+    def _undone(self, voter: Any, question: int) -> None:
+        asked = self.questions[question]
+        if 0 <= asked.ballot < self.settled():
+            raise ValueError(f"the ballot of question {question} had been counted")
+        asked.answer = None
+        self.given.pop(question, None)
+        if asked.ballot >= 0 and self.ballots[asked.ballot].answered.pop(asked.place, None) is not None:
+            self.ballots[asked.ballot].holder, self.ballots[asked.ballot].finished = asked.voter, False
+
+    def _corrected(self, voter: Any, question: int, answer: Groups | None, clerical: bool = False) -> None:
+        asked, now = self.questions[question], self.counts[-1]
+        if asked.ballot < 0:
+            asked.answer = answer
+        elif self.ballots[asked.ballot].answered.get(asked.place) == question and (
+            clerical or answer is None
+        ):
+            corrected = {**dict(now.corrected), (asked.ballot, asked.place): answer}
+            self._count(Count(now.struck, tuple(sorted(corrected.items(), key=lambda item: item[0]))))
+
+    # Who counts, and who stands
+
+    def _struck(self, voter: str) -> None:
+        self._count(Count(self.counts[-1].struck | {voter}, self.counts[-1].corrected))
+
+    def _reinstated(self, voter: str) -> None:
+        self._count(Count(self.counts[-1].struck - {voter}, self.counts[-1].corrected))
+
+    def _count(self, count: Count) -> None:
+        self.counts = [one for one in self.counts if one != count] + [count]
+
+    def _dropped(self, voter: Any, candidate: str) -> None:
+        self.dropped.add(candidate)
+
+    def _added(self, voter: Any, candidate: str, positions: list[str]) -> None:
+        if candidate in self.candidates and candidate not in self.dropped:
+            raise ValueError(f"'{candidate}' was a candidate already")
+        self.dropped.discard(candidate)
+        self.at = {j: [one for one in at if one != candidate] for j, at in self.at.items()}
+        self.candidates = [*(one for one in self.candidates if one != candidate), candidate]
+        for position in positions:
+            self.at[position].append(candidate)
+
+    def _entered(self, voter: str, weight: int = 1, conflicts: Sequence[Any] = ()) -> None:
+        if voter in self.judges:
+            raise ValueError(f"voter {voter} was on the panel already")
+        self.judges[voter] = Judge(weight, list(conflicts))
+
+    def _conflict(self, voter: str, candidates: list[Any]) -> None:
+        self.judges[voter].conflicts.extend(candidates)
+
+    def _left(self, voter: str, open_answers: str) -> None:
+        self.judges[voter].dropped = open_answers == "dropped"
+
+    def _returned(self, voter: str) -> None:
+        self.judges[voter].dropped = False
+
+    # Designs and ballots
+
+    def _designed(
+        self, voter: Any, design: int, champion: dict[str, str], chances: list[float], **rest: Any
+    ) -> None:
+        pairs, at_positions, proof_for = self.pairs(), rest["position_chances"], rest["proof_for"]
+        if design != len(self.designs) or not all(0 <= chance <= 1 + 1e-9 for chance in chances):
+            raise ValueError("it is not the next design, or one of its chances is not between 0 and 1")
+        self.designs.append(
+            Design(
+                tuple(champion[j] for j in self.positions),
+                dict(zip(pairs, chances, strict=True)),
+                dict(zip(pairs, rest["advantage"], strict=True)),
+                dict(zip(pairs, rest["variance"], strict=True)),
+                rest["size"],
+                rest["dispersion"],
+                at_positions is not None and sum(at_positions) < 1.5,
+                rest["proof"],
+                None if proof_for is None else tuple(proof_for[j] for j in self.positions),
+            )
+        )
+
+    def _opened(
+        self, voter: str, ballot: int, design: int, questions: list[Any], deadline: Any = None
+    ) -> None:
+        if ballot != len(self.ballots) or not 0 <= design < len(self.designs):
+            raise ValueError("it is not the next ballot, or its design comes later")
+        asked = [(one["position"], tuple(one["candidates"])) for one in questions]
+        self._check_drawn(self.designs[design], asked)
+        self._takes_part(voter)
+        self.ballots.append(Ballot(voter, design, asked, voter))
+
+    def _check_drawn(self, design: Design, asked: list[tuple[str, tuple[str, ...]]]) -> None:
+        """Refuse what had no chance, and more than ``size`` pairs: the bets are limited with that in view.
+
+        A ranking may have pairs without a chance, if they tell nothing: those without the champion.
+        """
+        pairs = [self.pair(j, *two) for j, candidates in asked for two in combinations(candidates, 2)]
+        drawn = {pair for pair in pairs if design.chances[pair] > 0}
+        if len(set(pairs)) < len(pairs) or len(drawn) > design.size:
+            raise ValueError("the ballot has a pair twice, or more than its design allows")
+        for j, candidates in asked:
+            if not all(any(pair[0] == j and one in pair[1:] for pair in drawn) for one in candidates):
+                raise ValueError(f"'{' or '.join(candidates)}' at {j} had no chance to be on the ballot")
+
+    def _passed(self, voter: str, ballot: int, deadline: Any = None) -> None:
+        self._takes_part(voter)
+        if self.ballots[ballot].holder is not None or self.ballots[ballot].finished:
+            raise ValueError(f"ballot {ballot} was another voter's")
+        self.ballots[ballot].holder = voter
+
+    def _takes_part(self, voter: str) -> None:
+        if voter in self.has_ballot:
+            raise ValueError(f"voter {voter} has two ballots, which are then not independent")
+        self.has_ballot.add(voter)
+
+    def _expired(self, voter: Any, ballot: int) -> None:
+        self.ballots[ballot].holder = None
+
+    def _finished(self, voter: Any, ballot: int) -> None:
+        self.ballots[ballot].holder, self.ballots[ballot].finished = None, True
+
+    def settled(self) -> int:
+        """Return how many ballots count: all before the first one opened that is not finished."""
+        unfinished = (number for number, ballot in enumerate(self.ballots) if not ballot.finished)
+        return next(unfinished, len(self.ballots))
+
+
+NOTED = (
+    "asked", "answered", "undone", "corrected", "struck", "reinstated", "dropped", "added", "entered",
+    "conflict", "left", "returned", "designed", "opened", "passed", "expired", "finished",
+)  # fmt: skip
+BESIDE = (
+    "skipped", "released", "joined", "backed", "paused", "resumed", "closed", "reopened", "renamed",
+    "detailed", "imported-old",
+)  # fmt: skip
+"""Kinds of entries that no verdict depends on."""
+
+
+def places(answer: Groups) -> dict[str, int]:
+    """Return the place of every candidate in an answer."""
+    return {one: place for place, group in enumerate(answer) for one in group}
+
+
+def _name(one: Any) -> str:
+    return str(one["name"] if isinstance(one, dict) else one)

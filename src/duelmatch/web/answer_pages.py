@@ -1,0 +1,89 @@
+"""The answers as an organiser goes through them: a page at a time, the latest first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from duelmatch.studies import GivenAnswer, Study
+from duelmatch.web.names import Named, Names
+
+PER_PAGE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRow:
+    """An answer in words."""
+
+    given: GivenAnswer
+    time: str
+    voter: str
+    position: Named
+    said: str
+    reversed: list[list[str]] | None
+    """The other answer to a question about two, to offer as a correction; None for rankings and draws."""
+    uncounted: str
+    """Why it does not count, if it does not."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPage:
+    """A page of answers, and where the next one begins."""
+
+    voter: str | None
+    voter_id: str | None
+    rows: list[AnswerRow]
+    older: int | None
+
+    @classmethod
+    def of(cls, study: Study, before: int, voter: str | None) -> AnswerPage:
+        """Look at the answers before an entry of the log."""
+        found = study.answers(before, voter, PER_PAGE + 1)
+        shown = found[:PER_PAGE]
+        voters = study.voters()
+        people = {person.id: voter_name(person.id, person.name) for person in voters}
+        struck = {person.id for person in voters if person.struck}
+        names, status = Names.of(study.problem), study.status()
+        rows = [
+            AnswerRow(
+                given,
+                f"{datetime.fromtimestamp(given.at, UTC):%-d %B, %H:%M} UTC",
+                people[given.voter],
+                names.positions[given.position],
+                said(given, names),
+                [list(group) for group in given.answer[::-1]]
+                if len(given.answer) == 2 == len(given.candidates)
+                else None,
+                _why_not(given, struck, status.dropped),
+            )
+            for given in shown
+        ]
+        called = None if voter is None else people.get(voter, voter)
+        return cls(called, voter, rows, shown[-1].entry if len(found) > PER_PAGE else None)
+
+
+def voter_name(voter: str, name: str | None) -> str:
+    """Return what a voter is called: the name, or the beginning of the id."""
+    return name or f"Voter {voter[:6]}"
+
+
+def said(given: GivenAnswer, names: Names) -> str:
+    """Write an answer down: one over another, no difference, or a ranking."""
+    groups = [[str(names.candidates[name]) for name in group] for group in given.answer]
+    if len(groups) == 1:
+        return f"no difference between {' and '.join(groups[0])}"
+    if len(given.candidates) == 2:
+        return f"{groups[0][0]} over {groups[1][0]}"
+    return " > ".join(" = ".join(group) for group in groups)
+
+
+def _why_not(given: GivenAnswer, struck: set[str], dropped: tuple[str, ...]) -> str:
+    if given.counts:
+        return ""
+    if given.struck:
+        return "struck out"
+    if given.voter in struck:
+        return "the voter's answers do not count"
+    if any(name in dropped for name in given.candidates):
+        return "about a candidate who withdrew"
+    return "came after closing"

@@ -1,0 +1,286 @@
+"""The operations of organisers. The log names the link by which each of them was done."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
+
+from duelmatch.problem import Problem
+from duelmatch.studies import (
+    LARGEST_NUMBER,
+    NewVoter,
+    Store,
+    Study,
+    export_answers,
+    export_log,
+    export_table,
+)
+from duelmatch.web import models
+from duelmatch.web.access import GetStore, GetStudy, OrganiserLink, organiser_link
+from duelmatch.web.links import link_of, qr_code
+from duelmatch.web.problems import documented
+
+MOST_ANSWERS_LISTED = 1000
+"""In one response."""
+
+router = APIRouter(
+    prefix="/studies/{study}",
+    tags=["organiser"],
+    responses=documented(401, 404),
+    dependencies=[Depends(organiser_link)],
+)
+
+Number = Annotated[int, Path(ge=1, le=LARGEST_NUMBER)]
+VoterId = Annotated[str, Path(pattern="^[0-9a-f]{16}$", description="The id of the voter.")]
+
+EXPORTS = {
+    "log": (export_log, "application/x-ndjson", "jsonl"),
+    "csv": (export_answers, "text/csv", "csv"),
+    "table": (export_table, "text/csv", "csv"),
+}
+
+
+# Where it stands.
+
+
+@router.get("/result")
+def result(study: GetStudy) -> models.Outcome:
+    """Say who should fill what, and how sure that is."""
+    return models.Outcome.of_status(study.status())
+
+
+@router.get("/voters")
+def voters(study: GetStudy) -> list[models.Voter]:
+    """List the voters."""
+    return [models.Voter.model_validate(voter, from_attributes=True) for voter in study.voters()]
+
+
+@router.get("/answers")
+def answers(
+    study: GetStudy,
+    before: Annotated[int, Query(ge=1, le=LARGEST_NUMBER)] = LARGEST_NUMBER,
+    voter: Annotated[str | None, Query(pattern="^[0-9a-f]{16}$")] = None,
+    limit: Annotated[int, Query(ge=1, le=MOST_ANSWERS_LISTED)] = 50,
+) -> list[models.GivenAnswer]:
+    """List the latest answers, of all voters or of one, that came before an entry of the log."""
+    return [models.GivenAnswer.of_study(given) for given in study.answers(before, voter, limit)]
+
+
+@router.get(
+    "/export",
+    response_class=Response,
+    responses={
+        200: {
+            "content": {"application/x-ndjson": {}, "text/csv": {}},
+            "description": "The log, or the answers",
+        }
+    },
+)
+def export(
+    study: GetStudy,
+    layout: Annotated[Literal["log", "csv", "table"], Query(alias="format")] = "log",
+    people: bool = False,
+) -> Response:
+    """Return the log for `duelmatch verify`, or the answers as CSV; names of voters only if asked for.
+
+    `csv` has the answers that count, as `duelmatch estimate` reads them; `table` has all of them, with times.
+    """
+    write, media_type, suffix = EXPORTS[layout]
+    name = re.sub("[^A-Za-z0-9]+", "-", study.name).strip("-")[:60] or "study"
+    disposition = {"Content-Disposition": f'attachment; filename="{name}.{suffix}"'}
+    return Response(write(study, people), media_type=media_type, headers=disposition)
+
+
+# Voters and links.
+
+
+@router.post("/voters", status_code=201, responses=documented(409))
+def invite(study: GetStudy, by: OrganiserLink, new: models.NewVoter) -> models.Invited:
+    """Add a voter; the token of their link is in the response and nowhere else."""
+    voter = study.add_voter(new.name, new.weight, new.conflicts, by=by)
+    return models.Invited(voter=voter, name=new.name, token=study.new_link("voter", voter))
+
+
+@router.post("/voters/{voter}/strike", status_code=204)
+def strike_voter(study: GetStudy, by: OrganiserLink, voter: VoterId) -> None:
+    """Let no answer of a voter count, and ask them nothing more."""
+    study.strike(voter, by=by)
+
+
+@router.post("/voters/{voter}/reinstate", status_code=204)
+def reinstate(study: GetStudy, by: OrganiserLink, voter: VoterId) -> None:
+    """Let the answers of a voter count again."""
+    study.reinstate(voter, by=by)
+
+
+@router.post("/voters/{voter}/leave", status_code=204, responses=documented(409))
+def leave(study: GetStudy, by: OrganiserLink, voter: VoterId, how: models.Leave) -> None:
+    """Ask a voter nothing more; what they have said still counts."""
+    study.leave(voter, how.open_answers, by=by)
+
+
+@router.post("/voters/{voter}/return", status_code=204, responses=documented(409))
+def come_back(study: GetStudy, by: OrganiserLink, voter: VoterId) -> None:
+    """Ask a voter again who had left."""
+    study.come_back(voter, by=by)
+
+
+@router.post("/voters/{voter}/conflicts", status_code=204, responses=documented(409))
+def conflict(study: GetStudy, by: OrganiserLink, voter: VoterId, about: models.Conflicts) -> None:
+    """Let a judge not judge some candidates any more; what they said about them does not count."""
+    study.conflict(voter, about.candidates, by=by)
+
+
+@router.post("/voters/{voter}/rename", status_code=204, responses=documented(409))
+def rename_voter(study: GetStudy, voter: VoterId, new: models.NewName) -> None:
+    """Give a voter another name. Names are not in the log."""
+    study.rename_voter(voter, new.name)
+
+
+@router.post("/voters/{voter}/forget-name", status_code=204)
+def forget_voter_name(study: GetStudy, voter: VoterId) -> None:
+    """Delete the name of a voter; their answers stay."""
+    study.forget_voter_name(voter)
+
+
+@router.post("/voters/{voter}/link", status_code=201)
+def voter_link(study: GetStudy, voter: VoterId) -> models.Token:
+    """Make another link for a voter who lost the first."""
+    return models.Token(token=study.new_link("voter", voter))
+
+
+@router.post("/open-link", status_code=201)
+def open_link(study: GetStudy) -> models.Token:
+    """Make a link by which anybody can become a voter, as often as they can pretend to be somebody new."""
+    return models.Token(token=study.new_link("open"))
+
+
+@router.post("/organiser-link", status_code=201)
+def another_organiser_link(study: GetStudy) -> models.Token:
+    """Make another link for organisers."""
+    return models.Token(token=study.new_link("organiser"))
+
+
+@router.get("/links")
+def links(study: GetStudy) -> list[models.Link]:
+    """List the links, without their secrets."""
+    return [models.Link.model_validate(link, from_attributes=True) for link in study.links()]
+
+
+@router.post("/links/{link}/revoke", status_code=204, responses=documented(409))
+def revoke(study: GetStudy, link: Annotated[str, Path(max_length=40)]) -> None:
+    """Make a link useless from now on, and the cookies made of it."""
+    study.revoke(link, keep_one=True)
+
+
+@router.post(
+    "/qr",
+    response_class=Response,
+    responses={200: {"content": {"image/svg+xml": {}}, "description": "A picture to point a phone at"}},
+)
+def qr(study: GetStudy, store: GetStore, request: Request, of: models.Token) -> Response:
+    """Draw a link of this study as a QR code."""
+    access = store.access(of.token)
+    if access is None or access.study != study.id:
+        raise HTTPException(404, "There is no such link in this study.")
+    return Response(qr_code(link_of(request, of.token)), media_type="image/svg+xml")
+
+
+# Answers and candidates.
+
+
+@router.post("/questions/{number}/correct", status_code=204, responses=documented(409))
+def correct(study: GetStudy, by: OrganiserLink, number: Number, meant: models.Correction) -> None:
+    """Change an answer to what was meant; a struck one counts again then."""
+    said = meant.said
+    if said is None:
+        said = [tuple(_candidates_of(study, number))]
+    study.correct(number, said, meant.clerical, by=by)
+
+
+@router.post("/questions/{number}/strike", status_code=204, responses=documented(409))
+def strike_answer(study: GetStudy, by: OrganiserLink, number: Number) -> None:
+    """Let a single answer not count."""
+    study.correct(number, None, by=by)
+
+
+def _candidates_of(study: Study, number: int) -> list[str]:
+    given = study.answer_of(number)
+    if given is None:
+        raise HTTPException(409, f"Question {number} has no answer to correct.")
+    return [name for group in given.answer for name in group]
+
+
+@router.post("/drop", status_code=204)
+def drop(study: GetStudy, by: OrganiserLink, gone: models.Candidate) -> None:
+    """Take out a candidate who withdrew."""
+    study.drop(gone.candidate, by=by)
+
+
+@router.post("/add", status_code=204, responses=documented(409))
+def add(study: GetStudy, by: OrganiserLink, new: models.NewCandidate) -> None:
+    """Take in a late candidate."""
+    details = {name: text for name, text in new.details.given.items() if text is not None}
+    study.add(new.candidate, new.positions, details, by=by)
+
+
+@router.post("/edit", status_code=204)
+def edit(study: GetStudy, by: OrganiserLink, changed: models.Edit) -> None:
+    """Change the study's name, and titles, texts, pictures and links of candidates and positions."""
+    if changed.candidates or changed.positions:
+        study.edit(
+            {name: details.given for name, details in changed.candidates.items()},
+            {name: details.given for name, details in changed.positions.items()},
+            by=by,
+        )
+    if changed.name is not None:
+        study.rename(changed.name, by=by)
+
+
+# The study.
+
+
+@router.post("/phase/{action}", status_code=204, responses=documented(409))
+def change_phase(
+    study: GetStudy, by: OrganiserLink, action: Literal["pause", "resume", "close", "reopen"]
+) -> None:
+    """Pause, resume, close or reopen the study."""
+    {"pause": study.pause, "resume": study.resume, "close": study.close, "reopen": study.reopen}[action](
+        by=by
+    )
+
+
+@router.post("/duplicate", status_code=201)
+def duplicate(study: GetStudy, store: GetStore, new: models.NewName) -> models.Created:
+    """Create another study of the same candidates, positions and judges, without the answers."""
+    dropped = study.status().dropped
+    judges = [
+        NewVoter(voter.name, voter.weight, [name for name in voter.conflicts if name not in dropped])
+        for voter in study.voters()
+        if study.settings.kind == "panel" and not voter.struck and not voter.left
+    ]
+    problem = without(study.problem, dropped)
+    return created(store, store.create(problem, replace(study.settings, seed=None), new.name, judges))
+
+
+def created(store: Store, study: Study) -> models.Created:
+    """Return a new study with its links."""
+    invited = [
+        models.Invited(voter=voter.id, name=voter.name, token=study.new_link("voter", voter.id))
+        for voter in study.voters()
+    ]
+    return models.Created(study=study.id, organiser_token=study.new_link("organiser"), voters=invited)
+
+
+def without(problem: Problem, dropped: tuple[str, ...]) -> Problem:
+    """Return a problem without some candidates."""
+    return Problem(
+        tuple(name for name in problem.candidates if name not in dropped),
+        problem.positions,
+        tuple(edge for edge in problem.edges if edge[0] not in dropped),
+        {name: details for name, details in problem.candidate_details.items() if name not in dropped},
+        problem.position_details,
+    )

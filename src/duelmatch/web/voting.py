@@ -1,0 +1,229 @@
+"""The operations of voters.
+
+Two of them, the next question and its answer, make up a vote and nearly all requests there are. They have
+routes of their own kind: no worker thread and no dependencies, just one await until the transaction that
+serves many voters at once is on disk. Everything else about them is as for the others: the same refusals, and
+a place in the OpenAPI description.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
+
+from fastapi import APIRouter, Depends, HTTPException, Path, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from pydantic import BaseModel, ValidationError
+from starlette.concurrency import run_in_threadpool
+
+from duelmatch.errors import NotAllowedError
+from duelmatch.files.problems import tree_of
+from duelmatch.studies import LARGEST_NUMBER, Access, Feed, Store, Study
+from duelmatch.web import models
+from duelmatch.web.access import (
+    ONLY_VOTERS,
+    ROLES,
+    STUDY_ID,
+    CallingVoter,
+    GetAccess,
+    GetStudy,
+    access_of,
+    bearer_token,
+    require_open_link,
+)
+from duelmatch.web.cookies import forget, remember, remembered
+from duelmatch.web.loop_bridge import LoopBridge
+from duelmatch.web.problems import documented
+
+Returned = TypeVar("Returned")
+Body = TypeVar("Body", bound=BaseModel)
+
+router = APIRouter(prefix="/studies/{study}", tags=["voter"], responses=documented(401, 404))
+
+Number = Annotated[int, Path(ge=1, le=LARGEST_NUMBER)]
+
+_STUDY = {
+    "name": "study",
+    "in": "path",
+    "required": True,
+    "description": "The id of the study.",
+    "schema": {"type": "string", "pattern": STUDY_ID},
+}
+_NUMBER = {
+    "name": "number",
+    "in": "path",
+    "required": True,
+    "schema": {"type": "integer", "minimum": 1, "maximum": LARGEST_NUMBER},
+}
+
+
+async def next_question(request: Request) -> Response:
+    """Return my open question, or the next one; asked again, it is the same."""
+    asked = await _as_voter(request, lambda feed, voter: feed.ask(voter))
+    return _sent(models.Question.of_study(asked))
+
+
+async def answer(request: Request) -> Response:
+    """Answer a question of mine; when this returns, the answer is on disk. Sent twice, it counts once."""
+    number = _number(request.path_params["number"])
+    said = (await _body(request, models.Answer)).said
+    kept = await _as_voter(request, lambda feed, voter: feed.tell(voter, number, said))
+    return _sent(models.Receipt.of_study(kept))
+
+
+def direct_routes(prefix: str, responses: dict[int | str, dict[str, Any]]) -> list[APIRoute]:
+    """Return the two as FastAPI describes them. They are served by plain routes, before all others."""
+    schema = {"$ref": "#/components/schemas/Answer"}
+    body = {"content": {"application/json": {"schema": schema}}, "required": True}
+    secured: dict[str, Any] = {"security": [{"HTTPBearer": []}]}
+    return [
+        APIRoute(
+            f"{prefix}/studies/{{study}}/question",
+            next_question,
+            methods=["POST"],
+            tags=["voter"],
+            response_model=models.Question,
+            responses={**responses, **documented(401, 404)},
+            openapi_extra={"parameters": [_STUDY], **secured},
+        ),
+        APIRoute(
+            f"{prefix}/studies/{{study}}/questions/{{number}}/answer",
+            answer,
+            methods=["POST"],
+            tags=["voter"],
+            response_model=models.Receipt,
+            responses={**responses, **documented(401, 404, 409)},
+            openapi_extra={"parameters": [_STUDY, _NUMBER], "requestBody": body, **secured},
+        ),
+    ]
+
+
+async def _as_voter(request: Request, work: Callable[[Feed, str], Returned]) -> Returned:
+    """Do some work for the calling voter, in the transaction that also looks the token up."""
+    store: Store = request.app.state.store
+    study_id = request.path_params["study"]
+    token = bearer_token(request) or remembered(request, study_id, "voter")
+    study = store.known(study_id)
+    if study is None or token is None:  # the first request, or one that will be refused
+        study = await run_in_threadpool(_found, request, store, study_id)
+
+    def work_of_voter(feed: Feed, access: Access) -> tuple[Returned] | None:
+        return None if access.voter is None else (work(feed, access.voter),)
+
+    try:
+        done = await _bridge(request).awaitable(study.submit_as(token or "", work_of_voter))
+    except NotAllowedError:
+        await run_in_threadpool(access_of, request, store, study_id)  # refuses if it was for the token
+        raise
+    if done is None:
+        raise HTTPException(403, ONLY_VOTERS)
+    return done[0]
+
+
+def _found(request: Request, store: Store, study_id: str) -> Study:
+    """Return the study of which a voter is calling, and refuse everybody else."""
+    if "voter" not in access_of(request, store, study_id):
+        raise HTTPException(403, ONLY_VOTERS)
+    return store.study(study_id)
+
+
+def _bridge(request: Request) -> LoopBridge:
+    """Return what brings results to this event loop."""
+    state = request.app.state
+    if state.bridge is None or state.bridge.loop is not asyncio.get_running_loop():
+        state.bridge = LoopBridge()
+    bridge: LoopBridge = state.bridge
+    return bridge
+
+
+def _number(text: str) -> int:
+    """Return the number of a question as a path has it."""
+    if not re.fullmatch("[0-9]{1,10}", text) or not 1 <= int(text) <= LARGEST_NUMBER:
+        raise HTTPException(422, f"number: A whole number from 1 to {LARGEST_NUMBER} is needed.")
+    return int(text)
+
+
+async def _body(request: Request, model: type[Body]) -> Body:
+    """Read the body of a request."""
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        raise HTTPException(422, "The body must be JSON, with the content type application/json.")
+    try:
+        return model.model_validate_json(await request.body())
+    except ValidationError as error:
+        raise RequestValidationError(error.errors()) from None
+
+
+def _sent(content: BaseModel) -> Response:
+    return Response(content.model_dump_json(), media_type="application/json")
+
+
+@router.post("/questions/{number}/skip", status_code=204, responses=documented(409))
+def skip(study: GetStudy, voter: CallingVoter, access: GetAccess, number: Number, why: models.Skip) -> None:
+    """Pass on a question of mine."""
+    study.skip(voter, number, why.reason, by=access["voter"].link)
+
+
+@router.post("/undo", responses=documented(409))
+def undo(
+    study: GetStudy, voter: CallingVoter, access: GetAccess, last: models.Undo | None = None
+) -> models.Question:
+    """Take my last answer back; its question is open again. If its number is sent, nothing happens twice."""
+    number = last.number if last else None
+    return models.Question.of_study(study.undo(voter, number, by=access["voter"].link))
+
+
+@router.get("/me")
+def me(study: GetStudy, voter: CallingVoter) -> models.Me:
+    """Say how many of my answers there are."""
+    return models.Me(voter=voter, answers=study.answers_by(voter), last=study.last_answered(voter))
+
+
+@router.get("/receipts/{number}", responses=documented(409))
+def receipt(study: GetStudy, voter: CallingVoter, number: Number) -> models.Receipt:
+    """Return the receipt of an answer of mine once more."""
+    kept = study.answer_of(number)
+    if kept is None or number not in {given.question for given in study.answers(voter=voter, limit=None)}:
+        raise HTTPException(404, f"You have not answered question {number}.")
+    return models.Receipt.of_study(kept)
+
+
+@router.post(
+    "/join",
+    status_code=201,
+    dependencies=[Depends(require_open_link)],
+    responses={200: {"model": models.Invited, "description": "This browser has joined before"}},
+)
+def join(study: GetStudy, access: GetAccess, request: Request, response: Response) -> models.Invited:
+    """Become a voter by an open link; a browser remembers it, and is the same voter if it joins again."""
+    known = remembered(request, study.id, "voter")
+    if known and "voter" in access and access["voter"].voter is not None:
+        response.status_code = 200
+        return models.Invited(voter=access["voter"].voter, token=known)
+    voter, token = study.join()
+    if "authorization" not in request.headers:
+        remember(response, request, study.id, "voter", token)
+    return models.Invited(voter=voter, token=token)
+
+
+@router.get("", tags=["organiser"])
+def about(study: GetStudy) -> models.About:
+    """Say what the study is about, and how questions may be answered."""
+    settings = study.settings
+    tree = tree_of(study.problem)
+    return models.About(name=study.name, problem=tree, ties=settings.ties, skips=settings.skips)
+
+
+@router.get("/progress", tags=["organiser"])
+def progress(study: GetStudy) -> models.Progress:
+    """Say how far the study has come."""
+    return models.Progress.of_status(study.status())
+
+
+@router.post("/forget", status_code=204, tags=["organiser"])
+def forget_links(study: GetStudy, request: Request, response: Response) -> None:
+    """Let this browser forget its links to the study; the links themselves still work."""
+    for role in ROLES:
+        forget(response, request, study.id, role)

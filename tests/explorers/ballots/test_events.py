@@ -1,0 +1,203 @@
+"""A log is all there is to a study: whoever notes its events is in the same state, and asks the same."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+
+import numpy as np
+import pytest
+
+import duelmatch as dm
+from duelmatch.errors import DuelError, DuelmatchError
+from duelmatch.explorers.ballots import conclusions
+from duelmatch.explorers.ballots.events import KINDS
+from duelmatch.explorers.ballots.explorer import BallotExplorer
+
+WIDE = dm.Problem.complete(["a", "b", "c", "d", "e"], ["s", "t"])
+SETTINGS = {
+    "condorcet": {"criterion": "condorcet", "size": 4},
+    "no winner assumed": {"criterion": "condorcet", "size": 4, "assume_winner": False},
+    "borda": {"criterion": "borda", "size": 3},
+    "epsilon": {"criterion": "borda", "size": 5, "epsilon": 0.1},
+    "any silence": {"criterion": "condorcet", "size": 4, "silence": "any"},
+    "last count": {"criterion": "borda", "size": 4, "counting": "last"},
+    "rankings": {"criterion": "borda", "size": 6, "question_size": 3},
+}
+
+
+class Mess:
+    """Voters and an organiser who do whatever can be done, at random, with a clock that goes on."""
+
+    def __init__(self, run: BallotExplorer, seed: int) -> None:
+        self.run = run
+        self.rng = np.random.default_rng(seed)
+        self.now = 0.0
+        self.voters = [f"v{number}" for number in range(40)]
+        self.told: list[object] = []
+        self.late = ["x", "y"]
+
+    def somebody(self) -> str:
+        return str(self.rng.choice(self.voters))
+
+    def step(self) -> None:
+        self.now += float(self.rng.exponential())
+        chances = {"ask": 30, "tell": 60, "skip": 4, "release": 4, "undo": 6, "expire": 3, "strike": 1.5}
+        chances |= {"reinstate": 1, "correct": 1.5, "strike_answer": 1, "nameless": 2, "stand": 0.3}
+        names = list(chances)
+        weights = np.array([chances[name] for name in names])
+        with suppress(DuelmatchError):
+            getattr(self, str(self.rng.choice(names, p=weights / weights.sum())))()
+
+    def ask(self) -> None:
+        self.run.ask(int(self.rng.integers(1, 4)), voter=self.somebody(), now=self.now)
+
+    def nameless(self) -> None:
+        self.run.ask(1, now=self.now)
+
+    def open(self):
+        questions = self.run.open_questions
+        if not questions:
+            raise DuelError("nothing is open")
+        return questions[int(self.rng.integers(len(questions)))]
+
+    def answered(self):
+        if not self.told:
+            raise DuelError("nothing was told")
+        return self.told[int(self.rng.integers(len(self.told)))]
+
+    def answer(self, question):
+        names = sorted(question.candidates, key=lambda name: (self.rng.random() < 0.4, name))
+        return [tuple(names)] if self.rng.random() < 0.1 else names
+
+    def tell(self) -> None:
+        question = self.open()
+        self.run.tell(question, self.answer(question), now=self.now)
+        self.told.append(question)
+
+    def skip(self) -> None:
+        self.run.skip(self.open(), "cannot say", now=self.now)
+
+    def release(self) -> None:
+        self.run.release(self.open())
+
+    def undo(self) -> None:
+        self.run.undo(self.answered(), now=self.now)
+
+    def expire(self) -> None:
+        self.run.expire(self.somebody())
+
+    def strike(self) -> None:
+        self.run.strike(self.somebody())
+
+    def reinstate(self) -> None:
+        self.run.reinstate(self.somebody())
+
+    def correct(self) -> None:
+        question = self.answered()
+        self.run.correct(question, self.answer(question), clerical=bool(self.rng.integers(2)))
+
+    def strike_answer(self) -> None:
+        self.run.strike_answer(self.answered())
+
+    def stand(self) -> None:
+        if self.rng.integers(2) and self.late:
+            self.run.add(self.late.pop(), ["t"])
+        else:
+            self.run.drop(str(self.rng.choice(["a", "d"])))
+
+
+def messy(seed: int, steps: int = 350, **settings):
+    """A run with everything in it, and its events after a journey through JSON."""
+    events: list[str] = []
+    run = BallotExplorer(WIDE, delta=0.2, seed=seed, lease=60.0, **settings)
+    run.record = lambda event: events.append(json.dumps(event))
+    mess = Mess(run, seed)
+    for _ in range(steps):
+        mess.step()
+    return run, [json.loads(event) for event in events], mess.now
+
+
+def restored(events, seed, **settings):
+    run = BallotExplorer(WIDE, delta=0.2, seed=seed, lease=60.0, **settings)
+    for event in events:
+        run.note(event)
+    return run
+
+
+@pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
+@pytest.mark.parametrize("seed", range(4))
+def test_a_fresh_explorer_fed_with_the_events_goes_on_in_the_same_way(seed, settings):
+    run, events, now = messy(seed, **settings)
+    again = restored(events, seed, **settings)
+    assert again.progress == run.progress
+    assert again.result == run.result
+    assert again.open_questions == run.open_questions
+    assert list(again.given()) == list(run.given())
+    for voter in ("v1", "v2", "new 1", "new 2", None):
+        assert again.ask(3, voter=voter, now=now) == run.ask(3, voter=voter, now=now)
+
+
+@pytest.mark.parametrize("criterion", ["condorcet", "borda"])
+def test_with_tables_too(monkeypatch, criterion):
+    monkeypatch.setattr(conclusions, "MOST_LISTED", 5)
+    for seed in range(3):
+        run, events, now = messy(seed, criterion=criterion, size=4)
+        again = restored(events, seed, criterion=criterion, size=4)
+        assert again.progress == run.progress
+        assert again.ask(3, voter="new", now=now) == run.ask(3, voter="new", now=now)
+
+
+def test_messy_runs_have_every_kind_of_event_in_them():
+    seen: dict[str, int] = {}
+    for number, settings in enumerate(SETTINGS.values()):
+        for event in messy(number, **settings)[1]:
+            seen[event["kind"]] = seen.get(event["kind"], 0) + 1
+    assert set(seen) == set(KINDS)
+
+
+def test_events_have_names_and_the_evidence_of_one_look_is_that_of_many():
+    run, events, _ = messy(1, **SETTINGS["borda"])
+    looked = BallotExplorer(WIDE, delta=0.2, seed=1, lease=60.0, **SETTINGS["borda"])
+    for event in events:
+        looked.note(event)
+        looked.progress  # noqa: B018  settle now, not later
+    assert len(looked.conclusions.evidence) == len(run.conclusions.evidence) > 1
+    for one, other in zip(looked.conclusions.evidence, run.conclusions.evidence, strict=True):
+        np.testing.assert_array_equal(one.peak, other.peak)
+    design = next(event for event in events if event["kind"] == "designed")
+    assert set(design["champion"]) == {"s", "t"}
+    assert len(design["chances"]) == WIDE.graph.pairs
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"kind": "elected"},
+        {},
+        {"kind": "answered", "question": 99, "answer": [["a"], ["b"]]},
+        {"kind": "opened", "ballot": 7, "voter": "v", "design": 0, "questions": [], "deadline": None},
+        {"kind": "finished", "ballot": 0},
+        {"kind": "asked", "question": 1},
+    ],
+)
+def test_what_is_no_event_of_this_study_is_refused(event):
+    with pytest.raises(DuelError):
+        BallotExplorer(WIDE, seed=1).note(event)
+
+
+def test_a_late_answer_is_for_the_standings_and_a_skipped_question_goes_to_an_heir():
+    run = BallotExplorer(WIDE, seed=1, size=3, lease=10)
+    first, second, third = run.ask(3, voter="eve", now=0)
+    run.tell(first, first.first, now=1)
+    run.skip(second, now=2)
+    inherited = run.ask(9, voter="ned", now=10)
+    assert [set(q.candidates) for q in inherited] == [set(q.candidates) for q in (second, third)]
+    run.tell(third, third.first, now=11)
+    assert dict(run.given())[third] == [[third.first], [third.second]]
+    assert np.isnan(run.state.returned[0].value).sum() == 2
+    run.expire(now=19)
+    assert run.ask(9, voter="ned", now=19) == inherited
+    run.tell(inherited[0], None, now=20)  # the heir has a lease too
+    assert run.state.waiting == [0]
+    assert np.isnan(run.state.returned[0].value).sum() == 2

@@ -1,0 +1,64 @@
+"""Logs of explorers as a study would export them: their events as entries of a chain."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from random import Random
+from typing import Any
+
+import duelmatch as dm
+from duelmatch.files.problems import tree_of
+
+Event = Mapping[str, Any]
+
+
+def log_of(
+    problem: dm.Problem,
+    settings: Mapping[str, Any],
+    events: Iterable[Event],
+    result: Any = None,
+) -> list[str]:
+    """Return the lines of an export; with a ``result`` the study is closed at the end."""
+    entries: list[dict[str, Any]] = [
+        {"kind": "created", "data": {"problem": tree_of(problem), "settings": dict(settings), "format": 2}}
+    ]
+    for event in events:
+        rest = {key: value for key, value in event.items() if key not in ("kind", "voter")}
+        entries.append({"kind": event["kind"], "voter": event.get("voter"), "data": rest})
+    if result is not None:
+        entries.append({"kind": "closed", "data": {"verdict": verdict_of(result)}})
+    return chained(entries)
+
+
+def verdict_of(result: Any) -> dict[str, Any]:
+    """Return a result as a study records it."""
+    return {
+        "status": result.status,
+        "matching": None if result.matching is None else dict(result.matching),
+        "shortfall": getattr(result, "shortfall", None),
+    }
+
+
+def chained(entries: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Number entries, and seal each with its hash."""
+    before, lines = "0" * 64, []
+    for number, entry in enumerate(entries, start=1):
+        given = {"v": 2, "seq": number, "at": 1000.0 + number, "by": None, "voter": None, **entry}
+        given = {key: value for key, value in given.items() if key != "hash"} | {"before": before}
+        before = sha256(json.dumps(given, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+        lines.append(json.dumps({**given, "hash": before}))
+    return lines
+
+
+def some_problem(random: Random) -> dm.Problem:
+    """Return a problem of up to 5 candidates and 3 positions in which most can do most."""
+    while True:
+        names = [f"c{number}" for number in range(random.randint(2, 5))]
+        positions = [f"p{number}" for number in range(random.randint(1, min(3, len(names))))]
+        edges = [(name, position) for name in names for position in positions if random.random() < 0.85]
+        try:
+            return dm.Problem.from_edges(edges, names, positions)
+        except dm.ProblemError:
+            continue

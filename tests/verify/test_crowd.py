@@ -1,0 +1,203 @@
+"""The verdict of a crowd, recomputed from its log, is the one that the study came to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+from typing import Any
+
+import pytest
+
+import duelmatch as dm
+from duelmatch.errors import DuelmatchError
+from duelmatch.explorers.ballots.explorer import BallotExplorer
+from duelmatch.verify import verify
+from logs import log_of, some_problem, verdict_of
+
+STUDIES = 60
+
+
+class MessyStudy:
+    """Voters who skip, quit and take answers back, and an organiser who strikes, corrects, drops and adds."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random = Random(seed)
+        self.problem = some_problem(random)
+        self.parameters: dict[str, Any] = {
+            "size": random.choice([1, 3, 6, 10]),
+            "question_size": random.choice([2, 2, 3]),
+            "epsilon": random.choice([None, None, 0.05, 0.2]),
+            "assume_winner": random.random() < 0.5,
+            "silence": random.choice(["blind", "any"]),
+            "counting": random.choice(["least", "least", "last"]),
+            "heirs": 2,
+            "reference": "candidates" if seed % 3 == 0 else "decisions",
+        }
+        self.criterion, self.delta = random.choice(["condorcet", "borda"]), random.choice([0.05, 0.2, 0.4])
+        self.events: list[Any] = []
+        self.run = BallotExplorer(
+            self.problem, self.criterion, self.delta, seed, record=self.events.append, **self.parameters
+        )
+        self.worth = {edge: random.uniform(0, 2) + 2 * (random.random() < 0.3) for edge in self.problem.edges}
+        self.told: list[Any] = []
+        self.voters = 0
+
+    def play(self) -> None:
+        for _ in range(self.random.randint(5, 600)):
+            if self.run.done and self.random.random() < 0.5:
+                break
+            try:
+                self.vote() if self.random.random() < 0.97 else self.organise()
+            except DuelmatchError:
+                continue  # it cannot be done now
+        if self.random.random() < 0.3:
+            self.run.close()
+
+    def vote(self) -> None:
+        self.voters += self.random.random() < 0.5 or self.voters == 0
+        voter = self.random.randint(max(1, self.voters - 10), self.voters)
+        for question in self.run.ask(self.random.randint(1, 12), f"v{voter}"):
+            what = self.random.random()
+            if what < 0.8:
+                self.run.tell(question, self.answer(question))
+                self.told.append(question)
+            elif what < 0.9:
+                self.run.skip(question)
+            elif what < 0.95:
+                self.run.release(question)
+
+    def answer(self, question: Any) -> Any:
+        def feeling(name: str) -> float:
+            return self.worth.get((name, question.position), 1.0) + self.random.gauss(0, 0.6)
+
+        *others, last, least = sorted(question.candidates, key=feeling, reverse=True)
+        return [*others, (last, least)] if self.random.random() < 0.15 else [*others, last, least]
+
+    def organise(self) -> None:
+        random, run, voter = self.random, self.run, f"v{self.random.randint(1, self.voters or 1)}"
+        question = random.choice(self.told) if self.told else None
+        match random.choice(["expire", "strike", "strike", "reinstate", "correct", "undo", "drop", "add"]):
+            case "expire":
+                run.expire(voter)
+            case "strike":
+                run.strike(voter)
+            case "reinstate" if run.state.count.struck:
+                run.reinstate(random.choice(sorted(run.state.count.struck)))
+            case "correct" if question is not None:
+                answer = random.choice([None, list(question.candidates), list(question.candidates[::-1])])
+                run.correct(question, answer, clerical=random.random() < 0.6)
+            case "undo" if question is not None:
+                run.undo(question)
+            case "drop":
+                run.drop(random.choice(run.problem.candidates))
+            case "add" if len(run.problem.candidates) < 6:
+                positions = [position for position in self.problem.positions if random.random() < 0.7]
+                run.add(f"late{len(self.events)}", positions or list(self.problem.positions))
+
+    def log(self) -> list[str]:
+        settings = {"algorithm": self.criterion, "delta": self.delta, "parameters": self.parameters}
+        return log_of(self.problem, settings, self.events, self.run.result)
+
+
+def test_verdicts_of_messy_studies_are_the_same() -> None:
+    statuses: Counter[str] = Counter()
+    kinds: Counter[str] = Counter()
+    references: Counter[str | None] = Counter()
+    for seed in range(STUDIES):
+        study = MessyStudy(seed)
+        study.play()
+        report = verify(study.log())
+        assert report.damage is None, f"study {seed}: {report.damage}"
+        assert report.found is not None, f"study {seed}: {report.reason}"
+        assert not report.differs, f"study {seed}: {report}"
+        statuses[report.found.status] += 1
+        kinds.update(event["kind"] for event in study.events)
+        references[study.run.result.reference] += 1
+    assert {"certified", "within_epsilon", "budget_spent"} <= set(statuses)
+    assert min(references[name] for name in (None, "decisions", "candidates")) >= 5
+    assert {"passed", "struck", "reinstated", "corrected", "undone", "dropped", "added", "expired"} <= set(
+        kinds
+    )
+
+
+def certified() -> tuple[dm.Problem, dict[str, Any], list[Any], Any]:
+    """Return a study of a crowd in which everybody wants ann for the chair, and cyd as editor."""
+    problem = dm.Problem.complete(["ann", "bob", "cyd"], ["chair", "editor"])
+    events: list[Any] = []
+    run = BallotExplorer(problem, "condorcet", 0.05, seed=1, size=3, record=events.append)
+    number = 0
+    while not run.done:
+        number += 1
+        for question in run.ask(3, f"v{number}"):
+            run.tell(question, (min if question.position == "chair" else max)(question.candidates))
+    parameters = {"assume_winner": False}
+    return problem, {"algorithm": "condorcet", "delta": 0.05, "parameters": parameters}, events, run.result
+
+
+class TestForgeries:
+    """Logs whose chain is whole, because whoever made them made all hashes anew."""
+
+    def test_another_verdict_is_found(self) -> None:
+        problem, settings, events, result = certified()
+        assert result.status == "certified"
+        assert not verify(log_of(problem, settings, events, result)).differs
+        events = [event for event in events if event["kind"] != "finished" or event["ballot"] < 5]
+        assert verify(log_of(problem, settings, events, result)).differs
+
+    def test_other_answers_give_another_verdict(self) -> None:
+        problem, settings, events, result = certified()
+        turned = [
+            {**event, "answer": event["answer"][::-1]} if event["kind"] == "answered" else event
+            for event in events
+        ]
+        assert verify(log_of(problem, settings, turned, result)).differs
+
+    def test_a_voter_with_two_ballots_is_found(self) -> None:
+        problem, settings, events, result = certified()
+        twice = [
+            {**event, "voter": "v1"} if event.get("voter") in ("v1", "v2") else event for event in events
+        ]
+        assert "voter v1 has two ballots" in str(verify(log_of(problem, settings, twice, result)).damage)
+
+    def test_a_question_without_a_chance_is_found(self) -> None:
+        problem, settings, events, result = certified()
+        place, opened = next((k, event) for k, event in enumerate(events) if event["kind"] == "opened")
+        design = next(k for k, event in enumerate(events) if event["kind"] == "designed")
+        never = [{**events[design], "chances": [0.0] * len(events[design]["chances"])}]
+        forged = [*events[:design], *never, *events[design + 1 :]]
+        assert "had no chance to be on the ballot" in str(
+            verify(log_of(problem, settings, forged, result)).damage
+        )
+        more = {**opened, "questions": [*opened["questions"], opened["questions"][0]]}
+        forged = [*events[:place], more, *events[place + 1 :]]
+        assert "has a pair twice" in str(verify(log_of(problem, settings, forged, result)).damage)
+
+
+def test_answers_after_the_end_do_not_count() -> None:
+    problem, settings, events, result = certified()
+    end = {"kind": "closed", "verdict": verdict_of(result)}
+    answered = [place for place, event in enumerate(events) if event["kind"] == "answered"]
+    last = next(
+        place
+        for place in reversed(answered)
+        if verify(log_of(problem, settings, [*events[:place], end])).differs
+    )
+    closed = [*events[:last], end, events[last]]
+    assert verify(log_of(problem, settings, closed)).differs
+    reopened = [*closed, {"kind": "reopened"}, *events[last + 1 :]]
+    assert verify(log_of(problem, settings, reopened)).recorded is None
+    assert not verify(log_of(problem, settings, reopened, result)).differs
+
+
+def test_where_line_ups_are_too_many_it_says_so() -> None:
+    problem = dm.Problem.complete([f"c{k}" for k in range(12)], [f"p{k}" for k in range(5)])
+    report = verify(log_of(problem, {"algorithm": "borda", "delta": 0.05}, []))
+    assert "over 10,000 line-ups" in str(report.reason)
+
+
+@pytest.mark.parametrize("algorithm", ["car-cond", "somebody-elses"])
+def test_what_runs_in_rounds_is_not_recomputed(algorithm: str) -> None:
+    problem = dm.Problem.complete(["ann", "bob"], ["chair"])
+    report = verify(log_of(problem, {"algorithm": algorithm, "delta": 0.05}, []))
+    assert (report.damage, report.found) == (None, None)
+    assert f"'{algorithm}'" in str(report.reason)
