@@ -112,7 +112,8 @@ class Parameter:
     The type is that of ``kind``: float, int, bool or str. A number x must satisfy low <= x, and x < high
     for a float, x <= high for an int; a text must be one of ``choices``. None is allowed where it is the
     default. With ``per_edge``, a number for each edge, {(candidate, position): number}, may be given in
-    place of a text; an algorithm gets it as a vector in edge order.
+    place of a text; an algorithm gets it as a vector in edge order. What is ``of_voters`` is for runs with
+    ballots, and not passed on to a run of single duels.
     """
 
     name: str
@@ -123,6 +124,7 @@ class Parameter:
     high: float = sys.float_info.max
     choices: tuple[str, ...] = ()
     per_edge: bool = False
+    of_voters: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not PARAMETER_NAME.fullmatch(self.name):
@@ -250,9 +252,11 @@ class Algorithm:
         return self.defaults | {name: own[name].checked(value) for name, value in given.items()}
 
     def search(self, graph: Graph, delta: float, seed: int, parameters: Mapping[str, Any]) -> Search:
-        """Begin a run."""
+        """Begin a run of duels, for which the parameters of ballots mean nothing."""
         make = resolve_name(self.make) if isinstance(self.make, str) else self.make
-        search: Search = make(graph, delta, seed, **parameters)
+        of_voters = {parameter.name for parameter in self.parameters if parameter.of_voters}
+        own = {name: value for name, value in parameters.items() if name not in of_voters}
+        search: Search = make(graph, delta, seed, **own)
         return search
 
     def upper_bound(
@@ -311,6 +315,7 @@ _BALLOTS = (
         "In runs of voters: how many pairs of candidates are on one voter's ballot, at most.",
         1,
         LARGEST_BALLOT,
+        of_voters=True,
     ),
     Parameter(
         "question_size",
@@ -319,6 +324,7 @@ _BALLOTS = (
         "How many candidates are compared in one question; if more than two, voters rank them.",
         2,
         LARGEST_QUESTION,
+        of_voters=True,
     ),
     Parameter(
         "silence",
@@ -327,6 +333,7 @@ _BALLOTS = (
         "In runs of voters: whether a question is answered does not depend on the answer, and what is "
         "missing goes to another voter (blind), or it may, and then that counts against the leader (any).",
         choices=("blind", "any"),
+        of_voters=True,
     ),
     Parameter(
         "heirs",
@@ -335,6 +342,7 @@ _BALLOTS = (
         "In runs of voters: how often what is missing on a ballot goes to another voter, at most.",
         0,
         MOST_HEIRS,
+        of_voters=True,
     ),
     Parameter(
         "counting",
@@ -343,12 +351,14 @@ _BALLOTS = (
         "In runs of voters: after some were struck, rule out only what is ruled out with and without them "
         "(least), or go by those who count now, chosen without looking at answers (last).",
         choices=("least", "last"),
+        of_voters=True,
     ),
     Parameter(
         "ballot_lease",
         float,
         None,
         "In runs of voters: after how many seconds what is missing on a ballot goes to another voter.",
+        of_voters=True,
     ),
 )
 _REFERENCE = Parameter(
@@ -518,6 +528,11 @@ def described(name: object) -> Algorithm:
     hint = did_you_mean(name, _known) if isinstance(name, str) else ""
     called = f"'{name:.50}'" if isinstance(name, str) else shortly(name)
     raise ProblemError(f"There is no algorithm {called}; the algorithms are {listed(_known, 9)}.{hint}")
+
+
+def reference_name(reference: object) -> str | None:
+    """Return what a result says of a reference: its name, or that it was given; None if there is none."""
+    return reference if reference is None or isinstance(reference, str) else "given"
 
 
 def preferred(criterion: Criterion) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
-from typing import Literal, NoReturn, Protocol, get_args
+from typing import Literal, NoReturn, Protocol, get_args, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -141,6 +141,14 @@ class Search(Protocol):
 
         It is asked once a round at most: the arrays must stay as they are until the next one.
         """
+
+
+@runtime_checkable
+class AimsAtBudget(Protocol):
+    """A search that makes the best of a budget, if it is told of one before it begins."""
+
+    def aim_at(self, max_duels: int) -> None:
+        """Take the budget of the run."""
 
 
 class Engine:

@@ -121,8 +121,3 @@ class Progress:
     def decided(self) -> dict[str, str]:
         """The positions whose candidate is certain, or as certain as the algorithm makes it."""
         return {position: candidate for candidate, position in self.accepted}
-
-
-def reference_name(reference: object) -> str | None:
-    """Return what a result says of a reference: its name, or that it was given; None if there is none."""
-    return reference if reference is None or isinstance(reference, str) else "given"

@@ -25,10 +25,10 @@ from duelmatch.explorers.ballots.events import Event, designed, groups_of, opene
 from duelmatch.explorers.ballots.latecomers import larger_problem
 from duelmatch.explorers.ballots.planning import Law
 from duelmatch.explorers.ballots.state import CrowdState, Groups, Participation, Told
-from duelmatch.explorers.catalogue import drawn_seed
+from duelmatch.explorers.catalogue import drawn_seed, reference_name
 from duelmatch.explorers.engine import Outcome
 from duelmatch.explorers.questions import Answer, Question, places
-from duelmatch.explorers.result import Progress, Result, reference_name
+from duelmatch.explorers.result import Progress, Result
 from duelmatch.matchings import Edge
 from duelmatch.matchings.reference import ReferenceName
 from duelmatch.preferences import Criterion
