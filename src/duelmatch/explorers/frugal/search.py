@@ -186,13 +186,13 @@ class FrugalSearch:
         """Return the shares of the pairs that improve the leader most, while the budget allows no proof.
 
         None if a proof takes no more than what is left, should the estimates be right; if there is no budget;
-        and if no answer can change the leader.
+        if no answer can change the leader; and if the proof would ask the same.
         """
         if self._budget is None or self._duels_left(planned, prospects) <= self._budget - self._duels:
             return None
         assert self._champion is not None, "crowned before"
         allowed = self._rivals.edges() if self._assume_winner else self._usable
-        return worthwhile(
+        sought = worthwhile(
             self._pairs,
             self._model,
             estimates,
@@ -202,6 +202,7 @@ class FrugalSearch:
             self.reference_shares,
             size,
         )
+        return None if sought is None or np.allclose(sought, planned.omega) else sought
 
     def _duels_left(self, play: Play, prospects: Prospects) -> float:
         proving = self._proving
