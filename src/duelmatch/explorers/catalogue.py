@@ -15,7 +15,7 @@ import secrets
 import sys
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from importlib.metadata import entry_points
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from duelmatch.explorers.engine import Search
     from duelmatch.graph import Graph
     from duelmatch.preferences import Criterion, Preferences
+    from duelmatch.problem import Problem
 
 GROUP = "duelmatch.algorithms"
 """The entry points of other packages' algorithms."""
@@ -217,6 +218,10 @@ class Algorithm:
     answers: tuple[Literal["winner", "tie", "ranking"], ...] = ("winner", "tie")
     answered_by: AnsweredBy = "crowd"
     """A crowd is sampled, and ``make`` begins a Search; a panel is known by name, and counted."""
+    conditions: tuple[Literal["capacity", "seats", "weight", "rules"], ...] = ()
+    """What of this it can take, beyond one-to-one matchings of equal positions."""
+    why_not: Mapping[str, str] = field(default_factory=dict)
+    """Why it cannot take the others."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not NAME.fullmatch(self.name):
@@ -250,6 +255,19 @@ class Algorithm:
                 has = f"it has {listed(own)}" if own else "it has none"
                 raise ProblemError(f"{self.name} has no parameter '{name!s:.50}'; {has}.")
         return self.defaults | {name: own[name].checked(value) for name, value in given.items()}
+
+    def check_conditions(self, problem: Problem) -> None:
+        """Refuse a problem with conditions that it cannot take.
+
+        :raises ProblemError: naming them, and why not.
+        """
+        if problem.graph.conditions is None:
+            return
+        if missing := [name for name in problem.conditions if name not in self.conditions]:
+            why = [self.why_not.get(name, "it does not say that it can") for name in missing]
+            raise ProblemError(
+                f"{self.name} cannot take {' and '.join(missing)}: {'; '.join(dict.fromkeys(why))}."
+            )
 
     def search(self, graph: Graph, delta: float, seed: int, parameters: Mapping[str, Any]) -> Search:
         """Begin a run of duels, for which the parameters of ballots mean nothing."""
@@ -384,6 +402,15 @@ _ORACLE = Parameter(
     choices=("lp", "subgradient"),
 )
 
+_ALL: Any = ("capacity", "seats", "weight", "rules")
+_CAR: Any = {
+    "conditions": ("capacity", "weight"),
+    "why_not": {
+        "seats": "accepted candidates would have to be duelled on, which the listing does not do",
+        "rules": "its linear program is not exact for them",
+    },
+}
+
 BUILT_IN = (
     Algorithm(
         "condorcet",
@@ -393,6 +420,7 @@ BUILT_IN = (
         "The Condorcet winner, or that there is none, or one that loses to no other by more than epsilon; "
         "wrong with probability delta at most.",
         "To find the matching that beats every other, with as few duels as can be.",
+        conditions=_ALL,
     ),
     Algorithm(
         "borda",
@@ -402,6 +430,7 @@ BUILT_IN = (
         "The Borda winner against the reference, or a score within epsilon of the best; wrong with "
         "probability delta at most. Without epsilon, never ends if two share the best score.",
         "To find the best on average, with as few duels as can be; when a winner must exist.",
+        conditions=_ALL,
     ),
     Algorithm(
         "clucb-borda-pac",
@@ -412,6 +441,7 @@ BUILT_IN = (
         "To compare with the paper: a matching that does well on average, close calls left undecided.",
         (Assumption.MIXED_SAMPLER,),
         "duelmatch.theory.bounds:clucb_borda_pac_bound",
+        conditions=_ALL,
     ),
     Algorithm(
         "clucb-borda-exact",
@@ -423,6 +453,7 @@ BUILT_IN = (
         (Assumption.MIXED_SAMPLER,),
         "duelmatch.theory.bounds:clucb_borda_exact_bound",
         "as Theorem 2 states it; its proof has a gap",
+        conditions=_ALL,
     ),
     Algorithm(
         "car-cond",
@@ -433,6 +464,7 @@ BUILT_IN = (
         "To compare with the paper, when a Condorcet winner is sure to exist.",
         (Assumption.CONDORCET_WINNER,),
         "duelmatch.theory.bounds:car_cond_bound",
+        **_CAR,
     ),
     Algorithm(
         "car-verify",
@@ -444,6 +476,7 @@ BUILT_IN = (
         (),
         "duelmatch.theory.bounds:car_verify_bound",
         "with probability 1 - delta - 0.01",
+        **_CAR,
     ),
     Algorithm(
         "car-parallel",
@@ -455,6 +488,7 @@ BUILT_IN = (
         (),
         "duelmatch.theory.bounds:car_parallel_bound",
         "on average",
+        **_CAR,
     ),
 )
 

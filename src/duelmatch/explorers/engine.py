@@ -237,7 +237,8 @@ class Engine:
                     return wanted
                 wanted = self._rounds.send(RoundAnswers.none(wanted))
         except StopIteration as stop:
-            self._check_outcome(stop.value)
+            if not self._tested:
+                self._check_outcome(stop.value)
             self.outcome = stop.value
             return Round.empty()
         raise AlgorithmError(f"The algorithm asked for nothing {MOST_EMPTY_ROUNDS:,} times in a row.")
@@ -267,13 +268,10 @@ class Engine:
             if outcome.status in ("certified", "within_epsilon"):
                 _refuse(f"it says '{outcome.status}' without a matching")
             return
-        matching = np.sort(np.asarray(outcome.matching))
-        everyone = np.arange(self._graph.positions)
-        if matching.shape != everyone.shape or not (
-            np.array_equal(self._graph.edge_position[matching], everyone)
-            and len(np.unique(self._graph.edge_candidate[matching])) == len(everyone)
-        ):
-            _refuse("the edges that it returns do not fill every position with a candidate of its own")
+        if not self._graph.allows(np.sort(np.asarray(outcome.matching))):
+            if self._graph.conditions is None:
+                _refuse("the edges that it returns do not fill every position with a candidate of its own")
+            _refuse("the edges that it returns break the seats, capacities or rules of the problem")
 
 
 def _refuse(what: str) -> NoReturn:

@@ -196,6 +196,7 @@ class Explorer:
             name: problem.edge_vector(value) for name, value in checked.items() if isinstance(value, Mapping)
         }
         description = described(algorithm)
+        description.check_conditions(problem)
         search = description.search(problem.graph, float(delta), int(seed), checked | by_edge)
         if most is not None and isinstance(search, AimsAtBudget):
             search.aim_at(most)

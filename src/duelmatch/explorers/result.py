@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from duelmatch.errors import spoken
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.matchings import Edge
 from duelmatch.problem import Matching
@@ -58,7 +59,7 @@ class Result:
 
     def __str__(self) -> str:
         chosen = "; ".join(
-            f"{position}: {candidate}" for position, candidate in (self.matching or {}).items()
+            f"{position}: {spoken(names)}" for position, names in (self.matching or {}).items()
         )
         duels = f"after {self.duels:,} duel{'s' * (self.duels != 1)}"
         assuming = "".join(f" if {assumption.sentence}" for assumption in self.assuming)

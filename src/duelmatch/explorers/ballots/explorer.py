@@ -75,6 +75,7 @@ class BallotExplorer:
         max_answers: int | None = None,
         record: Callable[[Event], None] | None = None,
     ) -> None:
+        problem.require_one_to_one("A study of ballots")
         if not 0 < delta < 1:
             raise ProblemError(f"delta must lie between 0 and 1, not {delta!r:.50}.")
         if size < 1 or question_size < 2 or heirs < 0:

@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from duelmatch.explorers.frugal.seats import pairs_within, settle_seats
 from duelmatch.explorers.frugal.stakes import (
     NO_RUIN,
     OPTIMISM,
@@ -47,6 +48,7 @@ class ListedRivals:
         self.possible: Mask = np.ones(len(rows), dtype=np.bool_)
         self._shares = np.full(len(rows), 1.0 / len(rows))
         self._base, self._proof = base, proof
+        self._within = None if graph.places == graph.positions else pairs_within(graph, rows)
 
     @property
     def _used(self) -> Mask:
@@ -61,7 +63,7 @@ class ListedRivals:
 
     def plan(self, stakes: Stakes, prospects: Prospects, slack: float, unproven: float | None) -> Vector:
         """Return the share of the duels for each pair; with ``unproven``, for rivals below that wealth."""
-        gaps, noise = self._over(prospects.gaps), self._over(prospects.noise)
+        gaps, noise = self._over(prospects.gaps), self._over(prospects.noise, prospects.noise_of_both)
         wanted = self.possible
         if unproven is not None and self._proof is not None:
             wanted = (self.possible | (not self._forget)) & (self._proof.peak < unproven)
@@ -76,8 +78,8 @@ class ListedRivals:
 
     def settle(self, play: Play, prospects: Prospects, slack: float, proving: bool) -> None:
         """Settle the bets of a round."""
-        gaps, noise = self._over(prospects.gaps), self._over(prospects.noise)
-        spread = self._over(play.spread)
+        gaps, noise = self._over(prospects.gaps), self._over(prospects.noise, prospects.noise_of_both)
+        spread = self._over(play.spread, play.spread_of_both)
         base = bets(gaps, noise, spread, play.worst)
         self._base.settle(play, self.rows, base)
         if self._proof is not None and proving:
@@ -96,6 +98,7 @@ class ListedRivals:
         if self._forget and rejected:
             kept = self.possible
             self.rows, self._shares, self.possible = self.rows[kept], self._shares[kept], kept[kept]
+            self._within = None if self._within is None else self._within[kept]
             for ledger in (self._base, self._proof):
                 if ledger is not None:
                     ledger.keep(kept)
@@ -142,20 +145,25 @@ class ListedRivals:
         self, play: Play, prospects: Prospects, threshold: float, slack: float, proving: bool
     ) -> float:
         """Return how many duels the slowest rival still needs, if the estimates are right."""
-        gaps, spread = self._over(prospects.gaps), self._over(play.spread)
+        gaps, spread = self._over(prospects.gaps), self._over(play.spread, play.spread_of_both)
         rivals, ledger = self.possible & (spread > 1e-12), self._base
         if proving and self._proof is not None:
             ledger = self._proof
             rivals = (self.possible | (not self._forget)) & (spread > 1e-12)
         if not rivals.any():
             return 0.0
-        squares = (np.maximum(gaps, 0.0) + slack) ** 2 + OPTIMISM * self._over(prospects.noise)
+        squares = (np.maximum(gaps, 0.0) + slack) ** 2 + OPTIMISM * self._over(
+            prospects.noise, prospects.noise_of_both
+        )
         lacking = np.where(ledger.peak < threshold, threshold - ledger.wealth, 0.0)
         return float(np.max((lacking * 2 * spread)[rivals] / squares[rivals]))
 
-    def _over(self, per_edge: Vector) -> Vector:
+    def _over(self, per_edge: Vector, of_both: Vector | None = None) -> Vector:
+        """Sum over the edges of each rival, and over the pairs that it uses both edges of."""
         sums: Vector = over(self.rows, per_edge)
-        return sums
+        if of_both is None or self._within is None:
+            return sums
+        return np.asarray(np.maximum(sums + of_both[self._within].sum(axis=1), 0.0))
 
     def _others(self, champion: Indices) -> Mask:
         others: Mask = (self.rows != champion).any(axis=1)
@@ -183,6 +191,13 @@ class Ledger:
     def settle(self, play: Play, rivals: Indices, bets: NDArray[np.float64], slack: float = 0.0) -> None:
         """Settle the bets of a round."""
         table, pairs = play.stakes.pairs, play.pairs
+        if play.stakes.both is not None:
+            settle_seats(
+                rivals, table.graph.edges, self._logs, bets, LOG_SHARES, table.first[pairs],
+                table.second[pairs], *play.values(), play.answers.wins, play.losses, play.answers.ties,
+                slack, self.peak,
+            )  # fmt: skip
+            return
         begin = np.searchsorted(table.position[pairs], np.arange(table.graph.positions + 1))
         neither, first, second = play.values()
         _settle(

@@ -41,8 +41,7 @@ from duelmatch.explorers.frugal.listed import Ledger, ListedRivals
 from duelmatch.explorers.frugal.stakes import Pairs, Play, Prospects, Stakes
 from duelmatch.explorers.frugal.tables import TabledRivals
 from duelmatch.graph import Graph, Indices, Mask, Vector
-from duelmatch.matchings.assignment import best_matching, list_matchings, usable_edges
-from duelmatch.matchings.counting import count_matchings
+from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.minimax import least_beaten
 from duelmatch.matchings.reference import NO_REFERENCE, ReferenceName, reference_of
 from duelmatch.models.lineups import LineupFinder, least_expected
@@ -50,6 +49,9 @@ from duelmatch.models.strengths import StrengthModel
 from duelmatch.preferences import Criterion
 
 LONGEST_WALK = 12
+SLOW_WALK = 4
+"""Where a response takes an integer program."""
+
 ROUNDING = 1e-12
 
 GROWTH = 0.02
@@ -57,6 +59,9 @@ GROWTH = 0.02
 
 MOST_LISTED = 10_000
 """Rivals are listed one by one from here on: an update takes some tens of milliseconds then."""
+
+SHORT_COUNT = 1 << 22
+"""The memory for counting possible winners in a report, in bytes, where it takes counters."""
 
 FEW = 100
 """So many possible winners are listed in a report."""
@@ -124,11 +129,13 @@ class FrugalSearch:
         self._pairs = Pairs(graph)
         self._model = StrengthModel(graph, self._pairs.wins, self._pairs.duels)
         self._budget: int | None = None
-        self._usable = usable_edges(graph)
+        self._plain = graph.one_to_one and graph.even  # what a budget buys is worked out for these
+        self._decisions = decisions_of(graph)
+        self._usable = self._decisions.usable
         self._reference = reference_of(graph, reference, seed) if criterion == "borda" else NO_REFERENCE
         self._marginals = self._reference.shares
-        self.reference_shares = self._marginals if criterion == "borda" else None
-        """Against whom Borda counts; None for Condorcet."""
+        if criterion == "borda" and self._pairs.several:  # who holds a seat is met in it alone
+            self._marginals = self._marginals * graph.seats[graph.edge_position]
         self._duels = 0
         self._champion: Indices | None = None
         self._crowned = 0  # how many duels there had been when it became the champion
@@ -147,15 +154,17 @@ class FrugalSearch:
 
     def rounds(self) -> Rounds:
         """Play until one matching is left, or proven, or none is left."""
-        if int(self._usable.sum()) == self._graph.positions:
+        if int(self._usable.sum()) == self._graph.places:
             return Outcome("certified", np.flatnonzero(self._usable))
         while True:
             self._model.adjust()
             estimates, cautious = self._model.estimates()
             champion = self._crown(estimates - 0.5)
             stakes = self._stakes(champion)
-            noise = stakes.square_sums(0.25 / (self._pairs.duels + 2))
-            prospects = Prospects(stakes.sums(cautious - 0.5), noise)
+            variance = 0.25 / (self._pairs.duels + 2)
+            prospects = Prospects(
+                stakes.sums(cautious - 0.5), stakes.square_sums(variance), stakes.squares_of_both(variance)
+            )
             proving = self._proving
             omega = self._rivals.plan(
                 stakes, prospects, self._slack if proving else 0.0, self._proof_threshold if proving else None
@@ -188,7 +197,9 @@ class FrugalSearch:
         None if a proof takes no more than what is left, should the estimates be right; if there is no budget;
         if no answer can change the leader; and if the proof would ask the same.
         """
-        if self._budget is None or self._duels_left(planned, prospects) <= self._budget - self._duels:
+        if self._budget is None or not self._plain:
+            return None
+        if self._duels_left(planned, prospects) <= self._budget - self._duels:
             return None
         assert self._champion is not None, "crowned before"
         allowed = self._rivals.edges() if self._assume_winner else self._usable
@@ -199,7 +210,7 @@ class FrugalSearch:
             self._champion,
             allowed,
             self._usable,
-            self.reference_shares,
+            self._marginals if self._criterion == "borda" else None,
             size,
         )
         return None if sought is None or np.allclose(sought, planned.omega) else sought
@@ -271,7 +282,7 @@ class FrugalSearch:
         """List the rivals of these edges one by one, with the wealth of the tables; None if they are many."""
         if tables is not None and not self._assume_winner:
             return None
-        rows = list_matchings(self._graph, edges, MOST_LISTED)
+        rows = self._decisions.listed(edges, MOST_LISTED)
         if rows is None or len(rows) == 0:
             return None
         base = Ledger(np.zeros(len(rows)) if tables is None else tables.base.wealth(rows))
@@ -282,7 +293,7 @@ class FrugalSearch:
         """Report the champion, the edges decided, the possible winners, and how much evidence is missing."""
         edges = self._rivals.edges()
         per_position = np.add.reduceat(edges, self._graph.start[:-1], dtype=np.intp)
-        accepted = edges & (per_position == 1)[self._graph.edge_position]
+        accepted = edges & (per_position == self._graph.seats)[self._graph.edge_position]
         possible, some = self._possible(edges)
         if self._champion is None or self._last is None or self._duels == 0:
             return Snapshot(None, accepted, ~edges, None, None, float(possible != 1), possible, some)
@@ -309,7 +320,7 @@ class FrugalSearch:
         assert champion is not None, "there has been a round"
         if self._ended is not None and self._ended.matching is not None:
             return self._ended.matching
-        if self._criterion == "borda" or self._pairs.count > MOST_PAIRS:
+        if self._criterion == "borda" or self._pairs.count > MOST_PAIRS or not self._plain:
             return champion
         allowed = self._rivals.edges() if self._assume_winner else self._usable
         finder = LineupFinder(self._graph)
@@ -335,12 +346,9 @@ class FrugalSearch:
             return len(rows), rows if len(rows) <= FEW else None
         if not edges.any():
             return 0, None
-        graph = self._graph
-        left = Graph(
-            graph.candidates, graph.positions, graph.edge_candidate[edges], graph.edge_position[edges]
-        )
+        left = decisions_of(self._graph.part(edges))
         try:
-            return count_matchings(left), None
+            return left.count() if left.graph.one_to_one else left.count(SHORT_COUNT), None
         except TooLargeError:
             return None, None
 
@@ -363,7 +371,7 @@ def condorcet_champion(
     clearest: Indices | None = None
     clearness = -np.inf
     seen = [current]
-    for _ in range(LONGEST_WALK):
+    for _ in range(LONGEST_WALK if decisions_of(pairs.graph).fast else SLOW_WALK):
         response, lead = _response(pairs, advantage, current, allowed)
         if lead <= ROUNDING:
             return current
@@ -382,24 +390,26 @@ def condorcet_champion(
 def _response(pairs: Pairs, advantage: Vector, current: Indices, allowed: Mask) -> tuple[Indices, float]:
     """Return what does best against a matching, and by how much it beats it."""
     against = pairs.against(current, advantage)
-    response = best_matching(pairs.graph, against, allowed)
-    assert response is not None, "the allowed edges hold a matching"
+    response = decisions_of(pairs.graph).good(against, allowed)
+    assert response is not None, "the allowed edges hold a decision"
     return response, float(against[response].sum())
 
 
 def _error(pairs: Pairs, current: Indices, response: Indices) -> float:
     """Return the standard error of how much one beats the other."""
-    variance = np.abs(pairs.against(current, 0.25 / (pairs.duels + 2)))
+    variance = pairs.variance_against(current, 0.25 / (pairs.duels + 2))
     return float(np.sqrt(variance[response].sum()))
 
 
 def borda_champion(pairs: Pairs, advantage: Vector, marginals: Vector, allowed: Mask) -> Indices:
     """Return the best matching of the allowed edges under the estimated rewards."""
+    if pairs.scale is not None:
+        advantage = advantage * pairs.scale
     won = np.bincount(pairs.first, advantage * marginals[pairs.second], pairs.graph.edges)
     lost = np.bincount(pairs.second, advantage * marginals[pairs.first], pairs.graph.edges)
     rewards = np.asarray(won - lost, dtype=np.float64)
-    champion = best_matching(pairs.graph, rewards, allowed)
-    assert champion is not None, "the allowed edges hold a matching"
+    champion = decisions_of(pairs.graph).good(rewards, allowed)
+    assert champion is not None, "the allowed edges hold a decision"
     return champion
 
 
@@ -415,10 +425,11 @@ def least_beaten_estimate(pairs: Pairs, advantage: Vector, allowed: Mask) -> Ind
     """
     graph, kept = pairs.graph, np.flatnonzero(allowed)
     ahead = np.zeros((graph.edges, graph.edges))
+    if pairs.scale is not None:
+        advantage = advantage * pairs.scale
     ahead[pairs.first, pairs.second], ahead[pairs.second, pairs.first] = advantage, -advantage
-    left = Graph(graph.candidates, graph.positions, graph.edge_candidate[kept], graph.edge_position[kept])
     try:
-        found = least_beaten(left, ahead[np.ix_(kept, kept)])
+        found = least_beaten(graph.part(allowed), ahead[np.ix_(kept, kept)])
     except TooLargeError:
         return None
     assert found is not None, "the allowed edges hold a matching"
