@@ -34,7 +34,7 @@ serve: setup ## Serve a demo study with simulated voters to watch, at port 8000
 	@$(BIN)/duelmatch serve --demo --store sqlite:///build/serve.db
 
 test: setup ## Run all tests, those of the documentation too
-	@$(BIN)/python -m pytest -n 2 tests
+	@$(BIN)/python -m pytest -n 2 --dist worksteal tests
 
 check: setup ## Lint, check the format, the types and the layers
 	$(BIN)/ruff check .

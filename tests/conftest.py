@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
@@ -15,6 +16,9 @@ from duelmatch.explorers import catalogue
 from duelmatch.instances import generators
 from duelmatch.studies import Settings, Store, Study
 from postgres import server
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+"""A shell makes its background jobs ignore Ctrl-C, which the programs that tests start would inherit."""
 
 
 @pytest.fixture(autouse=True)

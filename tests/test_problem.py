@@ -267,16 +267,19 @@ def test_a_matching_does_not_change_with_the_mapping_it_was_made_of():
     assert matching == {"chair": "ann"}
 
 
-def test_a_candidate_in_two_positions_is_refused():
+def test_a_candidate_in_two_positions_is_refused_by_the_problem():
+    team = Problem.complete(["ann", "bob"], ["chair", "editor"])
+    twice = Matching({"chair": "ann", "editor": "ann"})
     with pytest.raises(ProblemError, match="'ann' would fill several"):
-        Matching({"chair": "ann", "editor": "ann"})
+        team.edge_numbers(twice)
 
 
 @each(
     ("wrong", "sentence"),
     [
         ({"chair": None}, "made of names, not None"),
-        ({"chair": ["ann"]}, r"made of names, not \['ann'\]"),
+        ({"chair": ["ann", 3]}, "made of names, not 3"),
+        ({"chair": {"ann"}}, r"made of names, not \{'ann'\}"),
         ({3: "ann"}, "made of names, not 3"),
         ([("chair", "ann")], "a mapping from positions to candidates"),
         (None, "a mapping from positions to candidates, not None"),

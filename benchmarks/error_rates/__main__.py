@@ -11,7 +11,7 @@ from random import Random
 from time import monotonic
 from typing import Any
 
-from benchmarks.error_rates import frugal, frugal_page, page
+from benchmarks.error_rates import beyond, frugal, frugal_page, page
 from benchmarks.error_rates.families import FAMILIES
 from benchmarks.error_rates.frugal import Setting, broken_settings, run_setting, settings
 from benchmarks.error_rates.saving import measured
@@ -19,6 +19,7 @@ from benchmarks.error_rates.schedules import compare, run_both
 from benchmarks.error_rates.trials import (
     ARMS,
     CRITERIA,
+    INSTANCES,
     Case,
     Task,
     Trial,
@@ -27,6 +28,9 @@ from benchmarks.error_rates.trials import (
     run_trial,
     summarise,
 )
+
+from duelmatch.preferences import Criterion
+from duelmatch.theory import lower_bound
 
 DELTAS = (0.05, 0.2)
 FACTORS = (0.3, 0.2, 0.15, 0.1)
@@ -75,6 +79,12 @@ def frugal_tasks(runs: int) -> list[Task]:
     return [(setting, run_setting, (setting, run)) for setting, run, _ in todo]
 
 
+def beyond_tasks(runs: int) -> list[Task]:
+    """Return the runs with capacities, seats, weights and rules, all rows side by side."""
+    todo = [(Setting(*row), run) for run in range(runs) for row in beyond.rows()]
+    return [(setting, run_setting, (setting, run)) for setting, run in todo]
+
+
 def key(task: Task) -> str:
     what, _, arguments = task
     return repr((what, arguments))
@@ -101,10 +111,14 @@ def measure(todo: list[Task], jobs: int, path: Path | None) -> dict[Hashable, li
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="error_rates", description=__doc__)
-    parser.add_argument("--part", choices=("paper", "frugal", "all"), default="all", help="what to measure")
+    parts = ("paper", "frugal", "beyond", "all")
+    parser.add_argument("--part", choices=parts, default="all", help="what to measure")
     parser.add_argument("--runs", type=int, default=300, help="runs of each case of the paper's (300)")
     parser.add_argument(
         "--frugal-runs", type=int, default=2000, help="runs of each row of condorcet and borda (2000)"
+    )
+    parser.add_argument(
+        "--beyond-runs", type=int, default=500, help="runs of each row with capacities, seats and rules (500)"
     )
     parser.add_argument("--jobs", type=int, default=2, help="processes (2)")
     parser.add_argument("--out", type=Path, help="the page to write; standard output unless given")
@@ -113,11 +127,13 @@ def main() -> int:
     )
     options = parser.parse_args()
     todo: list[Task] = []
-    if options.part != "frugal":
+    if options.part in ("paper", "all"):
         todo += tasks(options.runs)
         Random(0).shuffle(todo)  # so that what is left takes as long as what is done
-    if options.part != "paper":
+    if options.part in ("frugal", "all"):
         todo += frugal_tasks(options.frugal_runs)
+    if options.part in ("beyond", "all"):
+        todo += beyond_tasks(options.beyond_runs)
     try:
         results = measure(todo, options.jobs, options.save)
     except KeyboardInterrupt:
@@ -125,11 +141,14 @@ def main() -> int:
         return 130
     text = "" if options.out is None or not options.out.exists() else options.out.read_text(encoding="utf-8")
     failing = []
-    if options.part != "frugal":
+    if options.part in ("paper", "all"):
         text, failed = paper_page(options.runs, results, text)
         failing += failed
-    if options.part != "paper":
+    if options.part in ("frugal", "all"):
         text, failed = frugal_section(options.frugal_runs, results, text)
+        failing += failed
+    if options.part in ("beyond", "all"):
+        text, failed = beyond_section(options.beyond_runs, results, text)
         failing += failed
     if options.out is None:
         print(text)
@@ -153,7 +172,10 @@ def paper_page(runs: int, results: dict[Hashable, list[Any]], old: str) -> tuple
         for case, summary in cases.items()
         if case.factor == 1 and summary.wrong > case.delta * summary.runs
     ]
-    return frugal_page.replace_section(text, frugal_page.section_of(old)), failing
+    for heading in (frugal_page.HEADING, beyond.HEADING):
+        if section := frugal_page.section_of(old, heading):
+            text = frugal_page.replace_section(text, section, heading)
+    return text, failing
 
 
 def frugal_section(runs: int, results: dict[Hashable, list[Any]], old: str) -> tuple[str, list[str]]:
@@ -165,6 +187,25 @@ def frugal_section(runs: int, results: dict[Hashable, list[Any]], old: str) -> t
         if not setting.broken and summary.interval[0] > frugal.DELTA
     ]
     return frugal_page.replace_section(old, frugal_page.render(runs, rows)), failing
+
+
+def beyond_section(runs: int, results: dict[Hashable, list[Any]], old: str) -> tuple[str, list[str]]:
+    """Return the page with a new section about decisions beyond one-to-one, and what is wrong too often."""
+    rows = {row: summarise(results[Setting(*row)]) for row in beyond.rows()}
+    limits = {row: beyond_limit(*row) for row in rows}
+    failing = [
+        f"Wrong too often: {row}: {summary.wrong} of {summary.runs}"
+        for row, summary in rows.items()
+        if summary.interval[0] > frugal.DELTA
+    ]
+    section = beyond.render(runs, rows, limits, frugal.DELTA)
+    return frugal_page.replace_section(old, section, beyond.HEADING), failing
+
+
+def beyond_limit(algorithm: Criterion, family: str) -> float:
+    """Return the mean information limit over the instances of a family, in duels."""
+    drawn = [frugal.instance(family, algorithm, number) for number in range(INSTANCES)]
+    return sum(lower_bound(preferences, algorithm, frugal.DELTA) for preferences in drawn) / INSTANCES
 
 
 if __name__ == "__main__":

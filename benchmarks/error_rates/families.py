@@ -14,7 +14,8 @@ from functools import cache
 import numpy as np
 
 import duelmatch as dm
-from duelmatch.matchings.assignment import all_matchings
+from duelmatch.matchings.assignment import all_matchings, decisions_of
+from duelmatch.matchings.general_game import payoffs
 from duelmatch.preferences import Criterion
 
 Rng = np.random.Generator
@@ -154,7 +155,14 @@ def margin(preferences: dm.Preferences, criterion: Criterion) -> float:
     """Return by how much the winner is ahead of the best other matching; 0 if there is no single winner."""
     if criterion == "borda":
         return preferences.borda_margin()
-    everyone = all_matchings(preferences.problem.graph)  # few; so this is quicker than a linear program
-    scores = preferences.matrix[everyone[:, None], everyone[None]].mean(axis=2)
+    graph = preferences.problem.graph
+    if graph.conditions is None:
+        everyone = all_matchings(graph)  # few; so this is quicker than a linear program
+        scores = preferences.matrix[everyone[:, None], everyone[None]].mean(axis=2)
+    else:
+        listed = decisions_of(graph).listed(None, MOST_ATTEMPTS)
+        assert listed is not None, "the families are small"
+        uses = graph.uses(listed).astype(float)
+        scores = uses @ payoffs(graph, preferences.matrix) @ uses.T
     np.fill_diagonal(scores, np.inf)
     return max(float(scores.min(axis=1).max()) - 0.5, 0.0)

@@ -14,6 +14,7 @@ from time import process_time
 from unittest.mock import patch
 
 import numpy as np
+from benchmarks.error_rates import beyond
 from benchmarks.error_rates.families import (
     Ahead,
     Family,
@@ -157,7 +158,7 @@ FAMILIES = {
 @cache
 def instance(family: str, criterion: Criterion, number: int) -> dm.Preferences:
     """Return instance ``number`` of a family."""
-    return first_that_fits(FAMILIES[family], criterion, number, 7)
+    return first_that_fits((FAMILIES | beyond.FAMILIES)[family], criterion, number, 7)
 
 
 @dataclass(frozen=True)

@@ -106,19 +106,19 @@ def variant(setting: Setting) -> str:
     return f"{setting.variant}, at most {setting.most_duels:,} duels"
 
 
-def section_of(page: str) -> str:
+def section_of(page: str, heading: str = HEADING) -> str:
     """Return the section of a page; empty if it has none."""
-    return _split(page)[1]
+    return _split(page, heading)[1]
 
 
-def replace_section(page: str, section: str) -> str:
+def replace_section(page: str, section: str, heading: str = HEADING) -> str:
     """Put a new section in the place of the old one, or at the end."""
-    before, _, after = _split(page)
+    before, _, after = _split(page, heading)
     return "\n\n".join(part for part in (before, section.strip(), after) if part) + "\n"
 
 
-def _split(page: str) -> tuple[str, str, str]:
+def _split(page: str, heading: str) -> tuple[str, str, str]:
     """Return what comes before the section, the section, and what comes after it."""
-    before, heading, rest = page.partition(HEADING)
+    before, found, rest = page.partition(heading + "\n")
     section, following, after = rest.partition("\n## ")
-    return before.strip(), (heading + section).strip(), (following + after).strip()
+    return before.strip(), (found + section).strip(), (following + after).strip()

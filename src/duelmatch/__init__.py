@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from duelmatch.panel import Panel
     from duelmatch.preferences import Preferences
     from duelmatch.problem import Details, Duel, Matching, Problem
+    from duelmatch.rules import Rule
 
 __all__ = [
     "Algorithm",
@@ -67,6 +68,7 @@ __all__ = [
     "ProblemError",
     "Progress",
     "Result",
+    "Rule",
     "Standings",
     "TooLargeError",
     "algorithms",
@@ -122,6 +124,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "panel": ("Panel",),
     "preferences": ("Preferences",),
     "problem": ("Details", "Duel", "Matching", "Problem"),
+    "rules": ("Rule",),
     "theory": (),
 }
 """Where each name lives; a module that is mapped to nothing is itself one."""

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from duelmatch.errors import FileError, MissingExtraError, ProblemError
 from duelmatch.files.text import naming, printable, replacing
 from duelmatch.matchings import edges_in_every, edges_in_some
-from duelmatch.problem import Problem
+from duelmatch.problem import Matching, Problem, seated
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,6 +33,9 @@ SOME, EVERY, NEVER = "in some maximum matching", "in every maximum matching", "i
 
 LABEL_WIDTH, LABEL_LINES = 26, 2
 """A name is wrapped after so many characters and cut off after so many lines."""
+
+MOST_RULES = 8
+"""So many rules are written above the picture."""
 
 GAP = 0.055
 """Inches between the parallel lines of matchings that share an edge."""
@@ -58,7 +61,7 @@ class _Layout:
 
 def draw(
     problem: Problem,
-    matchings: Mapping[str, Mapping[str, str]] | None = None,
+    matchings: Mapping[str, Mapping[str, Any]] | None = None,
     *,
     path: str | os.PathLike[str],
     title: str | None = None,
@@ -106,7 +109,7 @@ def save_figure(figure: Figure, path: Path, **options: Any) -> None:
 def _figure(
     figure_class: type[Figure],
     problem: Problem,
-    matchings: Mapping[str, Mapping[str, str]],
+    matchings: Mapping[str, Mapping[str, Any]],
     title: str | None,
 ) -> Figure:
     layout = _layout(problem, list(matchings.values()))
@@ -127,6 +130,19 @@ def _figure(
             fontsize=13,
             color=INK,
         )
+    if problem.rules:
+        said = [f"Rule: {rule.sentence}." for rule in problem.rules[:MOST_RULES]]
+        if len(problem.rules) > MOST_RULES:
+            said.append(f"… and {len(problem.rules) - MOST_RULES} more rules.")
+        axes.text(
+            layout.width / 2,
+            layout.height + (1.0 if title else 0.42),
+            "\n".join(textwrap.fill(printable(line), 80) for line in said),
+            ha="center",
+            va="bottom",
+            fontsize=9,
+            color=INK,
+        )
     handles, labels = axes.get_legend_handles_labels()
     if handles:
         axes.legend(
@@ -142,7 +158,7 @@ def _figure(
     return figure
 
 
-def _layout(problem: Problem, matchings: Sequence[Mapping[str, str]]) -> _Layout:
+def _layout(problem: Problem, matchings: Sequence[Mapping[str, Any]]) -> _Layout:
     rows = max(len(problem.positions), len(problem.candidates))
     font = 11.0 if rows <= 10 else 9.0 if rows <= 24 else 7.0
     row_height = 0.5 if rows <= 6 else 0.42 if rows <= 10 else 0.34 if rows <= 24 else 0.26
@@ -156,25 +172,25 @@ def _spread(names: Sequence[str], height: float) -> dict[str, float]:
     return {name: height * (1 - (i + 0.5) / len(names)) for i, name in enumerate(names)}
 
 
-def _candidate_order(problem: Problem, matchings: Sequence[Mapping[str, str]]) -> list[str]:
+def _candidate_order(problem: Problem, matchings: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the candidates from top to bottom, as :func:`draw` says."""
     rows: dict[str, list[int]] = {candidate: [] for candidate in problem.candidates}
     for candidate, position in problem.edges:
         rows[candidate].append(problem.position_number(position))
     place = {candidate: sum(fits) / len(fits) if fits else float("inf") for candidate, fits in rows.items()}
     for matching in reversed(matchings):
-        place |= {candidate: problem.position_number(position) for position, candidate in matching.items()}
+        place |= {name: problem.position_number(position) for name, position in Matching(matching).edges}
     return sorted(problem.candidates, key=lambda candidate: place[candidate])
 
 
 def _draw_edges(
-    axes: Axes, problem: Problem, matchings: Mapping[str, Mapping[str, str]], layout: _Layout
+    axes: Axes, problem: Problem, matchings: Mapping[str, Mapping[str, Any]], layout: _Layout
 ) -> None:
     """Draw the edges outside the matchings thinly, and say which are never used.
 
     A picture without matchings also says which edges are always used.
     """
-    coloured = {(candidate, position) for m in matchings.values() for position, candidate in m.items()}
+    coloured = {edge for matching in matchings.values() for edge in Matching(matching).edges}
     drawn = [edge for edge in problem.edges if edge not in coloured]
     some = edges_in_some(problem)
     every = frozenset() if matchings else edges_in_every(problem)
@@ -198,11 +214,13 @@ def _draw_edges(
             )
 
 
-def _draw_matchings(axes: Axes, matchings: Mapping[str, Mapping[str, str]], layout: _Layout) -> None:
+def _draw_matchings(axes: Axes, matchings: Mapping[str, Mapping[str, Any]], layout: _Layout) -> None:
     """Draw each matching; lines that several share run side by side."""
     for number, (label, matching) in enumerate(matchings.items()):
-        for place, (position, candidate) in enumerate(matching.items()):
-            sharing = [k for k, other in enumerate(matchings.values()) if other.get(position) == candidate]
+        for place, (candidate, position) in enumerate(Matching(matching).edges):
+            sharing = [
+                k for k, other in enumerate(matchings.values()) if candidate in seated(other[position])
+            ]
             offset = (sharing.index(number) - (len(sharing) - 1) / 2) * GAP
             start, end = layout.position_y[position], layout.candidate_y[candidate]
             length = ((end - start) ** 2 + layout.width**2) ** 0.5
@@ -232,7 +250,7 @@ def _draw_names(axes: Axes, problem: Problem, layout: _Layout) -> None:
             axes.text(
                 x + shift,
                 y,
-                _label(name),
+                _label(name + _number(problem, name, heading)),
                 ha=side,
                 va="center",
                 fontsize=layout.font,
@@ -248,6 +266,15 @@ def _draw_names(axes: Axes, problem: Problem, layout: _Layout) -> None:
             fontsize=layout.font,
             color="#666666",
         )
+
+
+def _number(problem: Problem, name: str, heading: str) -> str:
+    """Return what a name is followed by: its seats and weight, or its capacity."""
+    if heading == "Candidates":
+        return f" (up to {problem.capacity[name]})" if name in problem.capacity else ""
+    seats = [f"{problem.seats[name]} seats"] if name in problem.seats else []
+    weight = [f"counts {problem.weight[name]:g}"] if name in problem.weight else []
+    return f" ({', '.join(seats + weight)})" if seats or weight else ""
 
 
 def _label(name: str) -> str:

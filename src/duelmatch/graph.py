@@ -2,11 +2,14 @@
 
 Edges are kept in the paper's order, by position and then by candidate, so the edges of position j are
 the contiguous range ``start[j]:start[j + 1]`` (E_j in the paper).
+
+A decision fills every seat of every position. Unless :class:`Conditions` say otherwise, a position has one
+seat, a candidate fills one seat at most, and all positions count the same: the paper's maximum matchings.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -40,6 +43,50 @@ class PairTable:
         return numbers
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class EdgeRule:
+    """A rule in edge numbers: how many of ``edges`` a decision uses, or which ``groups`` go together.
+
+    With ``groups`` (each a set of edges; ``edges`` is their union) every group is used, or none is.
+    """
+
+    edges: Indices
+    at_least: int = 0
+    at_most: int | None = None
+    groups: tuple[Indices, ...] = ()
+
+    def holds(self, uses: Mask) -> Mask:
+        """Mark the decisions that obey it; ``uses`` has a row per decision and a column per edge."""
+        if self.groups:
+            used = np.stack([uses[..., group].any(axis=-1) for group in self.groups])
+            return np.asarray(used.all(axis=0) | ~used.any(axis=0))
+        count = uses[..., self.edges].sum(axis=-1)
+        at_most = len(self.edges) if self.at_most is None else self.at_most
+        return np.asarray((count >= self.at_least) & (count <= at_most))
+
+    def among(self, number: Indices) -> EdgeRule:
+        """Return what it says of some of the edges; ``number`` gives their new numbers, -1 for the others."""
+
+        def renumbered(edges: Indices) -> Indices:
+            return number[edges][number[edges] >= 0]
+
+        groups = tuple(renumbered(group) for group in self.groups)
+        return EdgeRule(renumbered(self.edges), self.at_least, self.at_most, groups)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Conditions:
+    """What makes a decision something else than a matching, or positions count differently."""
+
+    capacity: Indices
+    """How many seats each candidate can fill."""
+    seats: Indices
+    """How many different candidates each position holds."""
+    weight: Vector
+    """How much each position counts."""
+    rules: tuple[EdgeRule, ...] = ()
+
+
 @dataclass(frozen=True, eq=False)
 class Graph:
     """A bipartite graph; build it with :meth:`from_edges` unless the edges are already in order."""
@@ -48,6 +95,7 @@ class Graph:
     positions: int
     edge_candidate: Indices
     edge_position: Indices
+    conditions: Conditions | None = None
     edges: int = field(init=False, repr=False)
     """How many edges there are (m in the paper)."""
     pairs: int = field(init=False, repr=False)
@@ -61,6 +109,17 @@ class Graph:
     """Where each edge stands in that table, read row by row."""
     no_costs: NDArray[np.float64] = field(init=False, repr=False)
     """An l x n table of infinite costs, to be copied and filled in."""
+    capacity: Indices = field(init=False, repr=False)
+    seats: Indices = field(init=False, repr=False)
+    weight: Vector = field(init=False, repr=False)
+    rules: tuple[EdgeRule, ...] = field(init=False, repr=False)
+    places: int = field(init=False, repr=False)
+    """How many seats there are in all: the edges of a decision."""
+    total_weight: float = field(init=False, repr=False)
+    one_to_one: bool = field(init=False, repr=False)
+    """Whether the decisions are the maximum matchings; positions may count differently."""
+    even: bool = field(init=False, repr=False)
+    """Whether every position has one seat and the same weight 1, so that f is a plain mean."""
 
     def __post_init__(self) -> None:
         edges = len(self.edge_candidate)
@@ -76,6 +135,22 @@ class Graph:
             "edge_at": edge_at,
             "cell": self.edge_position * self.candidates + self.edge_candidate,
             "no_costs": np.full(edge_at.shape, np.inf),
+        }
+        under = self.conditions or Conditions(
+            np.ones(self.candidates, dtype=np.intp),
+            np.ones(self.positions, dtype=np.intp),
+            np.ones(self.positions),
+        )
+        places = int(under.seats.sum())
+        derived |= {
+            "capacity": under.capacity,
+            "seats": under.seats,
+            "weight": under.weight,
+            "rules": under.rules,
+            "places": places,
+            "total_weight": float(under.weight.sum()),
+            "one_to_one": not under.rules and places == self.positions and bool((under.capacity == 1).all()),
+            "even": places == self.positions and bool((under.weight == 1.0).all()),
         }
         for name, value in derived.items():
             object.__setattr__(self, name, value)
@@ -116,6 +191,49 @@ class Graph:
         """An m x m table that marks the edges of the same position; an edge and itself, too."""
         same: Mask = self.edge_position[:, None] == self.edge_position[None, :]
         return same
+
+    @cached_property
+    def edge_share(self) -> Vector:
+        """What the seat of each edge counts: the weight of its position, divided by its seats."""
+        share: Vector = (self.weight / self.seats)[self.edge_position]
+        return share
+
+    @cached_property
+    def edge_scale(self) -> Vector:
+        """What one pair of seats counts in f, at each edge's position: its weight over its seats squared."""
+        scale: Vector = (self.weight / self.seats**2)[self.edge_position]
+        return scale
+
+    def under(self, conditions: Conditions | None) -> Graph:
+        """Return the same graph under other conditions."""
+        return replace(self, conditions=conditions)
+
+    def part(self, kept: Mask) -> Graph:
+        """Return the graph of some of the edges, in the same order and under the same conditions."""
+        conditions = self.conditions
+        if conditions is not None and conditions.rules:
+            number = np.where(kept, np.cumsum(kept) - 1, -1)
+            conditions = replace(conditions, rules=tuple(rule.among(number) for rule in conditions.rules))
+        ends = self.edge_candidate[kept], self.edge_position[kept]
+        return Graph(self.candidates, self.positions, *ends, conditions)
+
+    def uses(self, rows: Indices) -> Mask:
+        """Return, for decisions given by their edges, a row each, which edges each of them uses."""
+        uses = np.zeros((*rows.shape[:-1], self.edges), dtype=np.bool_)
+        np.put_along_axis(uses, rows, True, axis=-1)
+        return uses
+
+    def allows(self, decision: Indices) -> bool:
+        """Whether these edges are a decision: every seat filled, no capacity exceeded, every rule obeyed."""
+        if len(np.unique(decision)) != self.places or len(decision) != self.places:
+            return False
+        filled = np.bincount(self.edge_position[decision], minlength=self.positions)
+        load = np.bincount(self.edge_candidate[decision], minlength=self.candidates)
+        return (
+            np.array_equal(filled, self.seats)
+            and bool((load <= self.capacity).all())
+            and all(rule.holds(self.uses(decision)) for rule in self.rules)
+        )
 
     @property
     def is_complete(self) -> bool:

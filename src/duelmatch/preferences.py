@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duelmatch.errors import ProblemError, listed
 from duelmatch.graph import Indices, Vector
-from duelmatch.matchings.assignment import best_matching, best_other_matching
-from duelmatch.matchings.counting import edge_marginals
+from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.game import Game
+from duelmatch.matchings.general_game import payoffs
 from duelmatch.matchings.minimax import least_beaten
 from duelmatch.matchings.reference import reference_of
 from duelmatch.problem import Matching, Problem
@@ -143,46 +143,67 @@ class Preferences:
         row = self.problem.edge_number(first, position)
         return float(self.matrix[row, self.problem.edge_number(second, position)])
 
-    def score(self, first: Mapping[str, str], second: Mapping[str, str]) -> float:
-        """Return f(M1, M2, P): the average over positions of the probability that M1's choice wins."""
+    def score(self, first: Mapping[str, Any], second: Mapping[str, Any]) -> float:
+        """Return f(M1, M2, P): the average over positions of the probability that M1's choice wins.
+
+        With weights it is the weighted mean over positions; a position of several seats has the mean over
+        all pairs of one of M1's and one of M2's, where somebody against itself counts 1/2.
+        """
         rows, columns = self.problem.edge_numbers(first), self.problem.edge_numbers(second)
-        return float(self.matrix[rows, columns].mean())
+        if self.problem.graph.even:
+            return float(self.matrix[rows, columns].mean())
+        return float(self.shares_against(columns)[rows].sum())
+
+    def shares_against(self, decision: Indices) -> Vector:
+        """Return, for every edge, what it adds to f(M, decision) if M uses it."""
+        graph = self.problem.graph
+        shares: Vector = self.matrix[:, decision].sum(axis=1) * graph.edge_scale / graph.total_weight
+        return shares
 
     @cached_property
     def edge_rewards(self) -> Vector:
-        """w(e) for every edge: how often it beats the choice of a uniformly random matching."""
-        rewards: Vector = self.matrix @ edge_marginals(self.problem.graph)
-        return rewards
+        """w(e) for every edge: how often it beats the choice of a uniformly random matching.
+
+        At a position of several seats, one of that matching's candidates drawn at random.
+        """
+        graph = self.problem.graph
+        rewards: Vector = self.matrix @ decisions_of(graph).marginals()
+        return rewards if graph.places == graph.positions else rewards / graph.seats[graph.edge_position]
+
+    @property
+    def edge_values(self) -> Vector:
+        """What every edge adds to B(M), times the total weight: w(e), and its share of the position."""
+        graph = self.problem.graph
+        return self.edge_rewards if graph.even else self.edge_rewards * graph.edge_share
 
     def rewards(self) -> dict[tuple[str, str], float]:
         """Return w(e) by name: {(candidate, position): reward}."""
         return dict(zip(self.problem.edges, self.edge_rewards.tolist(), strict=True))
 
     def borda_score(
-        self, matching: Mapping[str, str], reference: Literal["decisions", "candidates"] = "decisions"
+        self, matching: Mapping[str, Any], reference: Literal["decisions", "candidates"] = "decisions"
     ) -> float:
         """Return B(M): the average score of the matching against all maximum matchings.
 
         With ``reference="candidates"``, against a random candidate of each position instead.
         """
-        return float(self._rewards_against(reference)[self.problem.edge_numbers(matching)].mean())
+        values = self._values_against(reference)[self.problem.edge_numbers(matching)]
+        return float(values.sum() / self.problem.graph.total_weight)
 
     def borda_winner(self, reference: Literal["decisions", "candidates"] = "decisions") -> Matching:
         """Return a matching with the highest Borda score; ask :meth:`borda_margin` whether it is alone."""
         if reference == "decisions":
             return self.problem.matching(self._best_edges)
-        best = best_matching(self.problem.graph, self._rewards_against(reference))
-        assert best is not None, "a Problem has a matching"
-        return self.problem.matching(best)
+        return self.problem.matching(decisions_of(self.problem.graph).one(self._values_against(reference)))
 
     def borda_margin(self) -> float:
         """Return how far the Borda winner's score is above the runner-up's: 0 for a tie, inf if alone."""
-        rewards = self.edge_rewards
-        other = best_other_matching(self.problem.graph, rewards, self._best_edges)
+        values = self.edge_values
+        other = decisions_of(self.problem.graph).best_other(values, self._best_edges)
         if other is None:
             return float("inf")
-        margin = float(rewards[self._best_edges].sum() - rewards[other].sum())
-        margin /= self.problem.graph.positions
+        margin = float(values[self._best_edges].sum() - values[other].sum())
+        margin /= self.problem.graph.total_weight
         return margin if margin > TIE else 0.0
 
     def condorcet_winner(self) -> Matching | None:
@@ -199,10 +220,10 @@ class Preferences:
         """
         graph = self.problem.graph
         ahead = np.where(graph.comparable, self.matrix - 0.5, 0.0)
-        found = least_beaten(graph, ahead)
+        found = least_beaten(graph, ahead if graph.even else ahead * graph.edge_scale)
         assert found is not None, "a Problem has a matching"
         edges, defeat = found
-        loss = float(defeat) / graph.positions
+        loss = float(defeat) / graph.total_weight
         return self.problem.matching(edges), loss if loss > TIE else 0.0
 
     def winner_edges(self, criterion: Criterion) -> Indices:
@@ -220,9 +241,7 @@ class Preferences:
 
     @cached_property
     def _best_edges(self) -> Indices:
-        best = best_matching(self.problem.graph, self.edge_rewards)
-        assert best is not None, "a Problem has a matching"
-        return best
+        return decisions_of(self.problem.graph).one(self.edge_values)
 
     @cached_property
     def _condorcet_edges(self) -> Indices | None:
@@ -232,30 +251,43 @@ class Preferences:
         of matchings does as well against it), so one LP finds the only possible winner and one round
         of assignment problems proves or refutes it.
         """
-        graph = self.problem.graph
-        strategy = Game(graph, SHARPENING * self.matrix).solve().x
+        graph, decisions = self.problem.graph, decisions_of(self.problem.graph)
+        if graph.conditions is None:
+            strategy = Game(graph, SHARPENING * self.matrix).solve().x
+        else:
+            strategy = decisions.game(SHARPENING * payoffs(graph, self.matrix)).solve().x
         assert strategy is not None, "a Problem has a matching"
-        champion = best_matching(graph, strategy)
-        assert champion is not None, "a Problem has a matching"
+        champion = decisions.one(strategy)
         return champion if self.condorcet_margin(champion) > 0 else None
 
     def condorcet_margin(self, champion: Indices) -> float:
         """Return the smallest f(champion, M) - 1/2 over all other matchings M: above 0 for the winner."""
-        graph = self.problem.graph
-        against = self.matrix[champion[graph.edge_position], np.arange(graph.edges)]
-        rival = best_other_matching(graph, -against, champion)
-        if rival is None:
-            return float("inf")
-        margin = float(against[rival].mean()) - 0.5
+        margin = self.closest_rival(champion)[1] - 0.5
         return margin if abs(margin) > TIE else 0.0
 
-    def _rewards_against(self, reference: str) -> Vector:
+    def closest_rival(self, champion: Indices) -> tuple[Indices | None, float]:
+        """Return the decision that does best against another, and the other's score against it.
+
+        None, and infinity, if there is no other.
+        """
+        graph, decisions = self.problem.graph, decisions_of(self.problem.graph)
+        if graph.even:
+            over = self.matrix[np.arange(graph.edges), champion[graph.edge_position]]
+        else:
+            over = self.matrix[:, champion].sum(axis=1) * graph.edge_scale
+        rival = decisions.best_other(over, champion)
+        if rival is None:
+            return None, float("inf")
+        return rival, 1.0 - float(over[rival].sum() / graph.total_weight)
+
+    def _values_against(self, reference: str) -> Vector:
         if reference == "decisions":
-            return self.edge_rewards
+            return self.edge_values
         if reference != "candidates":
             raise ProblemError(f"The reference must be 'decisions' or 'candidates', not {reference!r:.50}.")
-        rewards: Vector = self.matrix @ reference_of(self.problem.graph, "candidates").shares
-        return rewards
+        graph = self.problem.graph
+        rewards: Vector = self.matrix @ reference_of(graph, "candidates").shares
+        return rewards if graph.even else rewards * graph.edge_share
 
 
 def _check_pair(pair: object, probability: object) -> None:

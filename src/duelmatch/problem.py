@@ -1,4 +1,4 @@
-"""What is being decided: candidates, positions and who can fill which; matchings and duels over them.
+"""What is being decided: candidates, positions, who can fill which, and what else a decision must obey.
 
 Names live here and at the edges of the program; everything below works on ``Problem.graph``.
 """
@@ -6,17 +6,24 @@ Names live here and at the edges of the program; everything below works on ``Pro
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
+from duelmatch.conditions import applied, checked_rules, hall_sentence
 from duelmatch.errors import NoMatchingError, ProblemError, listed
 from duelmatch.graph import Graph, Indices, Vector
+from duelmatch.rules import Rule
 
 LONGEST_NAME = 200
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+UNCONDITIONAL = {"capacity": NOTHING, "seats": NOTHING, "weight": NOTHING, "rules": ()}
+"""What a problem keeps of its conditions if it has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,31 +51,33 @@ class Duel:
         return self.first, self.second
 
 
-class Matching(Mapping[str, str]):
+class Matching(Mapping[str, Any]):
     """Who fills which position: an immutable, hashable mapping from position to candidate.
+
+    A position of several seats is mapped to a tuple of names, in the order of the candidates. A name may come
+    twice: whether it may fill so many positions is for the :class:`Problem` to say.
 
     >>> Matching({"chair": "ann", "editor": "bob"})["chair"]
     'ann'
+    >>> Matching({"chair": "ann", "jury": ["bob", "cyd"]}).edges
+    (('ann', 'chair'), ('bob', 'jury'), ('cyd', 'jury'))
     """
 
     __slots__ = ("_candidate_of",)
 
-    def __init__(self, candidate_of: Mapping[str, str]) -> None:
+    def __init__(self, candidate_of: Mapping[str, str | Sequence[str]]) -> None:
         if not isinstance(candidate_of, Mapping):
             raise ProblemError(
                 f"A matching is a mapping from positions to candidates, not {candidate_of!r:.80}."
             )
-        for name in (*candidate_of, *candidate_of.values()):
-            if not isinstance(name, str):
-                raise ProblemError(f"A matching is made of names, not {name!r:.80}.")
-        counts = Counter(candidate_of.values())
-        if twice := [name for name, count in counts.items() if count > 1]:
-            raise ProblemError(
-                f"A candidate can fill one position only, but {listed(twice)} would fill several."
-            )
-        self._candidate_of = dict(candidate_of)
+        chosen = {position: _one_or_several(names) for position, names in candidate_of.items()}
+        for position, names in chosen.items():
+            for name in (position, *seated(names)):
+                if not isinstance(name, str):
+                    raise ProblemError(f"A matching is made of names, not {name!r:.80}.")
+        self._candidate_of = chosen
 
-    def __getitem__(self, position: str) -> str:
+    def __getitem__(self, position: str) -> Any:
         return self._candidate_of[position]
 
     def __iter__(self) -> Iterator[str]:
@@ -83,8 +92,24 @@ class Matching(Mapping[str, str]):
     def __repr__(self) -> str:
         return f"Matching({self._candidate_of!r})"
 
+    @property
+    def edges(self) -> tuple[tuple[str, str], ...]:
+        """The (candidate, position) of every seat."""
+        return tuple((name, position) for position, names in self.items() for name in seated(names))
 
-@dataclass(frozen=True)
+
+def seated(names: Any) -> tuple[Any, ...]:
+    """Return who fills a position, one or several, as a tuple."""
+    return names if isinstance(names, tuple) else (names,)
+
+
+def _one_or_several(names: Any) -> Any:
+    if not isinstance(names, (list, tuple)):
+        return names
+    return names[0] if len(names) == 1 else tuple(names)
+
+
+@dataclass(frozen=True, repr=False)
 class Problem:
     """Candidates, positions, and the edges (candidate, position) saying who can fill what.
 
@@ -92,7 +117,13 @@ class Problem:
     ``positions`` and ``candidates``. A problem is checked once, here: names are unique, every edge is
     listed once between known names, and some matching fills every position.
 
-    :raises NoMatchingError: naming a set of positions that share too few candidates.
+    Unless something else is given, every candidate fills one position at most, and every position has one
+    seat and counts the same. ``capacity`` says how many positions a candidate may fill, ``seats`` how many
+    different candidates a position holds, ``weight`` how much it counts, and ``rules`` what else a decision
+    must obey. The mappings keep what differs from 1.
+
+    :raises NoMatchingError: naming a set of positions that share too few candidates, or a smallest set of
+    rules that contradict each other.
     :raises ProblemError: for anything else that is wrong.
     """
 
@@ -101,6 +132,10 @@ class Problem:
     edges: tuple[tuple[str, str], ...]
     candidate_details: Mapping[str, Details] = field(default_factory=dict, compare=False, repr=False)
     position_details: Mapping[str, Details] = field(default_factory=dict, compare=False, repr=False)
+    capacity: Mapping[str, int] = field(default_factory=dict, hash=False, kw_only=True)
+    seats: Mapping[str, int] = field(default_factory=dict, hash=False, kw_only=True)
+    weight: Mapping[str, float] = field(default_factory=dict, hash=False, kw_only=True)
+    rules: tuple[Rule, ...] = field(default=(), kw_only=True)
     graph: Graph = field(init=False, compare=False, repr=False)
     _candidate_number: Mapping[str, int] = field(init=False, compare=False, repr=False)
     _position_number: Mapping[str, int] = field(init=False, compare=False, repr=False)
@@ -111,8 +146,12 @@ class Problem:
         candidate, position = _edge_numbers(self.edges, candidate_number, position_number)
         graph = Graph.from_edges(len(candidate_number), len(position_number), candidate, position)
         candidates, positions = tuple(candidate_number), tuple(position_number)
-        if violator := graph.hall_violator():
-            raise NoMatchingError(_hall_sentence(violator, candidates, positions))
+        given = self.capacity, self.seats, self.weight, self.rules
+        under: Mapping[str, Any] = UNCONDITIONAL
+        if not all(isinstance(value, (Mapping, tuple)) and not value for value in given):
+            graph, under = applied(graph, *given, candidate_number, position_number)
+        elif violator := graph.hall_violator():
+            raise NoMatchingError(hall_sentence(violator, candidates, positions))
         edges = tuple(
             (candidates[c], positions[s])
             for c, s in zip(graph.edge_candidate, graph.edge_position, strict=True)
@@ -121,6 +160,8 @@ class Problem:
         freeze(self, "candidates", candidates)
         freeze(self, "positions", positions)
         freeze(self, "edges", edges)
+        for name, value in under.items():
+            freeze(self, name, value)
         freeze(self, "graph", graph)
         freeze(self, "_candidate_number", candidate_number)
         freeze(self, "_position_number", position_number)
@@ -130,10 +171,22 @@ class Problem:
                 raise ProblemError(f"Details are given for {listed(unknown)}, but no {kind} is called so.")
             freeze(self, f"{kind}_details", MappingProxyType(details))
 
+    def __repr__(self) -> str:
+        shown: dict[str, Any] = {
+            "candidates": self.candidates,
+            "positions": self.positions,
+            "edges": self.edges,
+        }
+        for name in self.conditions:
+            value = getattr(self, name)
+            shown[name] = value if isinstance(value, tuple) else dict(value)
+        return f"Problem({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
+
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle by the arguments: read-only mappings cannot be pickled themselves."""
         details = dict(self.candidate_details), dict(self.position_details)
-        return Problem, (self.candidates, self.positions, self.edges, *details)
+        conditions = dict(self.capacity), dict(self.seats), dict(self.weight), self.rules
+        return _rebuilt, ((self.candidates, self.positions, self.edges, *details), conditions)
 
     @classmethod
     def from_edges(
@@ -141,6 +194,11 @@ class Problem:
         edges: Iterable[tuple[str, str]],
         candidates: Iterable[str] | None = None,
         positions: Iterable[str] | None = None,
+        *,
+        capacity: Mapping[str, int] | None = None,
+        seats: Mapping[str, int] | None = None,
+        weight: Mapping[str, float] | None = None,
+        rules: Iterable[Rule] = (),
     ) -> Problem:
         """Build a problem from (candidate, position) pairs; names in order of first appearance."""
         pairs = tuple(_pair(edge) for edge in edges)
@@ -148,14 +206,60 @@ class Problem:
             candidates = dict.fromkeys(candidate for candidate, _ in pairs)
         if positions is None:
             positions = dict.fromkeys(position for _, position in pairs)
-        return cls(_names("candidates", candidates), _names("positions", positions), pairs)
+        return cls(
+            _names("candidates", candidates),
+            _names("positions", positions),
+            pairs,
+            capacity=capacity or {},
+            seats=seats or {},
+            weight=weight or {},
+            rules=checked_rules(rules),
+        )
 
     @classmethod
-    def complete(cls, candidates: Iterable[str], positions: Iterable[str]) -> Problem:
-        """Build the problem in which every candidate can fill every position."""
+    def complete(
+        cls,
+        candidates: Iterable[str],
+        positions: Iterable[str],
+        *,
+        capacity: Mapping[str, int] | None = None,
+        seats: Mapping[str, int] | None = None,
+        weight: Mapping[str, float] | None = None,
+        rules: Iterable[Rule] = (),
+    ) -> Problem:
+        """Build the problem in which every candidate can fill every position.
+
+        >>> jury = Problem.complete(["ann", "bob", "cyd"], ["jury"], seats={"jury": 2},
+        ...                         rules=[Rule(of=["ann", "bob"], at_most=1)])
+        >>> jury.matching(jury.edge_numbers({"jury": ("cyd", "ann")}))
+        Matching({'jury': ('ann', 'cyd')})
+        """
         candidates = _names("candidates", candidates)
         positions = _names("positions", positions)
-        return cls(candidates, positions, tuple(product(candidates, positions)))
+        return cls(
+            candidates,
+            positions,
+            tuple(product(candidates, positions)),
+            capacity=capacity or {},
+            seats=seats or {},
+            weight=weight or {},
+            rules=checked_rules(rules),
+        )
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """Which of 'capacity', 'seats', 'weight' and 'rules' it has; none of them: one-to-one matchings."""
+        return tuple(name for name in ("capacity", "seats", "weight", "rules") if getattr(self, name))
+
+    def require_one_to_one(self, who: str) -> None:
+        """Refuse conditions on behalf of whoever works on one-to-one matchings of equal positions only.
+
+        :raises ProblemError: naming the conditions.
+        """
+        if self.conditions:
+            words = {"capacity": "capacities", "weight": "weights"}
+            has = " and ".join(words.get(name, name) for name in self.conditions)
+            raise ProblemError(f"{who} cannot work on a problem with {has} yet.")
 
     def edge_number(self, candidate: str, position: str) -> int:
         """Return where (candidate, position) stands in ``edges``."""
@@ -165,16 +269,44 @@ class Problem:
             raise ProblemError(f"'{candidate}' is not a candidate for position '{position}'.")
         return edge
 
-    def edge_numbers(self, matching: Mapping[str, str]) -> Indices:
-        """Return the edge of each position in a matching, checked against this problem."""
+    def edge_numbers(self, matching: Mapping[str, str | Sequence[str]]) -> Indices:
+        """Return the edges of a matching in the order of ``edges``, checked against this problem."""
         if empty := [position for position in self.positions if position not in matching]:
             raise ProblemError(f"The matching leaves {listed(empty)} empty.")
         for position in matching:
             self.position_number(position)
         if not isinstance(matching, Matching):
             matching = Matching(matching)
-        numbers = [self.edge_number(matching[position], position) for position in self.positions]
-        return np.array(numbers, dtype=np.intp)
+        numbers = [
+            self.edge_number(name, position)
+            for position in self.positions
+            for name in self._seated(position, matching[position])
+        ]
+        counts = Counter(name for position in self.positions for name in seated(matching[position]))
+        if many := [name for name, count in counts.items() if count > self.capacity.get(name, 1)]:
+            if not self.capacity:
+                raise ProblemError(
+                    f"A candidate can fill one position only, but {listed(many)} would fill several."
+                )
+            raise ProblemError(
+                f"'{many[0]}' can fill {self.capacity.get(many[0], 1)} at most, but would fill "
+                f"{counts[many[0]]} positions."
+            )
+        edges = np.array(sorted(numbers), dtype=np.intp)
+        uses = self.graph.uses(edges) if self.rules else np.zeros(0, dtype=np.bool_)
+        for rule, in_edges in zip(self.rules, self.graph.rules, strict=True):
+            if not in_edges.holds(uses):
+                raise ProblemError(f"The matching breaks the rule that {rule.sentence}.")
+        return edges
+
+    def _seated(self, position: str, chosen: Any) -> tuple[str, ...]:
+        names, seats = seated(chosen), self.seats.get(position, 1)
+        if len(set(names)) < len(names):
+            raise ProblemError(f"A candidate fills two seats of '{position}' in this matching.")
+        if len(names) != seats:
+            has = "one seat" if seats == 1 else f"{seats} seats"
+            raise ProblemError(f"'{position}' has {has}, but the matching names {len(names)} for it.")
+        return names
 
     def edge_vector(self, values: Mapping[tuple[str, str], float]) -> Vector:
         """Return numbers given by name, {(candidate, position): number}, in edge order: 0 where none is."""
@@ -185,7 +317,15 @@ class Problem:
 
     def matching(self, edge_numbers: Iterable[int]) -> Matching:
         """Return the named matching made of these edges."""
-        return Matching({self.edges[e][1]: self.edges[e][0] for e in edge_numbers})
+        if not self.seats:
+            return Matching({self.edges[e][1]: self.edges[e][0] for e in edge_numbers})
+        chosen: dict[str, list[str]] = {}
+        for edge in sorted(edge_numbers):
+            candidate, position = self.edges[edge]
+            chosen.setdefault(position, []).append(candidate)
+        return Matching(
+            {position: names if position in self.seats else names[0] for position, names in chosen.items()}
+        )
 
     def position_number(self, position: str) -> int:
         """Return where a position stands in ``positions``."""
@@ -254,15 +394,6 @@ def _edge_numbers(
     )
 
 
-def _hall_sentence(
-    violator: tuple[list[int], list[int]], candidates: tuple[str, ...], positions: tuple[str, ...]
-) -> str:
-    short = [positions[j] for j in violator[0]]
-    shared = [candidates[i] for i in violator[1]]
-    if not shared:
-        return f"No matching fills every position: {listed(short)} has no candidate."
-    return (
-        f"No matching fills every position: the {len(short)} positions {listed(short)} have only "
-        f"{len(shared)} candidate{'s' * (len(shared) > 1)} between them ({listed(shared)}). "
-        "Add a candidate to one of them, or drop a position."
-    )
+def _rebuilt(arguments: tuple[Any, ...], conditions: tuple[Any, ...]) -> Problem:
+    capacity, seats, weight, rules = conditions
+    return Problem(*arguments, capacity=capacity, seats=seats, weight=weight, rules=rules)

@@ -117,7 +117,10 @@ class TestRefusals:
 
     def test_a_missing_file_or_example_is_exit_code_3(self) -> None:
         run("check", "nowhere.yaml", code=3)
-        assert "the examples are 'lineup'" in run("check", "example:nothing", code=3).stderr
+        assert (
+            "the examples are 'awards', 'festival', 'lineup'"
+            in run("check", "example:nothing", code=3).stderr
+        )
 
     def test_a_picture_that_cannot_be_written_is_exit_code_3(self) -> None:
         assert run("check", "example:lineup", "--plot", "no/where.svg", code=3).stderr.count("\n") == 1

@@ -226,7 +226,7 @@ class TestReport:
         def refuse(*_: object) -> None:
             raise dm.TooLargeError("Too large.")
 
-        monkeypatch.setattr("duelmatch.preferences.edge_marginals", refuse)
+        monkeypatch.setattr("duelmatch.matchings.counting.edge_marginals", refuse)
         monkeypatch.setattr("duelmatch.experiments.cell._known", {})  # which may know it
         told = answer("clear.yaml", "--runs", "1", "--algorithm", "clucb-borda-pac")
         assert told["error_rate"] is None

@@ -64,7 +64,7 @@ def test_scores_out_of_reach_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise dm.TooLargeError("Too large.")
 
-    monkeypatch.setattr("duelmatch.preferences.edge_marginals", refuse)
+    monkeypatch.setattr("duelmatch.matchings.counting.edge_marginals", refuse)
     assert plan(dm.instances.example("lineup"), "borda").too_large == "Too large."
 
 

@@ -17,6 +17,7 @@ from duelmatch.files.answers import load_answers
 from duelmatch.files.problems import load_preferences, load_problem, read_document, save_problem
 from duelmatch.preferences import Preferences
 from duelmatch.problem import Details, Problem
+from duelmatch.rules import Rule
 from files.team import TEAM, TEAM_JSON, TEAM_PREFERENCES, TEAM_YAML, check_refused, refusal, write
 
 # The forms a problem can have
@@ -162,14 +163,14 @@ def test_preferences_may_stand_in_a_file_of_their_own():
 
 BAD_PROBLEMS = [
     # the layout
-    ("t.yaml", "- ann\n- bob", "must be a mapping with the keys 'candidates', 'positions', 'edges' "
-     "and 'preferences', not a list"),
-    ("t.yaml", "just some words", "must be a mapping with the keys 'candidates', 'positions', 'edges' "
-     "and 'preferences', not 'just some words'"),
+    ("t.yaml", "- ann\n- bob", "must be a mapping with the keys 'candidates', 'positions', 'edges', "
+     "'rules' and 'preferences', not a list"),
+    ("t.yaml", "just some words", "must be a mapping with the keys 'candidates', 'positions', 'edges', "
+     "'rules' and 'preferences', not 'just some words'"),
     ("t.json", "3", "not 3."),
     ("t.json", "true", "not true."),
     ("t.yaml", "candidate: [ann]", "unknown key 'candidate'; the known ones are 'candidates', "
-     "'positions', 'edges' and 'preferences'. Did you mean 'candidates'?"),
+     "'positions', 'edges', 'rules' and 'preferences'. Did you mean 'candidates'?"),
     ("t.yaml", "seed: 7", "unknown key 'seed'; the known ones"),
     ("t.yaml", "k" * 900, "not 'kkk"),
     ("t.yaml", "candidates: [ann]", "The key 'positions' is missing; give it, or give 'edges'."),
@@ -180,7 +181,7 @@ BAD_PROBLEMS = [
     ("t.yaml", "candidates: [[ann]]\npositions: [x]", "A candidate must be text, not a list"),
     ("t.yaml", "candidates: [{title: x}]", "A candidate has no 'name'"),
     ("t.yaml", "candidates: [{name: a, txt: x}]", "A candidate has an unknown key 'txt'; the known ones "
-     "are 'name', 'title', 'text', 'picture' and 'link'. Did you mean 'text'?"),
+     "are 'name', 'title', 'text', 'picture', 'link' and 'capacity'. Did you mean 'text'?"),
     ("t.yaml", "positions: {x: {name: y}}", "'x' has an unknown key 'name'; the known ones are 'title'"),
     ("t.yaml", "positions: {x: words}", "The details of 'x' must be a mapping with the keys 'title', 'text'"),
     ("t.yaml", "positions: [{name: x, title: [y]}]", "The title of 'x' must be text, not a list"),
@@ -214,6 +215,20 @@ BAD_PROBLEMS = [
     ("p.yaml", "candidates: ['']\npositions: [x]", "A candidate has an empty name"),
     ("p.yaml", "candidates: [\"a\\nb\", \"a\\nb\"]\npositions: [x]", r"The candidate 'a\nb' is listed"),
     ("p.json", '{"candidates": ["%s"], "positions": ["x"]}' % ("a" * 900), "200 characters at most"),
+    # capacities, seats, weights and rules
+    ("r.yaml", "candidates: [{name: a, seats: 2}]\npositions: [s]", "A candidate has an unknown key 'seats'"),
+    ("r.yaml", "candidates: [{name: a, capacity: x}]\npositions: [s]", "capacity of 'a' must be a number"),
+    ("r.yaml", "candidates: [{name: a, capacity: 0}]\npositions: [s]", "a whole number from 1, not 0"),
+    ("r.json", '{"candidates": ["a"], "positions": [{"name": "s", "seats": 1.5}]}', "from 1, not 1.5"),
+    ("r.yaml", "candidates: [a]\npositions: {s: {weight: 0}}", "weight of 's' must be a number above 0"),
+    ("r.yaml", "candidates: [a]\npositions: [s]\nrules: 3", "The key 'rules' must be a list of rules"),
+    ("r.yaml", "candidates: [a]\npositions: [s]\nrules: [3]", "A rule must be a mapping with the keys"),
+    ("r.yaml", "candidates: [a]\npositions: [s]\nrules: [{of: a}]", "'of' of a rule must be a list"),
+    ("r.yaml", "candidates: [a]\npositions: [s]\nrules: [{of: [a], at_most: x}]", "a number, not 'x'"),
+    ("r.yaml", "candidates: [a]\npositions: [s]\nrules: [{of: [[a, s, s]], at_most: 1}]", "not of 3"),
+    ("r.yaml", "candidates: [a]\npositions: [s]\nrules: [{for: [a]}]", "A rule has an unknown key 'for'"),
+    ("r.yaml", "candidates: [a]\npositions: [s]\nrules: [{of: [b], at_most: 1}]", "A rule names 'b', but no"),
+    ("r.yaml", "candidates: [a]\npositions: [s]\nrules: [{of: [a], at_most: 0}]", "obeys the rule that 'a'"),
     ("p.csv", "candidate,position\nann,x\nann,x", "p.csv: The edge ('ann', 'x') is listed twice."),
 ]  # fmt: skip
 
@@ -457,3 +472,30 @@ def test_whatever_is_in_a_file_it_loads_or_is_refused_in_a_sentence(content, nam
             sentence = str(error)
         assert sentence.startswith(f"{name}: ")
         assert sentence.isprintable()
+
+
+@each("suffix", [".yaml", ".json"])
+def test_capacities_seats_weights_and_rules_are_kept(suffix, tmp_path):
+    problem = Problem.complete(
+        ["ann", "bob", "cyd"],
+        ["chair", "jury"],
+        capacity={"ann": 2},
+        seats={"jury": 2},
+        weight={"chair": 2.5},
+        rules=[Rule(of=["ann", ("bob", "jury")], at_least=1, at_most=2), Rule(together=["bob", "cyd"])],
+    )
+    path = tmp_path / f"team{suffix}"
+    save_problem(problem, path)
+    assert load_problem(path) == problem
+    with pytest.raises(FileError, match="capacities, seats, weights, rules"):
+        save_problem(problem, tmp_path / "team.csv")
+
+
+def test_an_entry_with_a_number_and_details_keeps_both(tmp_path):
+    path = tmp_path / "team.yaml"
+    path.write_text("candidates: {ann: {title: Ann, capacity: 2}, bob: {capacity: 1}}\npositions: [s, t]\n")
+    problem = load_problem(path)
+    assert problem.capacity == {"ann": 2}
+    assert problem.candidate_details == {"ann": Details(title="Ann")}
+    save_problem(problem, path)
+    assert load_problem(path).candidate_details == problem.candidate_details

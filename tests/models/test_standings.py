@@ -93,6 +93,12 @@ def test_a_criterion_that_does_not_exist_is_refused():
         dm.standings(TEAM, [], "best")  # type: ignore[arg-type]
 
 
+def test_seats_are_refused_in_a_sentence():
+    jury = dm.Problem.complete(["ann", "bob", "cyd"], ["jury"], seats={"jury": 2})
+    with pytest.raises(dm.ProblemError, match="one seat"):
+        dm.standings(jury, [("jury", "ann", "bob")])
+
+
 def test_a_circle_has_no_condorcet_winner_and_borda_always_one():
     trio = dm.Problem.complete(["a", "b", "c"], ["s"])
     circle = 100 * [("s", "a", "b"), ("s", "b", "c"), ("s", "c", "a")]

@@ -37,7 +37,7 @@ def check_one_answer_at_a_time(log: list[Entry]) -> None:
 
 @pytest.mark.parametrize(
     ("algorithm", "processes", "kills"),
-    [("car-cond", 1, 6), ("condorcet", 2, 12), ("panel", 2, 8), ("condorcet", 4, 8), ("car-cond", 4, 8)],
+    [("car-cond", 1, 4), ("condorcet", 2, 6), ("panel", 2, 6), ("condorcet", 4, 4), ("car-cond", 4, 4)],
 )
 def test_what_was_acknowledged_is_in_the_log_once_after_many_kills(
     url: str, new_study: NewStudy, tmp_path: Path, algorithm: str, processes: int, kills: int

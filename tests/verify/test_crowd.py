@@ -11,6 +11,7 @@ import pytest
 import duelmatch as dm
 from duelmatch.errors import DuelmatchError
 from duelmatch.explorers.ballots.explorer import BallotExplorer
+from duelmatch.explorers.ballots.tables import TabledEvidence
 from duelmatch.verify import verify
 from logs import log_of, some_problem, verdict_of
 
@@ -120,6 +121,25 @@ def test_verdicts_of_messy_studies_are_the_same() -> None:
     )
 
 
+def test_verdicts_are_the_same_where_wealth_is_kept_in_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in studies of more than 10,000 line-ups, which take longer."""
+    monkeypatch.setattr("duelmatch.explorers.ballots.conclusions.MOST_LISTED", 4)
+    monkeypatch.setattr("duelmatch.verify.log.LISTED", 4)
+    endings: Counter[tuple[str, bool]] = Counter()
+    for seed in range(STUDIES // 2):
+        study = MessyStudy(seed)
+        study.play()
+        report = verify(study.log())
+        assert report.found is not None, f"study {seed}: {report.damage} {report.reason}"
+        assert not report.differs, f"study {seed}: {report}"
+        for each in study.run.conclusions.evidence:
+            if isinstance(each, TabledEvidence):
+                endings[report.found.status, each.listed is not None] += 1
+    assert endings["budget_spent", False] >= 5
+    assert sum(number for (status, _), number in endings.items() if status != "budget_spent") >= 2
+    assert any(listed for _, listed in endings)
+
+
 def certified() -> tuple[dm.Problem, dict[str, Any], list[Any], Any]:
     """Return a study of a crowd in which everybody wants ann for the chair, and cyd as editor."""
     problem = dm.Problem.complete(["ann", "bob", "cyd"], ["chair", "editor"])
@@ -189,10 +209,15 @@ def test_answers_after_the_end_do_not_count() -> None:
     assert not verify(log_of(problem, settings, reopened, result)).differs
 
 
-def test_where_line_ups_are_too_many_it_says_so() -> None:
-    problem = dm.Problem.complete([f"c{k}" for k in range(12)], [f"p{k}" for k in range(5)])
+def test_where_the_reference_is_out_of_reach_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("duelmatch.verify.contest.MOST_SETS", 50)
+    problem = dm.Problem.complete([f"c{k}" for k in range(9)], [f"p{k}" for k in range(4)])
     report = verify(log_of(problem, {"algorithm": "borda", "delta": 0.05}, []))
-    assert "over 10,000 line-ups" in str(report.reason)
+    assert "too many line-ups to count" in str(report.reason)
+    settings = {"algorithm": "borda", "delta": 0.05, "parameters": {"reference": "candidates"}}
+    report = verify(log_of(problem, settings, []))
+    assert report.found is not None
+    assert report.found.status == "budget_spent"
 
 
 @pytest.mark.parametrize("algorithm", ["car-cond", "somebody-elses"])

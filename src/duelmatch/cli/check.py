@@ -29,8 +29,8 @@ def command(source: Source, plot: Path | None, as_json: bool) -> None:
     """Describe the problem in FILE, and check it.
 
     How many candidates, positions and different duels there are, how many maximum matchings (the ways to
-    fill every position), and which edges are decided before any duel. If FILE has preferences, they are
-    checked too.
+    fill every position), and which edges are decided before any duel. Capacities, seats, weights and rules
+    are explained. If FILE has preferences, they are checked too.
 
     \b
     Example:
@@ -53,17 +53,23 @@ def command(source: Source, plot: Path | None, as_json: bool) -> None:
 
 def as_dict(about: Description, problem: dm.Problem) -> dict[str, Any]:
     """Return what ``check --json`` prints."""
+    from duelmatch.files.conditions import conditions_of
+
     names = ("candidates", "positions", "edges", "duels", "matchings", "matchings_at_most_log10", "too_large")
-    return {name: getattr(about, name) for name in (*names, "never", "certain")} | {
-        "per_position": [
-            {
-                "position": position,
-                "duels": degree * (degree - 1) // 2,
-                "candidates": {c: about.share.get((c, p)) for c, p in problem.edges if p == position},
-            }
-            for position, degree in zip(problem.positions, problem.graph.degrees.tolist(), strict=True)
-        ]
-    }
+    return (
+        {name: getattr(about, name) for name in (*names, "never", "certain")}
+        | {
+            "per_position": [
+                {
+                    "position": position,
+                    "duels": degree * (degree - 1) // 2,
+                    "candidates": {c: about.share.get((c, p)) for c, p in problem.edges if p == position},
+                }
+                for position, degree in zip(problem.positions, problem.graph.degrees.tolist(), strict=True)
+            ]
+        }
+        | conditions_of(problem)
+    )
 
 
 def _print(name: str, about: Description, problem: dm.Problem, picture: str | None) -> None:
@@ -75,21 +81,41 @@ def _print(name: str, about: Description, problem: dm.Problem, picture: str | No
             ("Positions", f"{about.positions:,}"),
             ("Edges (who can fill what)", f"{about.edges:,}"),
             ("Different duels (K)", f"{about.duels:,}"),
-            ("Maximum matchings", _matchings(about)),
+            ("Decisions" if problem.conditions else "Maximum matchings", _matchings(about)),
         ]
     )
+    for sentence in explained(problem):
+        page.paragraph(sentence)
     columns = {"Position": "left", "Duels": "right", "Candidates, and their share of all matchings": "left"}
     page.table(columns, [_row(**entry) for entry in as_dict(about, problem)["per_position"]])
+    what = "decision" if problem.conditions else "maximum matching"
     if about.certain:
-        page.paragraph(f"Certain, in every maximum matching: {_edges(about.certain)}.")
+        page.paragraph(f"Certain, in every {what}: {_edges(about.certain)}.")
     if about.never:
-        page.paragraph(f"Can never matter, in no maximum matching: {_edges(about.never)}.")
+        page.paragraph(f"Can never matter, in no {what}: {_edges(about.never)}.")
     if not about.certain and not about.never:
-        page.paragraph("Every edge is in some maximum matching, and none is in all of them.")
+        page.paragraph(f"Every edge is in some {what}, and none is in all of them.")
     if about.too_large:
         page.paragraph(f"Why there is no exact number: {about.too_large}")
     if picture:
         page.picture(picture)
+
+
+def explained(problem: dm.Problem) -> list[str]:
+    """Return a sentence for each kind of condition that a problem has, and one for each rule."""
+    sentences = []
+    if problem.capacity:
+        several = [f"{name} up to {number}" for name, number in problem.capacity.items()]
+        sentences.append(f"May fill several positions: {', '.join(several)}.")
+    if problem.seats:
+        seats = [f"{name} {number}" for name, number in problem.seats.items()]
+        sentences.append(f"Positions of several seats, each for another candidate: {', '.join(seats)}.")
+    if problem.weight:
+        weights = [f"{name} {number:g}" for name, number in problem.weight.items()]
+        others = "" if len(weights) == len(problem.positions) else "; the others count 1"
+        sentences.append(f"What positions count: {', '.join(weights)}{others}.")
+    sentences += [f"Rule {number}: {rule.sentence}." for number, rule in enumerate(problem.rules, start=1)]
+    return sentences
 
 
 def _matchings(about: Description) -> str:

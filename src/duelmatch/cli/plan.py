@@ -116,7 +116,7 @@ def _print(summary: dict[str, Any], plans: dict[str, Plan]) -> None:
         [
             ("Candidates, positions", f"{summary['candidates']:,}, {summary['positions']:,}"),
             ("Different duels (K)", f"{summary['duels']:,}"),
-            ("Width of the graph", f"{'' if summary['width_is_exact'] else 'at most '}{summary['width']:,}"),
+            ("Width of the graph", _width(summary)),
         ]
     )
     if not plans:
@@ -140,6 +140,12 @@ def _print(summary: dict[str, Any], plans: dict[str, Plan]) -> None:
         "algorithm takes in practice, run `duelmatch simulate`: condorcet and borda take a small multiple of "
         "the limit."
     )
+
+
+def _width(summary: dict[str, Any]) -> str:
+    if summary["width"] is None:
+        return "not defined: the decisions are not one-to-one matchings"
+    return f"{'' if summary['width_is_exact'] else 'at most '}{summary['width']:,}"
 
 
 def _print_plan(page: Page, plan: Plan) -> None:

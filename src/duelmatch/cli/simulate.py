@@ -17,6 +17,7 @@ from duelmatch.cli import INTERRUPTED, refuse
 from duelmatch.cli.options import Source, file_argument, json_option, settings_options, settle
 from duelmatch.cli.output import Page, counted, print_json, progress_bar, rounded
 from duelmatch.cli.standing import probability
+from duelmatch.errors import spoken
 from duelmatch.explorers.catalogue import Assumption
 
 if TYPE_CHECKING:
@@ -143,7 +144,10 @@ def _guesses(answer: dict[str, Any]) -> list[tuple[str, str]]:
 def _rows(answer: dict[str, Any]) -> Iterator[tuple[str, str, str, str]]:
     judgement = {True: "yes", False: "NO", None: "not known"}
     for entry in answer["answers"][:MOST_ROWS]:
-        chosen = "; ".join(f"{position}: {name}" for position, name in (entry["matching"] or {}).items())
+        chosen = "; ".join(
+            f"{position}: {names if isinstance(names, str) else spoken(names)}"
+            for position, names in (entry["matching"] or {}).items()
+        )
         status = "NOT CERTIFIED" if entry["status"] == "budget_spent" else entry["status"]
         yield status, chosen or "none", f"{entry['runs']:,}", judgement[entry["right"]]
     rest = answer["answers"][MOST_ROWS:]

@@ -7,6 +7,7 @@ from math import ceil, floor, log10
 from typing import TYPE_CHECKING
 
 from duelmatch.cli.output import Page, counted
+from duelmatch.errors import spoken
 from duelmatch.explorers.catalogue import described
 
 if TYPE_CHECKING:
@@ -55,7 +56,8 @@ def print_matching(page: Page, result: dm.Result) -> None:
     if result.matching is not None:
         certified = result.status in ("certified", "within_epsilon")
         heading = "Candidate" if certified else "Candidate (NOT CERTIFIED)"
-        page.table({"Position": "left", heading: "left"}, result.matching.items())
+        rows = [(position, spoken(names)) for position, names in result.matching.items()]
+        page.table({"Position": "left", heading: "left"}, rows)
 
 
 def how_sure(progress: dm.Progress, result: dm.Result) -> str:
@@ -114,7 +116,7 @@ def meaning(result: dm.Result) -> str:
 
 
 def _named(matching: Mapping[str, str]) -> str:
-    return ", ".join(f"{candidate} for {position}" for position, candidate in matching.items())
+    return ", ".join(f"{spoken(names)} for {position}" for position, names in matching.items())
 
 
 def _roughly(duels: int) -> int:

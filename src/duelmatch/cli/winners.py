@@ -12,7 +12,7 @@ import duelmatch as dm
 from duelmatch.cli import NO_WINNER, TOO_LARGE
 from duelmatch.cli.options import Source, criterion_option, file_argument, json_option, plot_option
 from duelmatch.cli.output import Page, print_json
-from duelmatch.errors import TooLargeError
+from duelmatch.errors import TooLargeError, spoken
 
 if TYPE_CHECKING:
     from duelmatch.theory import BordaWinner, CondorcetWinner
@@ -91,7 +91,7 @@ def _print(
     if matchings:
         rows = []
         for position in preferences.problem.positions:
-            names = [matching[position] for matching in matchings.values()]
+            names = [spoken(matching[position]) for matching in matchings.values()]
             mark = " *" if len(set(names)) > 1 else ""
             rows.append([position, *(name + mark for name in names)])
         page.table({"Position": "left"} | dict.fromkeys(matchings, "left"), rows)
@@ -123,7 +123,7 @@ def _condorcet_sentence(winner: CondorcetWinner | None) -> str:
     rival = winner.closest_rival
     if rival is None:
         return "Condorcet: the only maximum matching there is."
-    changes = [f"{rival[s]} at {s}" for s, candidate in winner.matching.items() if rival[s] != candidate]
+    changes = [f"{spoken(rival[s])} at {s}" for s, names in winner.matching.items() if rival[s] != names]
     return (
         f"Condorcet: beats every other matching, with a score of {0.5 + winner.margin:.4f} or more "
         f"(margin {winner.margin:.4f}). The closest rival has {', '.join(changes)}."

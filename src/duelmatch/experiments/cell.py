@@ -21,7 +21,7 @@ import duelmatch.theory as theory
 from duelmatch.errors import DuelmatchError, TooLargeError
 from duelmatch.explorers.catalogue import SEED_BITS, Algorithm, Assumption, check, described, drawn_seed
 from duelmatch.explorers.result import Result
-from duelmatch.matchings import best
+from duelmatch.matchings.assignment import decisions_of
 from duelmatch.preferences import TIE, Criterion, Preferences
 from duelmatch.problem import Matching
 
@@ -71,7 +71,12 @@ class Instance:
         """A hash of the problem and the probabilities; not of names given to them by the experiment."""
         problem = self.preferences.problem
         matrix = hashlib.sha256(self.preferences.matrix.astype("<f8").tobytes()).hexdigest()
-        return digest([problem.candidates, problem.positions, problem.edges, matrix])
+        parts: list[Any] = [problem.candidates, problem.positions, problem.edges, matrix]
+        if problem.graph.conditions is not None:
+            from duelmatch.files.conditions import conditions_of
+
+            parts.append(conditions_of(problem))
+        return digest(parts)
 
 
 @dataclass(frozen=True)
@@ -193,11 +198,11 @@ class Known:
         return "wrong" if result.delta <= delta * (1 + 1e-9) else "refuted"
 
     def _loses_by(self, matching: Matching, to_any: bool) -> float:
-        rival = self.winner
-        if rival is None or to_any:
-            problem, probability = self._preferences.problem, self._preferences.probability
-            rival = best(problem, {(c, s): probability(s, c, matching[s]) for c, s in problem.edges})
-        return 0.0 if rival is None else self._preferences.score(rival, matching) - 0.5
+        if self.winner is not None and not to_any:
+            return self._preferences.score(self.winner, matching) - 0.5
+        problem = self._preferences.problem
+        shares = self._preferences.shares_against(problem.edge_numbers(matching))
+        return float(shares[decisions_of(problem.graph).one(shares)].sum()) - 0.5
 
     @cached_property
     def gap(self) -> float | None:

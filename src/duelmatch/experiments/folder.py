@@ -19,11 +19,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from duelmatch.errors import FileError
+from duelmatch.errors import FileError, spoken
 from duelmatch.experiments.cell import Instance, Variant
 from duelmatch.experiments.experiment import Experiment
 from duelmatch.experiments.parts import Parts
 from duelmatch.experiments.tasks import Batch
+from duelmatch.files.conditions import conditions_from, conditions_of
 from duelmatch.files.text import explaining, naming, read_text, replacing, write_text
 from duelmatch.preferences import Preferences
 from duelmatch.problem import Problem
@@ -131,7 +132,10 @@ class Folder:
                 "allowed": [delta if result is None else result.delta for result in results],
                 "duels": [run.duels for run in runs],
                 "seconds": [run.seconds for run in runs],
-                "matching": [None if found is None else list(found.values()) for found in matchings],
+                "matching": [
+                    None if found is None else [spoken(names) for names in found.values()]
+                    for found in matchings
+                ],
                 "failure": [_said(run.failure) for run in runs],
                 "session": [session] * number,
             }
@@ -207,6 +211,7 @@ def _save_instances(path: Path, experiment: Experiment) -> None:
             "candidates": [list(problem.candidates) for problem in problems],
             "positions": [list(problem.positions) for problem in problems],
             "edges": [[list(edge) for edge in problem.edges] for problem in problems],
+            "conditions": [json.dumps(conditions_of(problem)) for problem in problems],
             "matrix": pa.array(
                 [instance.preferences.matrix.astype("<f8").tobytes() for instance in experiment.instances],
                 pa.large_binary(),
@@ -228,7 +233,8 @@ def _load_instances(path: Path) -> list[Instance]:
     instances = []
     for row in rows:
         edges = tuple((candidate, position) for candidate, position in row["edges"])
-        problem = Problem(tuple(row["candidates"]), tuple(row["positions"]), edges)
+        conditions = conditions_from(json.loads(row.get("conditions") or "{}"))
+        problem = Problem(tuple(row["candidates"]), tuple(row["positions"]), edges, **conditions)
         matrix = np.frombuffer(row["matrix"], dtype="<f8").reshape(len(edges), len(edges))
         preferences = Preferences.from_matrix(problem, matrix)
         instances.append(Instance(row["label"], row["family"], json.loads(row["parameters"]), preferences))

@@ -21,7 +21,7 @@ from duelmatch.errors import DuelmatchError, ProblemError
 from duelmatch.experiments.cell import Cell
 from duelmatch.explorers.catalogue import LARGEST_BALLOT, Assumption, drawn_seed
 from duelmatch.explorers.crowd import CrowdExplorer
-from duelmatch.explorers.explorer import Explorer, explorer
+from duelmatch.explorers.explorer import Explorer
 from duelmatch.explorers.result import Result
 from duelmatch.panel import Panel
 from duelmatch.preferences import Preferences
@@ -76,12 +76,13 @@ def simulated_run(
     if not isinstance(preferences, Preferences):
         raise ProblemError(f"A simulation needs Preferences to draw answers from, not {preferences!r:.80}.")
     seed = drawn_seed() if seed is None else seed
-    run = explorer(algorithm, preferences.problem, delta, seed, max_duels, **parameters)
+    kind = CrowdExplorer if parameters.get("question_size", 2) != 2 else Explorer
+    run = kind.begin(algorithm, preferences.problem, delta, seed, max_duels, **parameters)
     answers = np.random.default_rng([seed, ANSWERS])
     while not run.done:
         if observe:
             observe(run)
-        if isinstance(run, CrowdExplorer) and run.of_voters:
+        if isinstance(run, CrowdExplorer):
             answer_ballots(run, preferences, answers, observe)
         else:
             answer_round(run, preferences, answers)

@@ -17,6 +17,9 @@ Differences from the listing:
   be another: a matching rejected early may beat the one that is left. CAR-Verify takes nothing for granted.
 - InL(e) <= 1/2 and ExL(e) <= 1/2, so they are looked at only where the other side is below 1/2 - eps_q; see
   :mod:`duelmatch.explorers.oracle`, which also tells how many rounds cannot change a decision.
+- Positions may have weights and candidates capacities: f and the polytope change, the listing does not. It
+  does not know several seats, where accepted edges would still have to be duelled, nor rules, whose
+  polytope is not the one of the linear program.
 - With ``schedule="sparse"`` rounds are looked at only when t has grown by a few percent, and what follows
   from a decision without any duel (the accepted candidate's other edges) is decided at once.
 """
@@ -30,11 +33,10 @@ import numpy as np
 
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.explorers.engine import Outcome, Round, Rounds, Snapshot
-from duelmatch.explorers.oracle import Method, Oracle
-from duelmatch.explorers.tally import Tally
+from duelmatch.explorers.oracle import Method, Oracle, new_game
+from duelmatch.explorers.tally import Tally, weighed
 from duelmatch.graph import Graph, Indices, Mask
-from duelmatch.matchings.assignment import allowed_edges, best_matching, certain_edges, usable_edges
-from duelmatch.matchings.game import Game
+from duelmatch.matchings.assignment import allowed_edges, decisions_of
 from duelmatch.theory.confidence import paper_radius
 
 Schedule = Literal["sparse", "every"]
@@ -55,8 +57,8 @@ class CarCond:
         self._delta = delta
         self._schedule = schedule
         self._oracle = Oracle(graph, oracle)
-        self.accepted = certain_edges(graph)
-        self.rejected = ~usable_edges(graph)
+        self.accepted = decisions_of(graph).certain.copy()
+        self.rejected = ~decisions_of(graph).usable
 
     def rounds(self) -> Rounds:
         """Run the listing; A, R and U are the accepted, rejected and undecided edges."""
@@ -103,32 +105,28 @@ class CarCond:
     def _draw_conclusions(self) -> None:
         """Decide the edges that the accepted and rejected ones decide by themselves."""
         allowed = allowed_edges(self._graph, np.flatnonzero(self.accepted), np.flatnonzero(self.rejected))
-        matching = self._graph.some_matching(allowed)
-        if matching is None:
+        if decisions_of(self._graph).some(allowed) is None:
             return
         self.rejected |= ~allowed & ~self.accepted
-        rest = Graph(
-            self._graph.candidates,
-            self._graph.positions,
-            self._graph.edge_candidate[allowed],
-            self._graph.edge_position[allowed],
-        )
+        rest = decisions_of(self._graph.part(allowed))
         numbers = np.flatnonzero(allowed)
-        self.rejected[numbers[~usable_edges(rest)]] = True
-        self.accepted[numbers[certain_edges(rest)]] = True
+        self.rejected[numbers[~rest.usable]] = True
+        self.accepted[numbers[rest.certain]] = True
 
     def _possible(self) -> bool:
         """Whether some matching contains what is accepted and avoids what is rejected."""
         accepted, rejected = np.flatnonzero(self.accepted), np.flatnonzero(self.rejected)
-        return self._graph.some_matching(allowed_edges(self._graph, accepted, rejected)) is not None
+        allowed = allowed_edges(self._graph, accepted, rejected)
+        return decisions_of(self._graph).some(allowed) is not None
 
     def snapshot(self) -> Snapshot:
         """Report the decided edges, and the strategy the estimates favour, rounded to a matching."""
         graph = self._graph
         accepted, rejected = np.flatnonzero(self.accepted), np.flatnonzero(self.rejected)
-        solution = Game(graph, self.tally.estimate).solve(accepted, rejected, accepted, rejected)
+        game = new_game(graph, weighed(graph, self.tally.estimate))
+        solution = game.solve(accepted, rejected, accepted, rejected)
         allowed = allowed_edges(graph, accepted, rejected)
-        leader = None if solution.x is None else best_matching(graph, solution.x, allowed)
+        leader = None if solution.x is None else decisions_of(graph).best(solution.x, allowed)
         if self.round_number == 0 or leader is None:
             return Snapshot(leader, self.accepted.copy(), self.rejected.copy())
         undecided = ~(self.accepted | self.rejected)
@@ -148,7 +146,7 @@ class CarCond:
         """
         graph = self._graph
         against = self.tally.estimate[np.arange(graph.edges), leader[graph.edge_position]]
-        margin = 0.5 - against
+        margin = weighed(graph, 0.5 - against)
         rival_margins = margin[undecided & (margin > 0)]
         if len(rival_margins) == 0:
             return None

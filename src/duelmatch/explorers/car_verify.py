@@ -19,9 +19,9 @@ import numpy as np
 from duelmatch.explorers.car_cond import CarCond, Schedule
 from duelmatch.explorers.engine import Outcome, Round, Rounds, Snapshot
 from duelmatch.explorers.oracle import Method
-from duelmatch.explorers.tally import Matrix
+from duelmatch.explorers.tally import Matrix, weighed
 from duelmatch.graph import Graph, Indices, Vector
-from duelmatch.matchings.assignment import best_matching, best_other_matching
+from duelmatch.matchings.assignment import decisions_of
 
 GUESS_DELTA = 0.01
 """delta_0: the confidence of the guess."""
@@ -61,7 +61,7 @@ class CarVerify:
             if _largest(graph, _against(graph, lower, guess)) > 0.5 + ROUNDING:
                 return Outcome("no_winner", None, GUESS_DELTA + self._delta)
             against = _against(graph, upper, guess)
-            rival = best_other_matching(graph, against, guess)
+            rival = decisions_of(graph).best_other(against, guess)
             assert rival is not None, "decided without duels otherwise"
             self._gap = max(0.0, float(against[rival].mean()) - 0.5)
             if against[rival].mean() < 0.5 - ROUNDING:
@@ -92,11 +92,9 @@ class CarVerify:
 
 def _against(graph: Graph, matrix: Matrix, guess: Indices) -> Vector:
     """Return p(e, the guess at the position of e) for every edge."""
-    against: Vector = matrix[np.arange(graph.edges), guess[graph.edge_position]]
+    against: Vector = weighed(graph, matrix[np.arange(graph.edges), guess[graph.edge_position]])
     return against
 
 
 def _largest(graph: Graph, weights: Vector) -> float:
-    best = best_matching(graph, weights)
-    assert best is not None, "a Problem has a matching"
-    return float(weights[best].mean())
+    return float(weights[decisions_of(graph).one(weights)].mean())

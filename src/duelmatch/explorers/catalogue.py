@@ -15,7 +15,7 @@ import secrets
 import sys
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from importlib.metadata import entry_points
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from duelmatch.explorers.engine import Search
     from duelmatch.graph import Graph
     from duelmatch.preferences import Criterion, Preferences
+    from duelmatch.problem import Problem
 
 GROUP = "duelmatch.algorithms"
 """The entry points of other packages' algorithms."""
@@ -112,7 +113,8 @@ class Parameter:
     The type is that of ``kind``: float, int, bool or str. A number x must satisfy low <= x, and x < high
     for a float, x <= high for an int; a text must be one of ``choices``. None is allowed where it is the
     default. With ``per_edge``, a number for each edge, {(candidate, position): number}, may be given in
-    place of a text; an algorithm gets it as a vector in edge order.
+    place of a text; an algorithm gets it as a vector in edge order. What is ``of_voters`` is for runs with
+    ballots, and not passed on to a run of single duels.
     """
 
     name: str
@@ -123,6 +125,7 @@ class Parameter:
     high: float = sys.float_info.max
     choices: tuple[str, ...] = ()
     per_edge: bool = False
+    of_voters: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not PARAMETER_NAME.fullmatch(self.name):
@@ -215,6 +218,10 @@ class Algorithm:
     answers: tuple[Literal["winner", "tie", "ranking"], ...] = ("winner", "tie")
     answered_by: AnsweredBy = "crowd"
     """A crowd is sampled, and ``make`` begins a Search; a panel is known by name, and counted."""
+    conditions: tuple[Literal["capacity", "seats", "weight", "rules"], ...] = ()
+    """What of this it can take, beyond one-to-one matchings of equal positions."""
+    why_not: Mapping[str, str] = field(default_factory=dict)
+    """Why it cannot take the others."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not NAME.fullmatch(self.name):
@@ -249,10 +256,25 @@ class Algorithm:
                 raise ProblemError(f"{self.name} has no parameter '{name!s:.50}'; {has}.")
         return self.defaults | {name: own[name].checked(value) for name, value in given.items()}
 
+    def check_conditions(self, problem: Problem) -> None:
+        """Refuse a problem with conditions that it cannot take.
+
+        :raises ProblemError: naming them, and why not.
+        """
+        if problem.graph.conditions is None:
+            return
+        if missing := [name for name in problem.conditions if name not in self.conditions]:
+            why = [self.why_not.get(name, "it does not say that it can") for name in missing]
+            raise ProblemError(
+                f"{self.name} cannot take {' and '.join(missing)}: {'; '.join(dict.fromkeys(why))}."
+            )
+
     def search(self, graph: Graph, delta: float, seed: int, parameters: Mapping[str, Any]) -> Search:
-        """Begin a run."""
+        """Begin a run of duels, for which the parameters of ballots mean nothing."""
         make = resolve_name(self.make) if isinstance(self.make, str) else self.make
-        search: Search = make(graph, delta, seed, **parameters)
+        of_voters = {parameter.name for parameter in self.parameters if parameter.of_voters}
+        own = {name: value for name, value in parameters.items() if name not in of_voters}
+        search: Search = make(graph, delta, seed, **own)
         return search
 
     def upper_bound(
@@ -311,6 +333,7 @@ _BALLOTS = (
         "In runs of voters: how many pairs of candidates are on one voter's ballot, at most.",
         1,
         LARGEST_BALLOT,
+        of_voters=True,
     ),
     Parameter(
         "question_size",
@@ -319,6 +342,7 @@ _BALLOTS = (
         "How many candidates are compared in one question; if more than two, voters rank them.",
         2,
         LARGEST_QUESTION,
+        of_voters=True,
     ),
     Parameter(
         "silence",
@@ -327,6 +351,7 @@ _BALLOTS = (
         "In runs of voters: whether a question is answered does not depend on the answer, and what is "
         "missing goes to another voter (blind), or it may, and then that counts against the leader (any).",
         choices=("blind", "any"),
+        of_voters=True,
     ),
     Parameter(
         "heirs",
@@ -335,6 +360,7 @@ _BALLOTS = (
         "In runs of voters: how often what is missing on a ballot goes to another voter, at most.",
         0,
         MOST_HEIRS,
+        of_voters=True,
     ),
     Parameter(
         "counting",
@@ -343,12 +369,14 @@ _BALLOTS = (
         "In runs of voters: after some were struck, rule out only what is ruled out with and without them "
         "(least), or go by those who count now, chosen without looking at answers (last).",
         choices=("least", "last"),
+        of_voters=True,
     ),
     Parameter(
         "ballot_lease",
         float,
         None,
         "In runs of voters: after how many seconds what is missing on a ballot goes to another voter.",
+        of_voters=True,
     ),
 )
 _REFERENCE = Parameter(
@@ -374,6 +402,15 @@ _ORACLE = Parameter(
     choices=("lp", "subgradient"),
 )
 
+_ALL: Any = ("capacity", "seats", "weight", "rules")
+_CAR: Any = {
+    "conditions": ("capacity", "weight"),
+    "why_not": {
+        "seats": "accepted candidates would have to be duelled on, which the listing does not do",
+        "rules": "its linear program is not exact for them",
+    },
+}
+
 BUILT_IN = (
     Algorithm(
         "condorcet",
@@ -383,6 +420,7 @@ BUILT_IN = (
         "The Condorcet winner, or that there is none, or one that loses to no other by more than epsilon; "
         "wrong with probability delta at most.",
         "To find the matching that beats every other, with as few duels as can be.",
+        conditions=_ALL,
     ),
     Algorithm(
         "borda",
@@ -392,6 +430,7 @@ BUILT_IN = (
         "The Borda winner against the reference, or a score within epsilon of the best; wrong with "
         "probability delta at most. Without epsilon, never ends if two share the best score.",
         "To find the best on average, with as few duels as can be; when a winner must exist.",
+        conditions=_ALL,
     ),
     Algorithm(
         "clucb-borda-pac",
@@ -402,6 +441,7 @@ BUILT_IN = (
         "To compare with the paper: a matching that does well on average, close calls left undecided.",
         (Assumption.MIXED_SAMPLER,),
         "duelmatch.theory.bounds:clucb_borda_pac_bound",
+        conditions=_ALL,
     ),
     Algorithm(
         "clucb-borda-exact",
@@ -413,6 +453,7 @@ BUILT_IN = (
         (Assumption.MIXED_SAMPLER,),
         "duelmatch.theory.bounds:clucb_borda_exact_bound",
         "as Theorem 2 states it; its proof has a gap",
+        conditions=_ALL,
     ),
     Algorithm(
         "car-cond",
@@ -423,6 +464,7 @@ BUILT_IN = (
         "To compare with the paper, when a Condorcet winner is sure to exist.",
         (Assumption.CONDORCET_WINNER,),
         "duelmatch.theory.bounds:car_cond_bound",
+        **_CAR,
     ),
     Algorithm(
         "car-verify",
@@ -434,6 +476,7 @@ BUILT_IN = (
         (),
         "duelmatch.theory.bounds:car_verify_bound",
         "with probability 1 - delta - 0.01",
+        **_CAR,
     ),
     Algorithm(
         "car-parallel",
@@ -445,6 +488,7 @@ BUILT_IN = (
         (),
         "duelmatch.theory.bounds:car_parallel_bound",
         "on average",
+        **_CAR,
     ),
 )
 
@@ -518,6 +562,11 @@ def described(name: object) -> Algorithm:
     hint = did_you_mean(name, _known) if isinstance(name, str) else ""
     called = f"'{name:.50}'" if isinstance(name, str) else shortly(name)
     raise ProblemError(f"There is no algorithm {called}; the algorithms are {listed(_known, 9)}.{hint}")
+
+
+def reference_name(reference: object) -> str | None:
+    """Return what a result says of a reference: its name, or that it was given; None if there is none."""
+    return reference if reference is None or isinstance(reference, str) else "given"
 
 
 def preferred(criterion: Criterion) -> str:

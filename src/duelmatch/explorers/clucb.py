@@ -23,6 +23,8 @@ Differences from the listings:
 - The union bound is over max(K, m) means: the printed K is too few where positions have two candidates.
 - ``w~(M~) = w~(M)`` in the exact algorithm is decided by the best matching other than M_t, which must be
   worse by more than rounding can explain.
+- Beyond one-to-one matchings w(M) adds up w(e) times what a seat of its position counts, and the radii are
+  multiplied alike; an edge meets the candidate of one of the seats of a random decision.
 - With ``schedule="sparse"`` the comparison is made anew only when the edges in question have been asked
   about a few percent more. The bounds hold at all times, so this is sound.
 """
@@ -42,12 +44,7 @@ from duelmatch.explorers.car_cond import Schedule
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.explorers.engine import Counts, Outcome, Round, RoundAnswers, Rounds, Snapshot
 from duelmatch.graph import Graph, Indices, Vector
-from duelmatch.matchings.assignment import (
-    best_matching,
-    best_other_matching,
-    certain_edges,
-    usable_edges,
-)
+from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.chain import Chain
 from duelmatch.matchings.counting import edge_marginals
 from duelmatch.matchings.rejection import RejectionSampler
@@ -87,9 +84,8 @@ class ClucbBorda:
     def rounds(self) -> Rounds:
         """Run the listing."""
         graph = self._graph
-        only = graph.some_matching()
-        assert only is not None, "a Problem has a matching"
-        if certain_edges(graph)[only].all():
+        only = decisions_of(graph).one(np.zeros(graph.edges))
+        if decisions_of(graph).certain[only].all():
             return Outcome("certified", only)
         if self._epsilon is not None:
             yield from self._epoch(self._epsilon, self._delta)
@@ -111,15 +107,17 @@ class ClucbBorda:
         reward = np.zeros(graph.edges)
         t = 1
         while True:
-            best = _best(graph, reward)
+            best = _best(graph, _valued(graph, reward))
             scale = paper_scale(t, delta, events)
             radius, shifted = _shift(reward, asked, opponents.asked_part, best, scale, margin)
+            shifted, radius = _valued(graph, shifted), _valued(graph, radius)
             rival = _best(graph, shifted)
             if self._epsilon is None and np.array_equal(best, rival):
                 rival = _second_best(graph, shifted, best)
                 if shifted[best].sum() - shifted[rival].sum() > ROUNDING:
                     return Outcome("certified", best, assuming=self._assuming)
-            gap, least_known = _compare(best, rival, shifted, radius)
+            compare = _compare if graph.places == graph.positions else _compare_sets
+            gap, least_known = compare(best, rival, shifted, radius)
             self._look = (best, gap / graph.positions, epsilon, t - 1)
             if gap <= graph.positions * epsilon:
                 return None
@@ -149,7 +147,7 @@ class ClucbBorda:
 
         Radii shrink with the square root of the answers, which is what the estimate extrapolates.
         """
-        certain, unusable = certain_edges(self._graph), ~usable_edges(self._graph)
+        certain, unusable = decisions_of(self._graph).certain, ~decisions_of(self._graph).usable
         if self._look is None:
             return Snapshot(None, certain, unusable)
         best, gap, epsilon, asked = self._look
@@ -227,6 +225,9 @@ class _SampledOpponents:
 
 def _opponents(graph: Graph, eta: float, seed: int, rng: np.random.Generator) -> _Opponents:
     """Return the first that is feasible: exact marginals, uniform matchings, almost uniform ones."""
+    if not graph.one_to_one:  # at a position of several seats, the candidate of one of them
+        shares = decisions_of(graph).marginals() / graph.seats[graph.edge_position]
+        return _KnownOpponents(graph, shares, rng)
     with suppress(TooLargeError):
         return _KnownOpponents(graph, edge_marginals(graph), rng)
     with suppress(TooLargeError):
@@ -300,6 +301,20 @@ def _compare(best: Indices, rival: Indices, shifted: Vector, radius: Vector) -> 
     return gap, least_known
 
 
+def _compare_sets(best: Indices, rival: Indices, shifted: Vector, radius: Vector) -> tuple[float, int]:
+    """Compare two decisions of any numbers of seats; as :func:`_compare`."""
+    mine, theirs = np.setdiff1d(best, rival), np.setdiff1d(rival, best)
+    if len(mine) == 0:
+        return 0.0, -1
+    differing = np.union1d(mine, theirs)
+    return float(shifted[theirs].sum() - shifted[mine].sum()), int(differing[np.argmax(radius[differing])])
+
+
+def _valued(graph: Graph, values: Vector) -> Vector:
+    """Return what edges count in w(M): by the weights of positions and their seats, l in all."""
+    return values if graph.even else values * graph.edge_share * (graph.positions / graph.total_weight)
+
+
 def _batch(best: Indices, rival: Indices, asked: Counts) -> tuple[Indices, Counts]:
     """Return how often to ask about the least asked edges in question to raise them to a common level."""
     undecided = np.setxor1d(best, rival)
@@ -318,12 +333,10 @@ def _round(parts: list[tuple[int, Indices, Counts]]) -> Round:
 
 
 def _second_best(graph: Graph, weights: Vector, best: Indices) -> Indices:
-    other = best_other_matching(graph, weights, best)
+    other = decisions_of(graph).best_other(weights, best)
     assert other is not None, "there is more than one matching"
     return other
 
 
 def _best(graph: Graph, weights: Vector) -> Indices:
-    matching = best_matching(graph, weights)
-    assert matching is not None, "a Problem has a matching"
-    return matching
+    return decisions_of(graph).one(weights)

@@ -7,60 +7,23 @@ the first ``ask`` of a run says which of them it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, cast, overload
 
 from duelmatch.errors import DuelError
-from duelmatch.explorers.catalogue import Algorithm
 from duelmatch.explorers.engine import Counts, Round
-from duelmatch.explorers.explorer import MISSING, Explorer, in_edge_order, whole_number
+from duelmatch.explorers.explorer import MISSING, Explorer, whole_number
 from duelmatch.explorers.questions import Answer, Question
-from duelmatch.explorers.result import Progress, Result, reference_name
+from duelmatch.explorers.result import Progress, Result
+from duelmatch.preferences import Criterion
 from duelmatch.problem import Duel, Problem
 
 if TYPE_CHECKING:
     from duelmatch.explorers.ballots.explorer import BallotExplorer
-    from duelmatch.explorers.frugal.search import FrugalSearch
     from duelmatch.models.standings import Standings
 
-OF_BALLOTS = {
-    "ballot_size": "size",
-    "question_size": "question_size",
-    "silence": "silence",
-    "heirs": "heirs",
-    "counting": "counting",
-    "ballot_lease": "lease",
-}
-"""The parameters that the frugal search knows nothing of, and what they are called for ballots."""
-
-
-def begin_crowd(
-    problem: Problem,
-    algorithm: Algorithm,
-    delta: float,
-    seed: int,
-    max_duels: int | None,
-    parameters: Mapping[str, Any],
-) -> CrowdExplorer:
-    """Begin a run with all parameters of the catalogue."""
-    of_search = {name: value for name, value in parameters.items() if name not in OF_BALLOTS}
-    settings = {OF_BALLOTS.get(name, name): value for name, value in parameters.items() if name != "batch"}
-
-    def ballots() -> BallotExplorer:
-        from duelmatch.explorers.ballots.explorer import BallotExplorer
-
-        return BallotExplorer(problem, algorithm.criterion, delta, seed, max_answers=max_duels, **settings)
-
-    search = cast(
-        "FrugalSearch", algorithm.search(problem.graph, delta, seed, in_edge_order(problem, of_search))
-    )
-    if max_duels is not None:
-        search.aim_at(max_duels)
-    epsilon, reference = parameters["epsilon"], reference_name(parameters.get("reference"))
-    run = CrowdExplorer(problem, search, algorithm.name, delta, epsilon, max_duels, seed, reference, ballots)
-    if parameters["question_size"] > 2:
-        run.ballots  # noqa: B018  begins with them
-    return run
+OF_BALLOTS = {"ballot_size": "size", "ballot_lease": "lease"}
+"""Parameters of the catalogue that have another name for ballots."""
 
 
 class CrowdExplorer(Explorer):
@@ -71,23 +34,12 @@ class CrowdExplorer(Explorer):
     duels. With questions about more than two it is a run of voters from the start.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        search: FrugalSearch,
-        name: str,
-        delta: float,
-        epsilon: float | None,
-        max_duels: int | None,
-        seed: int,
-        reference: str | None,
-        begin_ballots: Callable[[], BallotExplorer],
-    ) -> None:
-        super().__init__(problem, search, name, delta, epsilon, max_duels, seed, True, reference)
-        self._reference_shares = search.reference_shares
-        self._begin_ballots = begin_ballots
+    def __init__(self, *settings: Any) -> None:
+        super().__init__(*settings)
         self._ballots: BallotExplorer | None = None
         self._unsigned = False
+        if self.parameters["question_size"] > 2:
+            self.ballots  # noqa: B018  begins with them
 
     @property
     def ballots(self) -> BallotExplorer:
@@ -103,6 +55,14 @@ class CrowdExplorer(Explorer):
                 )
             self._ballots = self._begin_ballots()
         return self._ballots
+
+    def _begin_ballots(self) -> BallotExplorer:
+        from duelmatch.explorers.ballots.explorer import BallotExplorer
+
+        settings = {OF_BALLOTS.get(name, name): value for name, value in self.parameters.items()}
+        del settings["batch"]
+        most, criterion = self.max_duels, cast(Criterion, self.name)
+        return BallotExplorer(super().problem, criterion, self.delta, self.seed, max_answers=most, **settings)
 
     @property
     def of_voters(self) -> bool:

@@ -7,14 +7,23 @@ from collections.abc import Callable, Iterable, Mapping
 from inspect import signature
 from numbers import Integral
 from reprlib import repr as shortly
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duelmatch.errors import DuelError, ProblemError, listed
-from duelmatch.explorers.catalogue import BUILT_IN, check, described, drawn_seed, is_whole
-from duelmatch.explorers.engine import Counts, Engine, Outcome, Round, RoundAnswers, Search, Snapshot
+from duelmatch.explorers.catalogue import BUILT_IN, check, described, drawn_seed, is_whole, reference_name
+from duelmatch.explorers.engine import (
+    AimsAtBudget,
+    Counts,
+    Engine,
+    Outcome,
+    Round,
+    RoundAnswers,
+    Search,
+    Snapshot,
+)
 from duelmatch.explorers.questions import Answer, places
 from duelmatch.explorers.result import Progress, Result
 from duelmatch.graph import Graph, Mask, Vector
@@ -82,38 +91,21 @@ def explorer(
 
     :raises ProblemError: for an unknown name or parameter, or a value out of range.
     """
-    if not isinstance(problem, Problem):
-        raise ProblemError(f"An explorer needs a Problem, not {problem!r:.80}.")
     if algorithm == "panel":
         if max_duels is not None:
             raise ProblemError("panel has no max_duels: limit the questions of each voter by questions_each.")
         return _panel(problem, parameters)
-    seed = drawn_seed() if seed is None else seed
-    parameters = check(algorithm, delta, seed, parameters)
-    if max_duels is not None and not is_whole(max_duels):
-        raise ProblemError(f"max_duels must be a whole number from 0, not {shortly(max_duels)}.")
-    description = described(algorithm)
-    most = None if max_duels is None else int(max_duels)
     if algorithm in ("condorcet", "borda"):
-        from duelmatch.explorers.crowd import begin_crowd
+        from duelmatch.explorers.crowd import CrowdExplorer
 
-        return begin_crowd(problem, description, float(delta), int(seed), most, parameters)
-    search = description.search(problem.graph, float(delta), int(seed), in_edge_order(problem, parameters))
-    epsilon, tested = parameters.get("epsilon"), description in BUILT_IN
-    return Explorer(problem, search, algorithm, float(delta), epsilon, most, int(seed), tested)
-
-
-def in_edge_order(problem: Problem, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters with what was given by edge, {(candidate, position): number}, as a vector."""
-    return {
-        name: problem.edge_vector(value) if isinstance(value, Mapping) else value
-        for name, value in parameters.items()
-    }
+        return CrowdExplorer.begin(algorithm, problem, delta, seed, max_duels, **parameters)
+    return Explorer.begin(algorithm, problem, delta, seed, max_duels, **parameters)
 
 
 def _panel(problem: Problem, parameters: dict[str, Any]) -> PanelExplorer:
     from duelmatch.explorers.panel.explorer import PanelExplorer
 
+    _check_problem(problem)
     if "voters" not in parameters:
         raise ProblemError('A panel needs its voters: explorer("panel", problem, voters=[...]).')
     known = list(signature(PanelExplorer).parameters)[1:]
@@ -161,16 +153,14 @@ class Explorer:
         search: Search,
         name: str,
         delta: float,
-        epsilon: float | None = None,
         max_duels: int | None = None,
         seed: int | None = None,
+        parameters: Mapping[str, Any] | None = None,
         tested: bool = False,
-        reference: str | None = None,
     ) -> None:
         self.name = name
-        self.reference = reference
         self.delta = delta
-        self.epsilon = epsilon
+        self.parameters = parameters or {}
         self.max_duels = max_duels
         self.seed = seed
         self._problem = problem
@@ -181,7 +171,38 @@ class Explorer:
         self._queue: Queue | None = None  # of the present round, listed only once somebody asks
         self._of: Round = self._engine.wanted
         self.answer_counts = AnswerCounts(problem.graph)
-        self._reference_shares: Vector | None = None  # those of all matchings
+
+    @classmethod
+    def begin(
+        cls,
+        algorithm: str,
+        problem: Problem,
+        delta: float = 0.05,
+        seed: int | None = None,
+        max_duels: int | None = None,
+        **parameters: Any,
+    ) -> Self:
+        """Begin a run of an algorithm that asks a crowd, duel by duel.
+
+        :raises ProblemError: for an unknown name or parameter, or a value out of range.
+        """
+        _check_problem(problem)
+        seed = drawn_seed() if seed is None else seed
+        checked = check(algorithm, delta, seed, parameters)
+        if max_duels is not None and not is_whole(max_duels):
+            raise ProblemError(f"max_duels must be a whole number from 0, not {shortly(max_duels)}.")
+        most = None if max_duels is None else int(max_duels)
+        by_edge = {
+            name: problem.edge_vector(value) for name, value in checked.items() if isinstance(value, Mapping)
+        }
+        description = described(algorithm)
+        description.check_conditions(problem)
+        search = description.search(problem.graph, float(delta), int(seed), checked | by_edge)
+        if most is not None and isinstance(search, AimsAtBudget):
+            search.aim_at(most)
+        return cls(
+            problem, search, algorithm, float(delta), most, int(seed), checked, description in BUILT_IN
+        )
 
     @property
     def problem(self) -> Problem:
@@ -277,10 +298,10 @@ class Explorer:
             matching,
             self.duels,
             delta,
-            self.epsilon,
+            self.parameters.get("epsilon"),
             outcome.assuming,
             self.seed,
-            reference=self.reference,
+            reference=reference_name(self.parameters.get("reference")),
         )
 
     @property
@@ -305,6 +326,7 @@ class Explorer:
             snapshot.p_value,
             snapshot.possible,
             () if rows is None else tuple(self.problem.matching(row) for row in rows.tolist()),
+            None if snapshot.shortfall is None else snapshot.shortfall(),
         )
 
     def standings(self, seed: int = 0) -> Standings:
@@ -312,13 +334,15 @@ class Explorer:
 
         Unlike ``progress`` it counts every answer at once, and does not wait for a round to be complete.
         """
+        from duelmatch.matchings.reference import reference_of
         from duelmatch.models.standings import standings_from_counts
 
         wins, duels, ties = self.answer_counts.counted()
-        criterion = described(self.name).criterion
-        return standings_from_counts(
-            self.problem, wins, duels, criterion, ties, marginals=self._reference_shares, seed=seed
-        )
+        criterion, shares = described(self.name).criterion, None
+        if (reference := self.parameters.get("reference")) is not None:
+            named = self.problem.edge_vector(reference) if isinstance(reference, Mapping) else reference
+            shares = reference_of(self.problem.graph, named, self.seed or 0).shares
+        return standings_from_counts(self.problem, wins, duels, criterion, ties, marginals=shares, seed=seed)
 
     def wanted(self) -> Round:
         """Return what is left to hand out of the present round, for a simulation to answer at once."""
@@ -401,6 +425,11 @@ class Explorer:
 
     def _named(self, edges: Mask) -> tuple[Edge, ...]:
         return tuple(self.problem.edges[edge] for edge in np.flatnonzero(edges))
+
+
+def _check_problem(problem: object) -> None:
+    if not isinstance(problem, Problem):
+        raise ProblemError(f"An explorer needs a Problem, not {problem!r:.80}.")
 
 
 def whole_number(n: object) -> int:

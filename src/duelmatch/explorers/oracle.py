@@ -18,16 +18,25 @@ from typing import Literal
 
 import numpy as np
 
-from duelmatch.explorers.tally import Matrix
+from duelmatch.errors import ProblemError
+from duelmatch.explorers.tally import Matrix, weighed
 from duelmatch.graph import Graph, Mask, Vector
-from duelmatch.matchings.assignment import allowed_edges, best_matching
+from duelmatch.matchings.assignment import allowed_edges, decisions_of
 from duelmatch.matchings.game import Game, Solution
+from duelmatch.matchings.general_game import LinearGame
 from duelmatch.matchings.subgradient import solve_by_subgradients
 
 Method = Literal["lp", "subgradient"]
 
 ROUNDING = 1e-9
 """More than the LP's tolerance can be worth."""
+
+
+def new_game(graph: Graph, matrix: Matrix) -> Game | LinearGame:
+    """Return the game of a matrix of probabilities, weighed; every position has one seat."""
+    if graph.one_to_one:
+        return Game(graph, matrix)
+    return LinearGame(decisions_of(graph), matrix, graph.positions)
 
 
 class Oracle:
@@ -39,7 +48,10 @@ class Oracle:
 
     def __init__(self, graph: Graph, method: Method) -> None:
         self._graph, self._method = graph, method
-        self._games: dict[str, Game] = {}
+        self._decisions = decisions_of(graph)
+        if graph.conditions is not None and method != "lp":
+            raise ProblemError("The subgradient method is for one-to-one matchings of equal positions.")
+        self._games: dict[str, Game | LinearGame] = {}
         self._witnesses: list[tuple[float, Vector]] = []
         self._undecided = np.zeros(0, dtype=np.intp)
         self._best = self._no_values()
@@ -51,7 +63,8 @@ class Oracle:
         """Take the bounds of a round, and what is decided before it."""
         self._accepted, self._rejected = np.flatnonzero(accepted), np.flatnonzero(rejected)
         self._allowed = allowed_edges(self._graph, self._accepted, self._rejected)
-        self._bounds = dict(zip(("lower", "upper"), bounds, strict=True))
+        weighted = [weighed(self._graph, matrix) for matrix in bounds]
+        self._bounds = dict(zip(("lower", "upper"), weighted, strict=True))
         self._fresh = {"lower", "upper"}  # the games that do not know these bounds yet
         self._epsilon, self._threshold = epsilon, 0.5 - epsilon
         self._known: dict[tuple[int, bool], float] = {}
@@ -105,7 +118,7 @@ class Oracle:
             found = solve_by_subgradients(self._graph, matrix, x_allowed, self._allowed, self._epsilon)
             return Solution(found.value, 0.0, found.x, found.y)
         if side not in self._games:
-            self._games[side] = Game(self._graph, matrix)
+            self._games[side] = new_game(self._graph, matrix)
         elif side in self._fresh:
             self._games[side].replace_matrix(matrix)
         self._fresh.discard(side)
@@ -116,8 +129,7 @@ class Oracle:
         if (x[self._accepted] < 1 - ROUNDING).any() or (x[self._rejected] > ROUNDING).any():
             return
         against_x = x @ self._bounds["upper"] / self._graph.positions
-        worst = best_matching(self._graph, -against_x, self._allowed)
-        assert worst is not None, "checked after every decision"
+        worst = self._decisions.one(-against_x, self._allowed)
         value = float(against_x[worst].sum())
         self._witnesses.append((value, x))
         for present, speaks in ((False, x < ROUNDING), (True, x > 1 - ROUNDING)):

@@ -14,6 +14,7 @@ import duelmatch.theory as theory
 from duelmatch.errors import AlgorithmError, TooLargeError
 from duelmatch.explorers.catalogue import Algorithm, algorithms, described
 from duelmatch.files.problems import MOST_EDGES_WITH_PREFERENCES
+from duelmatch.matchings.assignment import decisions_of
 from duelmatch.preferences import Criterion, Preferences
 from duelmatch.problem import Problem
 from duelmatch.theory.bounds import PaperLowerBound
@@ -21,13 +22,13 @@ from duelmatch.theory.bounds import PaperLowerBound
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """The sizes that the bounds depend on: ``duels`` is K, and ``width`` may be an upper bound."""
+    """The sizes that the bounds depend on: ``duels`` is K; ``width`` may be an upper bound, or undefined."""
 
     candidates: int
     positions: int
     edges: int
     duels: int
-    width: int
+    width: int | None
     width_is_exact: bool
 
 
@@ -77,9 +78,12 @@ class Plan:
 
 
 def sizes(problem: Problem) -> Sizes:
-    """Return the sizes of a problem that the bounds depend on."""
+    """Return the sizes of a problem that the bounds depend on; only one-to-one matchings have a width."""
+    width: int | None = None
     try:
-        width, exact = theory.width(problem), True
+        exact = problem.graph.one_to_one
+        if exact:
+            width = theory.width(problem)
     except TooLargeError:
         width, exact = theory.width_bound(problem), False
     graph = problem.graph
@@ -97,8 +101,7 @@ def assumed_preferences(problem: Problem, gap: float) -> Preferences:
             f"The bounds take a matrix of edges times edges, and there are {graph.edges:,} edges, "
             f"where {MOST_EDGES_WITH_PREFERENCES:,} are allowed."
         )
-    winner = graph.some_matching()
-    assert winner is not None, "a Problem has a matching"
+    winner = decisions_of(graph).one(np.zeros(graph.edges))
     wins = np.zeros(graph.edges)
     wins[winner] = 1.0
     return Preferences.from_matrix(problem, 0.5 + gap * (wins[:, None] - wins[None, :]))
@@ -133,12 +136,13 @@ def plan(
         gaps = theory.condorcet_gaps(preferences).values()
         pair_gaps = theory.condorcet_pair_gaps(preferences).values()
         hardness = sum(gap**-2 for gap in pair_gaps if isfinite(gap))
-        verification = theory.verification_hardness(preferences)
+        if not preferences.problem.conditions:
+            verification = theory.verification_hardness(preferences)
     bounds = DuelBounds(
         min(gaps),
         hardness,
         verification,
-        None if quick else theory.lower_bound(preferences, criterion, delta),
+        None if quick else _information_limit(preferences, criterion, delta),
         _paper_lower_bound(preferences, criterion, delta),
         _upper_bounds(preferences, criterion, delta, parameters or {}),
     )
@@ -148,7 +152,9 @@ def plan(
 def _upper_bounds(
     preferences: Preferences, criterion: Criterion, delta: float, parameters: Mapping[str, Any]
 ) -> tuple[UpperBound, ...]:
-    found = []
+    found: list[UpperBound] = []
+    if preferences.problem.conditions:  # they are proven for one-to-one matchings of equal positions only
+        return ()
     for algorithm in map(described, algorithms()):
         if algorithm.criterion == criterion and algorithm.bound is not None:
             own = _own(algorithm, parameters)
@@ -160,6 +166,13 @@ def _upper_bounds(
             if duels is not None:
                 found.append(UpperBound(algorithm.name, duels, own.get("epsilon"), algorithm.bound_note))
     return tuple(found)
+
+
+def _information_limit(preferences: Preferences, criterion: Criterion, delta: float) -> float | None:
+    try:
+        return theory.lower_bound(preferences, criterion, delta)
+    except TooLargeError:
+        return None
 
 
 def _own(algorithm: Algorithm, parameters: Mapping[str, Any]) -> dict[str, Any]:

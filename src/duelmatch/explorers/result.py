@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from duelmatch.errors import spoken
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.matchings import Edge
 from duelmatch.problem import Matching
@@ -58,7 +59,7 @@ class Result:
 
     def __str__(self) -> str:
         chosen = "; ".join(
-            f"{position}: {candidate}" for position, candidate in (self.matching or {}).items()
+            f"{position}: {spoken(names)}" for position, names in (self.matching or {}).items()
         )
         duels = f"after {self.duels:,} duel{'s' * (self.duels != 1)}"
         assuming = "".join(f" if {assumption.sentence}" for assumption in self.assuming)
@@ -121,8 +122,3 @@ class Progress:
     def decided(self) -> dict[str, str]:
         """The positions whose candidate is certain, or as certain as the algorithm makes it."""
         return {position: candidate for candidate, position in self.accepted}
-
-
-def reference_name(reference: object) -> str | None:
-    """Return what a result says of a reference: its name, or that it was given; None if there is none."""
-    return reference if reference is None or isinstance(reference, str) else "given"

@@ -12,6 +12,14 @@ from duelmatch.theory.confidence import paper_radius
 Matrix = NDArray[np.float64]
 
 
+def weighed(graph: Graph, values: Matrix) -> Matrix:
+    """Return payoffs per edge or per two edges times the weight of their position, which is 1 on average."""
+    if graph.even:
+        return values
+    weight = graph.weight * (graph.positions / graph.total_weight)
+    return values * weight[graph.edge_position]
+
+
 class Tally:
     """How often each edge beat each other edge of its position; a tie counts half for either."""
 

@@ -13,7 +13,16 @@ A problem is YAML or JSON::
       editor:
       - [bob, cyd, 0.6]
 
-A candidate or position may carry a title, a text, a picture and a link for the voters to see.
+A candidate or position may carry a title, a text, a picture and a link for the voters to see; a candidate its
+``capacity``, a position its ``seats`` and its ``weight``. What else a decision must obey::
+
+    candidates: [{name: ann, capacity: 2}, bob, cyd]
+    positions: [{name: chair, weight: 2}, {name: jury, seats: 2}]
+    rules:
+    - of: [ann, [bob, jury]]          # a candidate, or [candidate, position]
+      at_most: 1                      # and, or, at_least
+    - together: [bob, cyd]
+
 ``edges`` may also be a list of [candidate, position], ``preferences`` a list of [position, first,
 second, probability]. As CSV, a problem has the columns ``candidate,position``, preferences
 ``position,first,second,probability`` and answers ``position,winner,loser``, perhaps with ``weight``.

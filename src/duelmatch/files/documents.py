@@ -271,3 +271,20 @@ class _Dumper(_BaseDumper):  # type: ignore[misc, valid-type]
 
 
 _Dumper.add_representer(str, _Dumper.represent_text)
+
+
+def items_of(tree: Tree, what: str, of: str) -> list[Tree]:
+    """Return a list, if it is one."""
+    if not isinstance(tree, list):
+        raise FileError(f"{what} must be a list of {of}, not {shown(tree)}.")
+    return tree
+
+
+def row_of(tree: Tree, what: str, columns: tuple[str, ...]) -> list[Tree]:
+    """Return a list with an entry for each of these columns."""
+    row = items_of(tree, what, f"{len(columns)}: [{', '.join(columns)}]")
+    if len(row) != len(columns):
+        raise FileError(
+            f"{what} must be a list of {len(columns)}: [{', '.join(columns)}], not of {len(row)}."
+        )
+    return row

@@ -29,6 +29,7 @@ from duelmatch.files.answers import (
     append_answers,
     save_answers,
 )
+from duelmatch.files.conditions import conditions_of
 from duelmatch.files.locking import Lock
 from duelmatch.files.tables import read_table
 from duelmatch.files.text import decoded, explaining, naming, read_bytes, read_text, write_text
@@ -139,8 +140,13 @@ class Journal:
 
 
 def fingerprint(problem: Problem) -> str:
-    """Return what two problems share only if the same questions can be asked: names, order and edges."""
-    content = json.dumps([problem.candidates, problem.positions, problem.edges], separators=(",", ":"))
+    """Return what two problems share only if the same questions can be asked.
+
+    That is names, order and edges, and what else a decision must obey, if anything.
+    """
+    parts = [problem.candidates, problem.positions, problem.edges]
+    conditions = conditions_of(problem)
+    content = json.dumps([*parts, conditions] if conditions else parts, separators=(",", ":"))
     return hashlib.sha256(content.encode()).hexdigest()
 
 

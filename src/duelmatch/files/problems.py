@@ -14,7 +14,19 @@ from itertools import product
 from pathlib import Path
 
 from duelmatch.errors import FileError, ProblemError, listed
-from duelmatch.files.documents import Bare, Tree, check_keys, dump, name, number, parse, shown
+from duelmatch.files.conditions import rule_entry, rules_of, whole_or_not
+from duelmatch.files.documents import (
+    Bare,
+    Tree,
+    check_keys,
+    dump,
+    items_of,
+    name,
+    number,
+    parse,
+    row_of,
+    shown,
+)
 from duelmatch.files.tables import dump_exactly, read_table
 from duelmatch.files.text import AnyPath, naming, read_text, write_text
 from duelmatch.preferences import Pair, Preferences
@@ -27,8 +39,10 @@ MOST_CELLS, CELLS = 1_000_000, "pairs of a candidate and a position"
 MOST_EDGES_WITH_PREFERENCES = 5_000
 """Preferences take a matrix of edges times edges: 200 MB at this size."""
 
-KEYS = ("candidates", "positions", "edges", "preferences")
+KEYS = ("candidates", "positions", "edges", "rules", "preferences")
 DETAILS = Details.__match_args__
+NUMBERS = {"candidates": ("capacity",), "positions": ("seats", "weight")}
+"""What besides its details an entry of a section may say, as a number."""
 EDGE_COLUMNS = ("candidate", "position")
 PREFERENCE_COLUMNS = ("position", "first", "second", "probability")
 
@@ -159,7 +173,8 @@ def _table_sections(text: str) -> Sections:
 
 def _problem_table(problem: Problem, preferences: Preferences | None) -> str:
     """Return the CSV whose rows bring the names up in the right order, if there is one."""
-    if preferences is None and not problem.candidate_details and not problem.position_details:
+    has_details = problem.candidate_details or problem.position_details
+    if preferences is None and not has_details and not problem.conditions:
         by_candidate = sorted(problem.edges, key=lambda edge: problem.candidate_number(edge[0]))
         for edges in (problem.edges, by_candidate):
             with suppress(FileError):
@@ -167,8 +182,8 @@ def _problem_table(problem: Problem, preferences: Preferences | None) -> str:
                 if Problem.from_edges(edges) == problem:
                     return text
     raise FileError(
-        "A CSV cannot hold all of this problem (preferences, details, candidates without a "
-        "position, the order of names, names that begin or end with a space); "
+        "A CSV cannot hold all of this problem (preferences, details, capacities, seats, weights, rules, "
+        "candidates without a position, the order of names, names that begin or end with a space); "
         "save it as .yaml or .json."
     )
 
@@ -209,8 +224,8 @@ def sections_of(tree: Tree) -> Sections:
 
 def problem_of(sections: Sections, largest: Largest | None = None) -> Problem:
     """Return the problem that a document describes, if it is not too large."""
-    candidates, candidate_details = _named_things(sections, "candidates")
-    positions, position_details = _named_things(sections, "positions")
+    candidates, candidate_details, of_candidates = _named_things(sections, "candidates")
+    positions, position_details, of_positions = _named_things(sections, "positions")
     edges = _edges(sections["edges"]) if "edges" in sections else None
     if edges is not None:
         if candidates is None:
@@ -230,35 +245,51 @@ def problem_of(sections: Sections, largest: Largest | None = None) -> Problem:
             else Counter(position for _, position in edges).values()
         )
     pairs = product(candidates, positions) if edges is None else edges
-    return Problem(tuple(candidates), tuple(positions), tuple(pairs), candidate_details, position_details)
+    return Problem(
+        tuple(candidates),
+        tuple(positions),
+        tuple(pairs),
+        candidate_details,
+        position_details,
+        capacity={entry: whole_or_not(value) for entry, value in of_candidates["capacity"].items()},
+        seats={entry: whole_or_not(value) for entry, value in of_positions["seats"].items()},
+        weight=of_positions["weight"],
+        rules=rules_of(sections["rules"]) if "rules" in sections else (),
+    )
 
 
-def _named_things(sections: Sections, key: str) -> tuple[list[str] | None, dict[str, Details]]:
-    """Return the names under a key (None if it is absent), and the details some of them have."""
+def _named_things(
+    sections: Sections, key: str
+) -> tuple[list[str] | None, dict[str, Details], dict[str, dict[str, float]]]:
+    """Return the names under a key (None if it is absent), their details, and their numbers."""
+    numbers: dict[str, dict[str, float]] = {number: {} for number in NUMBERS[key]}
     if key not in sections:
-        return None, {}
+        return None, {}, numbers
     names: list[str] = []
     details: dict[str, Details] = {}
     for entry, about in _entries_of(sections[key], key):
         names.append(entry)
-        if about is not None:
-            given = {detail: value for detail, value in about.items() if not _is_nothing(value)}
+        given = {word: value for word, value in (about or {}).items() if not _is_nothing(value)}
+        for word in NUMBERS[key]:
+            if word in given:
+                numbers[word][entry] = number(given.pop(word), f"The {word} of '{entry:.50}'")
+        if given or (about is not None and not any(word in about for word in NUMBERS[key])):
             details[entry] = Details(
                 **{detail: name(value, f"The {detail} of '{entry:.50}'") for detail, value in given.items()}
             )
-    return names, details
+    return names, details, numbers
 
 
 def _entries_of(tree: Tree, key: str) -> Iterator[tuple[str, Sections | None]]:
     """Yield each name in a list or a mapping, with its details, if it has any."""
-    kind = f"A {key.removesuffix('s')}"
+    kind, known = f"A {key.removesuffix('s')}", (*DETAILS, *NUMBERS[key])
     match tree:
         case list():
             for entry in tree:
                 if not isinstance(entry, dict):
                     yield name(entry, kind), None
                     continue
-                check_keys(entry, ("name", *DETAILS), kind)
+                check_keys(entry, ("name", *known), kind)
                 if "name" not in entry:
                     raise FileError(f"{kind} has no 'name'.")
                 about = dict(entry)
@@ -266,10 +297,10 @@ def _entries_of(tree: Tree, key: str) -> Iterator[tuple[str, Sections | None]]:
         case dict():
             for entry, details in tree.items():
                 if isinstance(details, dict):
-                    check_keys(details, DETAILS, f"'{entry:.50}'")
+                    check_keys(details, known, f"'{entry:.50}'")
                 elif not _is_nothing(details):
                     raise FileError(
-                        f"The details of '{entry:.50}' must be a mapping with the keys {listed(DETAILS)}, "
+                        f"The details of '{entry:.50}' must be a mapping with the keys {listed(known)}, "
                         f"not {shown(details)}."
                     )
                 yield entry, details if isinstance(details, dict) else None
@@ -284,13 +315,13 @@ def _is_nothing(value: Tree) -> bool:
 def _edges(tree: Tree) -> list[tuple[str, str]]:
     match tree:
         case list():
-            pairs = [_row(pair, "An edge", ("candidate", "position")) for pair in tree]
+            pairs = [row_of(pair, "An edge", ("candidate", "position")) for pair in tree]
             return [(name(pair[0], "A candidate"), name(pair[1], "A position")) for pair in pairs]
         case dict():
             return [
                 (name(candidate, "A candidate"), position)
                 for position, candidates in tree.items()
-                for candidate in _list(candidates, f"The edges of '{position:.50}'", "candidates")
+                for candidate in items_of(candidates, f"The edges of '{position:.50}'", "candidates")
             ]
     raise FileError(
         "The key 'edges' must hold a list of candidates for each position, or a list of "
@@ -321,12 +352,12 @@ def _preference_rows(tree: Tree) -> Iterator[list[Tree]]:
     match tree:
         case list():
             for row in tree:
-                yield _row(row, "A preference", PREFERENCE_COLUMNS)
+                yield row_of(row, "A preference", PREFERENCE_COLUMNS)
         case dict():
             for position, rows in tree.items():
                 at = f"at '{position:.50}'"
-                for row in _list(rows, f"The preferences {at}", "rows"):
-                    yield [position, *_row(row, f"A preference {at}", PREFERENCE_COLUMNS[1:])]
+                for row in items_of(rows, f"The preferences {at}", "rows"):
+                    yield [position, *row_of(row, f"A preference {at}", PREFERENCE_COLUMNS[1:])]
         case _:
             raise FileError(
                 "The key 'preferences' must hold a list of [first, second, probability] for each "
@@ -334,32 +365,23 @@ def _preference_rows(tree: Tree) -> Iterator[list[Tree]]:
             )
 
 
-def _list(tree: Tree, what: str, of: str) -> list[Tree]:
-    if not isinstance(tree, list):
-        raise FileError(f"{what} must be a list of {of}, not {shown(tree)}.")
-    return tree
-
-
-def _row(tree: Tree, what: str, columns: tuple[str, ...]) -> list[Tree]:
-    row = _list(tree, what, f"{len(columns)}: [{', '.join(columns)}]")
-    if len(row) != len(columns):
-        raise FileError(
-            f"{what} must be a list of {len(columns)}: [{', '.join(columns)}], not of {len(row)}."
-        )
-    return row
-
-
 def tree_of(problem: Problem, preferences: Preferences | None = None) -> dict[str, object]:
     """Return the document that describes a problem; ``edges`` is left out if all are there."""
     tree: dict[str, object] = {
-        "candidates": _entries(problem.candidates, problem.candidate_details),
-        "positions": _entries(problem.positions, problem.position_details),
+        "candidates": _entries(problem.candidates, problem.candidate_details, {"capacity": problem.capacity}),
+        "positions": _entries(
+            problem.positions,
+            problem.position_details,
+            {"seats": problem.seats, "weight": problem.weight},
+        ),
     }
     if not problem.graph.is_complete:
         edges: dict[str, list[str]] = {position: [] for position in problem.positions}
         for candidate, position in problem.edges:
             edges[position].append(candidate)
         tree["edges"] = edges
+    if problem.rules:
+        tree["rules"] = [rule_entry(rule) for rule in problem.rules]
     if preferences is not None:
         win: dict[str, list[list[object]]] = {}
         for (position, first, second), probability in preferences.items():
@@ -373,10 +395,13 @@ def tree_of(problem: Problem, preferences: Preferences | None = None) -> dict[st
     return tree
 
 
-def _entries(names: Iterable[str], details: Mapping[str, Details]) -> list[object]:
-    return [
-        {"name": entry} | {k: v for k, v in asdict(details[entry]).items() if v is not None}
-        if entry in details
-        else entry
-        for entry in names
-    ]
+def _entries(
+    names: Iterable[str], details: Mapping[str, Details], numbers: Mapping[str, Mapping[str, float]]
+) -> list[object]:
+    entries: list[object] = []
+    for entry in names:
+        about: dict[str, object] = {word: given[entry] for word, given in numbers.items() if entry in given}
+        if entry in details:
+            about |= {word: value for word, value in asdict(details[entry]).items() if value is not None}
+        entries.append({"name": entry} | about if about or entry in details else entry)
+    return entries

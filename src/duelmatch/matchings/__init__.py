@@ -6,23 +6,18 @@ The functions here translate names; the modules beside this one do the work on e
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from duelmatch.errors import ProblemError, listed
 from duelmatch.graph import Vector
-from duelmatch.matchings.assignment import (
-    allowed_edges,
-    best_matching,
-    best_other_matching,
-    certain_edges,
-    usable_edges,
-)
-from duelmatch.matchings.counting import MEMORY, count_matchings, edge_marginals
+from duelmatch.matchings.assignment import allowed_edges, decisions_of
 from duelmatch.matchings.description import Description, describe
 from duelmatch.matchings.game import Game, Solution
+from duelmatch.matchings.general_game import payoffs
+from duelmatch.matchings.protocol import MEMORY
 from duelmatch.matchings.sampling import DEFAULT_ETA, Method, sampler
 from duelmatch.matchings.subgradient import solve_by_subgradients
 from duelmatch.problem import Matching, Problem
@@ -53,7 +48,7 @@ def count(problem: Problem, memory: int = MEMORY) -> int:
 
     :raises TooLargeError: if that would take more than ``memory`` bytes.
     """
-    return count_matchings(problem.graph, memory)
+    return decisions_of(problem.graph).count(memory)
 
 
 def marginals(problem: Problem, memory: int = MEMORY) -> dict[Edge, float]:
@@ -61,7 +56,7 @@ def marginals(problem: Problem, memory: int = MEMORY) -> dict[Edge, float]:
 
     :raises TooLargeError: if that would take more than ``memory`` bytes.
     """
-    probabilities = edge_marginals(problem.graph, memory)
+    probabilities = decisions_of(problem.graph).marginals(memory)
     return dict(zip(problem.edges, probabilities.tolist(), strict=True))
 
 
@@ -95,6 +90,8 @@ def sample(
     """
     _check_whole("number of samples", size)
     _check_whole("seed", seed)
+    if not problem.graph.one_to_one:
+        return _sample_decisions(problem, size, seed, method)
     drawer = sampler(problem.graph, method, eta, seed, memory)
     drawn = map(problem.matching, drawer.draw(size).tolist())
     return Samples(drawn, drawer.method, drawer.eta)
@@ -110,27 +107,30 @@ def best(
 
     None if no maximum matching contains all of ``required`` and none of ``forbidden``.
     """
-    allowed = allowed_edges(problem.graph, _numbers(problem, required), _numbers(problem, forbidden))
-    edges = best_matching(problem.graph, _weights(problem, weights), allowed)
+    allowed = np.ones(problem.graph.edges, dtype=np.bool_)
+    allowed[_numbers(problem, forbidden)] = False
+    values, needed = _weights(problem, weights), _numbers(problem, required)
+    edges = decisions_of(problem.graph).best(values, allowed, needed)
     return None if edges is None else problem.matching(edges)
 
 
 def best_other(
-    problem: Problem, weights: Mapping[Edge, float], matching: Mapping[str, str]
+    problem: Problem, weights: Mapping[Edge, float], matching: Mapping[str, Any]
 ) -> Matching | None:
     """Return a best maximum matching that differs from ``matching``; None if there is no other."""
-    edges = best_other_matching(problem.graph, _weights(problem, weights), problem.edge_numbers(matching))
+    decisions = decisions_of(problem.graph)
+    edges = decisions.best_other(_weights(problem, weights), problem.edge_numbers(matching))
     return None if edges is None else problem.matching(edges)
 
 
 def edges_in_some(problem: Problem) -> frozenset[Edge]:
     """Return the edges that lie in some maximum matching; the others can never matter."""
-    return frozenset(problem.edges[e] for e in np.flatnonzero(usable_edges(problem.graph)))
+    return frozenset(problem.edges[e] for e in np.flatnonzero(decisions_of(problem.graph).usable))
 
 
 def edges_in_every(problem: Problem) -> frozenset[Edge]:
     """Return the edges that lie in every maximum matching: decided before any duel."""
-    return frozenset(problem.edges[e] for e in np.flatnonzero(certain_edges(problem.graph)))
+    return frozenset(problem.edges[e] for e in np.flatnonzero(decisions_of(problem.graph).certain))
 
 
 def solve_game(
@@ -145,7 +145,8 @@ def solve_game(
 ) -> Solution:
     """Solve max over x, min over y of x^T Q y / l over matchings; see :mod:`duelmatch.matchings.game`.
 
-    ``Q`` is m x m in the order of ``problem.edges``. ``lp`` is exact up to rounding; ``subgradient`` is
+    ``Q`` is m x m in the order of ``problem.edges``. With weights and seats, its entries count as in f; see
+    :func:`duelmatch.matchings.general_game.payoffs`. ``lp`` is exact up to rounding; ``subgradient`` is
     the paper's method, run until its gap is proven to be at most ``epsilon`` (0.01 is practical).
     """
     graph = problem.graph
@@ -157,13 +158,17 @@ def solve_game(
         )
     if not epsilon > 0:
         raise ProblemError(f"epsilon must be above 0, not {epsilon!r}.")
+    if method not in ("lp", "subgradient"):
+        raise ProblemError(f"The method must be 'lp' or 'subgradient', not {method!r}.")
     sides = [_numbers(problem, edges) for edges in (required_x, forbidden_x, required_y, forbidden_y)]
+    if problem.conditions:
+        if method == "subgradient":
+            raise ProblemError("The subgradient method is for one-to-one matchings of equal positions.")
+        return decisions_of(graph).game(payoffs(graph, matrix)).solve(*sides)
     if method == "lp":
         return Game(graph, matrix).solve(*sides)
-    if method == "subgradient":
-        x_allowed, y_allowed = allowed_edges(graph, *sides[:2]), allowed_edges(graph, *sides[2:])
-        return solve_by_subgradients(graph, matrix, x_allowed, y_allowed, epsilon)
-    raise ProblemError(f"The method must be 'lp' or 'subgradient', not {method!r}.")
+    x_allowed, y_allowed = allowed_edges(graph, *sides[:2]), allowed_edges(graph, *sides[2:])
+    return solve_by_subgradients(graph, matrix, x_allowed, y_allowed, epsilon)
 
 
 def game_value(
@@ -178,6 +183,15 @@ def game_value(
 ) -> float:
     """Return the value of :func:`solve_game`; minus infinity if one of the two sets is empty."""
     return solve_game(problem, Q, required_x, forbidden_x, required_y, forbidden_y, method, epsilon).value
+
+
+def _sample_decisions(problem: Problem, size: int, seed: int, method: Method) -> Samples:
+    if method == "chain":
+        raise ProblemError(
+            "The Markov chain draws one-to-one matchings; with capacities, seats or rules, use 'exact'."
+        )
+    rows = decisions_of(problem.graph).draw(size, np.random.default_rng(seed))
+    return Samples(map(problem.matching, rows.tolist()), "exact", 0.0)
 
 
 def _numbers(problem: Problem, edges: Iterable[Edge]) -> list[int]:

@@ -1,5 +1,7 @@
 """The best maximum matching under edge weights, what it costs to insist on another edge, and all of them.
 
+:func:`decisions_of` gives these as a class of decisions, or the class that a graph's conditions ask for.
+
 All functions work on edge numbers of a :class:`Graph`; a matching is an array with the edge of each
 position. Every maximum matching of a problem fills every position.
 """
@@ -8,7 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,10 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from duelmatch.graph import Graph, Indices, Mask, Vector
+from duelmatch.matchings.protocol import MEMORY, Alternatives, Decisions
+
+FORBIDDEN = 1e7
+"""A weight that no matching of allowed edges outweighs, far from where doubles lose the digits needed."""
 
 
 def allowed_edges(
@@ -24,14 +30,16 @@ def allowed_edges(
 ) -> Mask:
     """Mark the edges left once ``required`` (A in the paper) and ``forbidden`` (R) are honoured.
 
-    Requiring an edge forbids every other edge at its position and of its candidate. Whether a matching
-    of the edges that are left exists is a different question.
+    Requiring an edge forbids every other edge at its position and of its candidate, unless that has capacity
+    left. Whether a matching of the edges that are left exists is a different question. Every position has one
+    seat; with more, what is left says nothing of what is required.
     """
     allowed = np.ones(graph.edges, dtype=np.bool_)
     allowed[np.asarray(forbidden, dtype=np.intp)] = False
     for edge in required:
         meets = graph.edge_position == graph.edge_position[edge]
-        meets |= graph.edge_candidate == graph.edge_candidate[edge]
+        if graph.capacity[graph.edge_candidate[edge]] == 1:
+            meets |= graph.edge_candidate == graph.edge_candidate[edge]
         meets[edge] = False
         allowed &= ~meets
     return allowed
@@ -72,15 +80,6 @@ def best_other_matching(
         if other is not None and (best is None or weights[other].sum() > weights[best].sum()):
             best = other
     return best
-
-
-@dataclass(frozen=True, slots=True)
-class Alternatives:
-    """A best matching, and the largest weight a matching can have with, or without, each edge."""
-
-    matching: Indices
-    with_edge: Vector
-    without_edge: Vector
 
 
 def alternatives(graph: Graph, weights: Vector) -> Alternatives:
@@ -171,3 +170,94 @@ def _all_distances(graph: Graph, target: Indices, loss: Vector) -> NDArray[np.fl
     for middle in range(nodes):
         np.minimum(distance, distance[:, middle, None] + distance[None, middle, :], out=distance)
     return distance
+
+
+class Assignments(Decisions):
+    """The maximum matchings of a graph, by the functions above."""
+
+    fast = True
+
+    def best(
+        self, weights: Vector, allowed: Mask | None = None, required: Sequence[int] | Indices = ()
+    ) -> Indices | None:
+        """Return a matching of largest weight among the allowed edges, with the required; None if none is."""
+        if len(required):
+            fits = allowed_edges(self.graph, required)  # with one seat, nothing else is left at a position
+            allowed = fits if allowed is None else fits & allowed
+        return best_matching(self.graph, weights, allowed)
+
+    good = best
+
+    def one(self, weights: Vector, allowed: Mask | None = None) -> Indices:
+        """Return a matching of largest weight where there must be one."""
+        best = best_matching(self.graph, weights, allowed)
+        assert best is not None, "the allowed edges hold a matching"
+        return best
+
+    def best_other(self, weights: Vector, decision: Indices, allowed: Mask | None = None) -> Indices | None:
+        """Return a best matching that differs from ``decision``; None if there is no other."""
+        return best_other_matching(self.graph, weights, decision, allowed)
+
+    def alternatives(self, weights: Vector) -> Alternatives:
+        """Return the best weight with and without every single edge; -inf where there is no such matching."""
+        return alternatives(self.graph, weights)
+
+    def most_through(self, weights: Vector, allowed: Mask) -> Vector:
+        """Return, for every edge, the largest weight of a matching of allowed edges through it.
+
+        Below -FORBIDDEN / 2 where there is none; the weights must be far smaller than that.
+        """
+        return alternatives(self.graph, np.where(allowed, weights, -FORBIDDEN)).with_edge
+
+    @cached_property
+    def usable(self) -> Mask:
+        """Marks the edges that lie in some maximum matching."""
+        return usable_edges(self.graph)
+
+    @cached_property
+    def certain(self) -> Mask:
+        """Marks the edges that lie in every maximum matching."""
+        return certain_edges(self.graph)
+
+    def count(self, memory: int = MEMORY) -> int:
+        """Return the number of maximum matchings, exactly."""
+        from duelmatch.matchings.counting import count_matchings
+
+        return count_matchings(self.graph, memory)
+
+    def marginals(self, memory: int = MEMORY) -> Vector:
+        """Return, for every edge, the probability that a uniformly random maximum matching uses it."""
+        from duelmatch.matchings.counting import edge_marginals
+
+        return edge_marginals(self.graph, memory)
+
+    def log_count_bound(self) -> float:
+        """Return the logarithm of an upper bound on their number."""
+        from duelmatch.matchings.counting import log_count_bound
+
+        return log_count_bound(self.graph)
+
+    def listed(self, allowed: Mask | None, at_most: int) -> Indices | None:
+        """Return the matchings of the allowed edges, a row each; None if there may be more than so many."""
+        return list_matchings(self.graph, self.usable if allowed is None else allowed, at_most)
+
+
+def decisions_of(graph: Graph) -> Decisions:
+    """Return the decisions of a graph; the same object every time, since some keep a solver warm."""
+    found: Decisions | None = graph.__dict__.get("_decisions")
+    if found is None:
+        found = _class_of(graph)
+        graph.__dict__["_decisions"] = found
+    return found
+
+
+def _class_of(graph: Graph) -> Decisions:
+    if graph.one_to_one:
+        return Assignments(graph)
+    if graph.rules:
+        from duelmatch.matchings.ruled import Ruled
+
+        return Ruled(graph)
+    from duelmatch.matchings.flows import Flows
+
+    return Flows(graph)

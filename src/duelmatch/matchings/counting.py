@@ -16,9 +16,7 @@ from duelmatch.errors import TooLargeError
 from duelmatch.graph import Graph, Vector
 from duelmatch.matchings.blocks import blocks
 from duelmatch.matchings.elimination import Elimination, Layer, plan
-
-MEMORY = 1 << 30
-"""Default limit on the memory an exact computation may take, in bytes."""
+from duelmatch.matchings.protocol import MEMORY
 
 WORKING_LAYERS = 6
 """How many layers a step holds at once, besides those kept for the way back."""
@@ -81,12 +79,12 @@ def _count_block(graph: Graph, memory: int) -> int:
     bound = prod(int(degree) for degree in graph.degrees)
     residues = []
     moduli = []
-    for modulus in _moduli():
+    for modulus in coprime_moduli():
         residues.append(_count_modulo(elimination, modulus))
         moduli.append(modulus)
         if prod(moduli) > bound:
             break
-    return _chinese_remainder(residues, moduli)
+    return chinese_remainder(residues, moduli)
 
 
 def _count_modulo(elimination: Elimination, modulus: int) -> int:
@@ -96,7 +94,7 @@ def _count_modulo(elimination: Elimination, modulus: int) -> int:
     return int(layer[0])
 
 
-def _moduli() -> Iterator[int]:
+def coprime_moduli() -> Iterator[int]:
     """Yield coprime moduli of 2^48 and below, so that 2^16 residues add up without overflow."""
     product = 1
     for modulus in range(1 << 48, 1, -1):
@@ -105,7 +103,8 @@ def _moduli() -> Iterator[int]:
             yield modulus
 
 
-def _chinese_remainder(residues: list[int], moduli: list[int]) -> int:
+def chinese_remainder(residues: list[int], moduli: list[int]) -> int:
+    """Return the smallest number from 0 with these residues."""
     total, product = 0, 1
     for residue, modulus in zip(residues, moduli, strict=True):
         total += product * ((residue - total) * pow(product, -1, modulus) % modulus)

@@ -9,8 +9,7 @@ from math import log
 import numpy as np
 
 from duelmatch.errors import TooLargeError
-from duelmatch.matchings.assignment import certain_edges, usable_edges
-from duelmatch.matchings.counting import count_matchings, edge_marginals, log_count_bound
+from duelmatch.matchings.assignment import decisions_of
 from duelmatch.problem import Problem
 
 
@@ -43,10 +42,10 @@ def describe(problem: Problem) -> Description:
     >>> describe(team).matchings, describe(team).never
     (1, (('ann', 'editor'),))
     """
-    graph = problem.graph
+    graph, decisions = problem.graph, decisions_of(problem.graph)
     try:
-        matchings, too_large = count_matchings(graph), None
-        share = dict(zip(problem.edges, edge_marginals(graph).tolist(), strict=True))
+        matchings, too_large = decisions.count(), None
+        share = dict(zip(problem.edges, decisions.marginals().tolist(), strict=True))
     except TooLargeError as error:
         matchings, too_large, share = None, str(error), {}
     return Description(
@@ -55,9 +54,9 @@ def describe(problem: Problem) -> Description:
         graph.edges,
         graph.pairs,
         matchings,
-        log_count_bound(graph) / log(10),
+        decisions.log_count_bound() / log(10),
         too_large,
-        tuple(problem.edges[edge] for edge in np.flatnonzero(~usable_edges(graph))),
-        tuple(problem.edges[edge] for edge in np.flatnonzero(certain_edges(graph))),
+        tuple(problem.edges[edge] for edge in np.flatnonzero(~decisions.usable)),
+        tuple(problem.edges[edge] for edge in np.flatnonzero(decisions.certain)),
         share,
     )

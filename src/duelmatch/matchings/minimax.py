@@ -67,6 +67,10 @@ def least_beaten(graph: Graph, ahead: Margins, excluded: Indices | None = None) 
     :raises TooLargeError: beyond LISTED matchings, if the program is too large, too fine, or takes more than
     WORK.
     """
+    if not graph.one_to_one:
+        from duelmatch.matchings.least_beaten import least_beaten_decision
+
+        return least_beaten_decision(graph, ahead)
     rows = list_matchings(graph, usable_edges(graph), LISTED)
     if rows is None:
         return _by_program(graph, ahead, excluded)

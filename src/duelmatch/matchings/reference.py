@@ -2,8 +2,9 @@
 
 The Borda score of a matching is the average over positions of w(e) = sum over x of q(x) p(e, x), where x
 runs over the edges of the position and q, the **reference**, adds up to 1 at every position. In the paper
-q(x) is the share of all maximum matchings that use x. Nothing in the proofs of ``borda`` needs that: D(A,
-B) is linear in the probabilities for any fixed q, and every q defines a winner of its own.
+q(x) is the share of all maximum matchings that use x; at a position of k seats, that share divided by k. The
+proofs of ``borda`` need none of that: D(A, B) is linear in the probabilities for any fixed q, and every q
+defines a winner of its own.
 
 ==============  =======================================================  ================================
 ``decisions``   the share of all maximum matchings: the paper's Borda    exponential in the worst case
@@ -35,8 +36,8 @@ import numpy as np
 
 from duelmatch.errors import ProblemError, TooLargeError
 from duelmatch.graph import Graph, Vector
-from duelmatch.matchings.counting import edge_marginals
-from duelmatch.matchings.sampling import DEFAULT_ETA, Sampler, sampler
+from duelmatch.matchings.assignment import decisions_of
+from duelmatch.matchings.sampling import DEFAULT_ETA, sampler
 
 ReferenceName = Literal["decisions", "candidates", "sampled"]
 REFERENCES: tuple[ReferenceName, ...] = ("decisions", "candidates", "sampled")
@@ -78,7 +79,7 @@ def reference_of(graph: Graph, reference: ReferenceName | Vector, seed: int = 0)
         case "candidates":
             return Reference(reference, 1.0 / graph.degrees[graph.edge_position])
         case "sampled":
-            return _sampled(graph, sampler(graph, "auto", DEFAULT_ETA, _apart(seed)))
+            return _sampled(graph, seed)
     raise ProblemError(f"The reference must be one of {', '.join(REFERENCES)}, not {reference!r:.50}.")
 
 
@@ -103,7 +104,7 @@ def score_radius(graph: Graph, draws: int, eta: float) -> float:
 
 def _marginals(graph: Graph) -> Vector:
     try:
-        return edge_marginals(graph)
+        return _per_seat(graph, decisions_of(graph).marginals())
     except TooLargeError as error:
         raise TooLargeError(
             "Borda counts against all matchings, and how many of them use each candidate is out of reach "
@@ -112,7 +113,17 @@ def _marginals(graph: Graph) -> Vector:
         ) from None
 
 
-def _sampled(graph: Graph, drawing: Sampler) -> Reference:
+def _per_seat(graph: Graph, marginals: Vector) -> Vector:
+    """Return how often each edge is the one met, if one seat of its position is drawn at random."""
+    return marginals if graph.places == graph.positions else marginals / graph.seats[graph.edge_position]
+
+
+def _sampled(graph: Graph, seed: int) -> Reference:
+    if not graph.one_to_one:  # exact draws, by counters
+        rows = decisions_of(graph).draw(SAMPLED, np.random.default_rng(_apart(seed)))
+        shares = np.bincount(rows.ravel(), minlength=graph.edges) / SAMPLED
+        return Reference("sampled", _per_seat(graph, shares), "counters")
+    drawing = sampler(graph, "auto", DEFAULT_ETA, _apart(seed))
     counts = np.zeros(graph.edges)
     for size in np.diff(np.append(np.arange(0, SAMPLED, 500), SAMPLED)).tolist():
         counts += np.bincount(drawing.draw(size).ravel(), minlength=graph.edges)

@@ -26,8 +26,9 @@ from duelmatch.errors import ProblemError, TooLargeError
 from duelmatch.graph import Graph, Vector
 from duelmatch.matchings.blocks import blocks
 from duelmatch.matchings.chain import Chain
-from duelmatch.matchings.counting import MEMORY, plan_within
+from duelmatch.matchings.counting import plan_within
 from duelmatch.matchings.elimination import Elimination, Step
+from duelmatch.matchings.protocol import MEMORY
 from duelmatch.matchings.rejection import RejectionSampler
 
 Method = Literal["auto", "exact", "rejection", "chain"]

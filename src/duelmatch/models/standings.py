@@ -82,7 +82,8 @@ def standings(
     order, ``marginals`` says against whom Borda counts if not against all matchings, and ``usable`` which
     edges still stand, if not all.
 
-    :raises ProblemError: if an answer does not fit the problem, or there is no such criterion.
+    :raises ProblemError: if an answer does not fit the problem, there is no such criterion, or the problem
+        has capacities, seats, weights or rules.
     """
     table = problem.graph.pair_table
     wins, duels, ties = np.zeros(table.count), np.zeros(table.count), 0.0
@@ -123,6 +124,11 @@ def standings_from_counts(
     if criterion not in get_args(Criterion):
         raise ProblemError(f"The criterion must be 'borda' or 'condorcet', not {criterion!r:.80}.")
     graph = problem.graph
+    if not (graph.one_to_one and graph.even):
+        raise ProblemError(
+            "Standings are for problems where every candidate fills one position at most, every position has "
+            "one seat, and all count the same."
+        )
     if criterion == "borda" and marginals is None:
         marginals = edge_marginals(graph)
     finder = LineupFinder(graph, marginals if criterion == "borda" else None, usable)

@@ -79,6 +79,7 @@ class Store:
 
         :raises ProblemError: if there is no such algorithm, or it has no such parameters.
         """
+        problem.require_one_to_one("A study")
         name = plain(name, "The name of a study")
         members = [NewVoter(voter) if isinstance(voter, str) else voter for voter in voters]
         settings = (settings or Settings()).settled(named_voters=bool(members))

@@ -24,9 +24,12 @@ from duelmatch.theory.gaps import (
     condorcet_pair_gaps,
     verification_hardness,
 )
+from duelmatch.theory.width import require_matchings
 
 VERIFICATION_DELTA = 0.01
 """delta_0 of CAR-Verify: the confidence of the guess that is then verified."""
+
+BOUND = "This bound of the paper"
 
 MOST_MATCHINGS = 3_000
 """Limit on the matchings whose every two are compared to check Theorem 6's side condition."""
@@ -34,6 +37,7 @@ MOST_MATCHINGS = 3_000
 
 def clucb_borda_pac_bound(preferences: Preferences, delta: float, epsilon: float) -> float:
     """Return 985 H^B_eps ln(4 H^B_eps / delta) + 2 m (Appendix B.4)."""
+    require_matchings(preferences.problem, BOUND)
     _check_delta(delta)
     if not epsilon > 0:
         raise ProblemError(f"epsilon must be above 0, not {epsilon!r}.")
@@ -51,6 +55,7 @@ def clucb_borda_exact_bound(preferences: Preferences, delta: float) -> float:
     epoch is the last has a gap (docs/paper.md, Theorem 2), and runs do go on: this is what the theorem says,
     not a proven bound.
     """
+    require_matchings(preferences.problem, BOUND)
     _check_delta(delta)
     smallest = float(borda_gap_vector(preferences).min())
     if smallest <= TIE:
@@ -65,6 +70,7 @@ def clucb_borda_exact_bound(preferences: Preferences, delta: float) -> float:
 
 def car_cond_bound(preferences: Preferences, delta: float) -> float:
     """Return the sum over pairs of 162 / Delta^2 ln(162 K / (delta Delta^2)) (Appendix C.1)."""
+    require_matchings(preferences.problem, BOUND)
     _check_delta(delta)
     pairs = preferences.problem.graph.pairs
     return sum(
@@ -82,6 +88,7 @@ def car_verify_bound(preferences: Preferences, delta: float) -> float:
     The paper prints H_ver ln(4 K T^3 / delta) + 1 (Appendix C.3); its argument, that a pair is left
     alone once its radius is below half its gap, gives the factor 2 and a duel for each of m - l edges.
     """
+    require_matchings(preferences.problem, BOUND)
     _check_delta(delta)
     graph = preferences.problem.graph
     hardness = verification_hardness(preferences)
@@ -135,6 +142,11 @@ class PaperLowerBound:
 def paper_lower_bound(preferences: Preferences, criterion: Criterion, delta: float) -> PaperLowerBound:
     """Return the paper's lower bound for this instance: Theorem 3 (Borda) or Theorem 6 (Condorcet)."""
     _check_delta(delta)
+    if preferences.problem.conditions:
+        has = " and ".join(preferences.problem.conditions)
+        return PaperLowerBound(
+            None, f"it is proven for one-to-one matchings of equal positions, without {has}"
+        )
     if delta >= 0.1:
         return PaperLowerBound(None, "delta must be below 0.1")
     if criterion == "borda":

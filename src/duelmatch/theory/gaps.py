@@ -11,18 +11,22 @@ from duelmatch.errors import ProblemError
 from duelmatch.graph import Graph, Indices, Vector
 from duelmatch.matchings import Edge
 from duelmatch.matchings.assignment import (
-    Alternatives,
     allowed_edges,
     alternatives,
     best_matching,
+    decisions_of,
     usable_edges,
 )
+from duelmatch.matchings.protocol import Alternatives
 from duelmatch.preferences import TIE, Pair, Preferences
-from duelmatch.theory.width import best_width_bound
+from duelmatch.theory.width import best_width_bound, require_matchings
 
 
 def borda_gaps(preferences: Preferences) -> dict[Edge, float]:
-    """Return Delta^B_e: how much w(M) drops if an edge of the Borda winner is left out, or another put in."""
+    """Return Delta^B_e: how much w(M) drops if an edge of the Borda winner is left out, or another put in.
+
+    w(M) is the Borda score times the number of positions, or times the sum of their weights.
+    """
     return _by_edge(preferences, borda_gap_vector(preferences))
 
 
@@ -37,6 +41,7 @@ def borda_hardness(preferences: Preferences, epsilon: float = 0.0) -> float:
     inverse_squares = _inverse_squares(borda_gap_vector(preferences))
     if epsilon == 0:
         return float(inverse_squares.sum())
+    require_matchings(preferences.problem, "H^B_epsilon")
     width = best_width_bound(preferences.problem)
     return float(np.minimum(width**2 * inverse_squares, epsilon**-2).sum())
 
@@ -76,8 +81,8 @@ def verification_hardness(preferences: Preferences) -> float:
 def borda_gap_vector(preferences: Preferences) -> Vector:
     """Return Delta^B_e in edge order; what rounding leaves of a tie is made 0."""
     graph = preferences.problem.graph
-    gaps = _gaps(alternatives(graph, preferences.edge_rewards))
-    gaps[gaps <= graph.positions * TIE] = 0.0
+    gaps = _gaps(decisions_of(graph).alternatives(preferences.edge_values))
+    gaps[gaps <= graph.total_weight * TIE] = 0.0
     return gaps
 
 
@@ -89,8 +94,9 @@ def condorcet_gap_vector(preferences: Preferences) -> Vector:
     """
     graph = preferences.problem.graph
     winner = preferences.winner_edges("condorcet")
-    options = alternatives(graph, _against(preferences, winner))
-    return _gaps(options) / graph.positions
+    if graph.conditions is not None:
+        return _gaps(decisions_of(graph).alternatives(preferences.shares_against(winner)))
+    return _gaps(alternatives(graph, _against(preferences, winner))) / graph.positions
 
 
 def _gaps(options: Alternatives) -> Vector:
@@ -109,6 +115,7 @@ def _against(preferences: Preferences, winner: Indices) -> Vector:
 
 
 def _verification_gaps(preferences: Preferences) -> dict[int, float]:
+    require_matchings(preferences.problem, "The verification gap")
     graph = preferences.problem.graph
     winner = preferences.winner_edges("condorcet")
     margins = 0.5 - _against(preferences, winner)

@@ -34,14 +34,15 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, diags_array
 
-from duelmatch.errors import DuelmatchError, ProblemError
+from duelmatch.errors import DuelmatchError, ProblemError, TooLargeError
 from duelmatch.graph import Graph, Indices, Mask, Vector
-from duelmatch.matchings.assignment import allowed_edges, best_matching, usable_edges
-from duelmatch.matchings.counting import edge_marginals
+from duelmatch.matchings.assignment import decisions_of
+from duelmatch.matchings.protocol import Decisions
 from duelmatch.preferences import TIE, Criterion, Pair, Preferences
 from duelmatch.theory.divergence import exact_limit
+from duelmatch.theory.width import require_matchings
 
 Form = Literal["near-even", "exact"]
 
@@ -50,6 +51,9 @@ ACCURACY = 1e-6
 
 MOST_ROUNDS = 500
 MOST_TANGENTS = 30
+
+MOST_CELLS = 5_000_000
+"""Decisions times pairs that are looked at where positions have several seats: 120 MB."""
 
 PRECISION = 1e-9
 """Relative precision of the ratio of the hardest rival."""
@@ -83,11 +87,14 @@ def lower_bound(
     ``near-even`` counts every duel as if it were nearly even; ``exact`` is what no delta-correct algorithm
     can do without, on average. The two agree where all probabilities are close to 1/2.
 
-    :raises ProblemError: for the criterion ``condorcet`` if there is no Condorcet winner.
+    :raises ProblemError: for the criterion ``condorcet`` if there is no Condorcet winner, and for the exact
+    form beyond one-to-one matchings.
     """
     divergence = binary_divergence(delta)
     if form not in ("near-even", "exact"):
         raise ProblemError(f"The form must be 'near-even' or 'exact', not {form!r:.50}.")
+    if form == "exact":
+        require_matchings(preferences.problem, "The exact form")
     limit, rivals = _limit_and_rivals(preferences, criterion)
     if divergence == 0:
         return 0.0
@@ -109,11 +116,13 @@ def _limit_and_rivals(
 ) -> tuple[InformationLimit, list[Indices]]:
     """Return T* and the rivals that settle it."""
     graph = preferences.problem.graph
+    if graph.places != graph.positions:
+        return _listed_limit(preferences, criterion), []
     winner, deficits, squares = design(preferences, criterion)
     rivals = _first_rivals(graph, winner, deficits)
     if not rivals:
         return InformationLimit(0.0, 0.0, {}), rivals
-    if min(deficits[rival].sum() for rival in rivals) <= graph.positions * TIE:
+    if min(deficits[rival].sum() for rival in rivals) <= graph.total_weight * TIE:
         return InformationLimit(float("inf"), float("inf"), {}), rivals
     for _ in range(MOST_ROUNDS):
         costs = np.stack([_costs(squares, deficits, rival) for rival in rivals])
@@ -129,7 +138,10 @@ def _limit_and_rivals(
 
 
 def design(preferences: Preferences, criterion: Criterion) -> tuple[Indices, Vector, csr_array]:
-    """Return the winner, d_j(winner, b) for every edge b, and c_pair^2 as an edges x pairs matrix."""
+    """Return the winner, d_j(winner, b) for every edge b, and c_pair^2 as an edges x pairs matrix.
+
+    Every position has one seat here; its weight is a factor of d_j and of c_pair.
+    """
     graph = preferences.problem.graph
     winner = preferences.winner_edges(criterion)
     own = winner[graph.edge_position]
@@ -138,8 +150,69 @@ def design(preferences: Preferences, criterion: Criterion) -> tuple[Indices, Vec
         coefficients = condorcet_coefficients(graph, winner)
     else:
         deficits = preferences.edge_rewards[own] - preferences.edge_rewards
-        coefficients = borda_coefficients(graph, winner, edge_marginals(graph))
-    return winner, deficits, coefficients.power(2)
+        coefficients = borda_coefficients(graph, winner, decisions_of(graph).marginals())
+    squares = coefficients.power(2)
+    if graph.even:
+        return winner, deficits, squares
+    weight = graph.weight[graph.edge_position]
+    return winner, deficits * weight, csr_array(diags_array(weight**2) @ squares)
+
+
+def _listed_limit(preferences: Preferences, criterion: Criterion) -> InformationLimit:
+    """Compute T* where positions have several seats: c_pair^2 is no sum over edges, so rivals are listed.
+
+    For the edges (x, y) of a pair c_pair(B) = neither + [x in B] (first - neither) + [y in B] (second -
+    neither), with the three values of :func:`seat_coefficients`.
+    """
+    graph, table = preferences.problem.graph, preferences.problem.graph.pair_table
+    winner = preferences.winner_edges(criterion)
+    rows = decisions_of(graph).listed(None, MOST_CELLS // max(graph.pairs, 1))
+    if rows is None:
+        raise TooLargeError(
+            "With several seats the information limit is known only where the decisions can be listed, "
+            f"up to {MOST_CELLS:,} decisions times pairs."
+        )
+    rows = rows[(rows != winner).any(axis=1)]
+    if not len(rows):
+        return InformationLimit(0.0, 0.0, {})
+    marginals = decisions_of(graph).marginals() if criterion == "borda" else np.zeros(graph.edges)
+    neither, first, second = seat_coefficients(graph, winner, criterion, marginals)
+    uses = graph.uses(rows)
+    c = neither + uses[:, table.first] * (first - neither) + uses[:, table.second] * (second - neither)
+    deficits = c @ (preferences.matrix[table.first, table.second] - 0.5)
+    if deficits.min() <= graph.total_weight * TIE:
+        return InformationLimit(float("inf"), float("inf"), {})
+    costs = c**2 / (2 * deficits[:, None] ** 2)
+    chosen = [int(np.argmax(costs.sum(axis=1)))]
+    for _ in range(MOST_ROUNDS):
+        lower, omega = balanced_allocation(costs[chosen])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            needed = np.where(costs > 0, costs / omega, 0.0).sum(axis=1)
+        hardest = int(np.argmax(needed))
+        if hardest in chosen or needed[hardest] <= lower * (1 + ACCURACY):
+            shares = {_name(preferences, pair): float(omega[pair]) for pair in np.flatnonzero(omega > 0)}
+            return InformationLimit(lower, max(lower, float(needed[hardest])), shares)
+        chosen.append(hardest)
+    raise DuelmatchError(f"The information limit did not settle in {MOST_ROUNDS} rounds.")
+
+
+def seat_coefficients(
+    graph: Graph, champion: Indices, criterion: Criterion, marginals: Vector
+) -> tuple[Vector, Vector, Vector]:
+    """Return c_pair for rivals with neither edge of the pair, with its first only, with its second only.
+
+    Condorcet: a pair of the champion's seat and the rival's counts v_j / k_j^2. Borda: every pair moves the
+    rewards of its two edges, by the share of decisions that use the other one.
+    """
+    table = graph.pair_table
+    chosen = np.zeros(graph.edges)
+    chosen[champion] = 1.0
+    scale = graph.edge_scale[table.first]
+    if criterion == "condorcet":
+        return np.zeros(table.count), -scale * chosen[table.second], scale * chosen[table.first]
+    of_first, of_second = scale * marginals[table.second], -scale * marginals[table.first]
+    own = chosen[table.first] * of_first + chosen[table.second] * of_second
+    return own, own - of_first, own - of_second
 
 
 def condorcet_coefficients(graph: Graph, champion: Indices) -> csr_array:
@@ -227,8 +300,8 @@ def _costs(squares: csr_array, deficits: Vector, rival: Indices) -> Vector:
 def _first_rivals(graph: Graph, winner: Indices, deficits: Vector) -> list[Indices]:
     """Return the closest rival through every usable edge that the winner does not use."""
     rivals = dict[tuple[int, ...], Indices]()
-    for edge in np.setdiff1d(np.flatnonzero(usable_edges(graph)), winner):
-        rival = best_matching(graph, -deficits, allowed_edges(graph, required=[int(edge)]))
+    for edge in np.setdiff1d(np.flatnonzero(decisions_of(graph).usable), winner):
+        rival = decisions_of(graph).best(-deficits, required=[int(edge)])
         assert rival is not None, "the edge is usable"
         rivals[tuple(rival.tolist())] = rival
     return list(rivals.values())
@@ -248,7 +321,7 @@ def hardest_rival(
     a B to try. If neither happens for the best tangent t, two matchings with deficits on both sides of t
     are in the way, and the set of matchings is split by an edge in which they differ.
     """
-    record = _Record(graph, spread, deficits, at_least)
+    record = _Record(decisions_of(graph), spread, deficits, at_least)
     order = count()
     queue = [(-np.inf, next(order), part) for part in _without_champion(graph, champion)]
     while queue:
@@ -277,9 +350,10 @@ def _without_champion(graph: Graph, champion: Indices) -> list[Mask]:
 
 
 def _meeting(graph: Graph, edge: int) -> Mask:
-    """Mark the other edges at the position and of the candidate of an edge."""
+    """Mark the other edges at the position of an edge, and of its candidate, if that has no capacity left."""
     meets: Mask = graph.edge_position == graph.edge_position[edge]
-    meets = meets | (graph.edge_candidate == graph.edge_candidate[edge])
+    if graph.capacity[graph.edge_candidate[edge]] == 1:
+        meets = meets | (graph.edge_candidate == graph.edge_candidate[edge])
     meets[edge] = False
     return meets
 
@@ -288,7 +362,7 @@ def _meeting(graph: Graph, edge: int) -> Mask:
 class _Record:
     """The best ratio met so far, and the matching that has it."""
 
-    graph: Graph
+    decisions: Decisions
     spread: Vector
     deficits: Vector
     ratio: float
@@ -301,7 +375,7 @@ class _Record:
         larger the tangent point t, the smaller the deficit of the matching offered, so the best t is
         where the two cross.
         """
-        closest = best_matching(self.graph, -self.deficits, allowed)
+        closest = self.decisions.best(-self.deficits, allowed)
         if closest is None:
             return None, 0.0
         smallest = self._try(closest)
@@ -310,7 +384,7 @@ class _Record:
         excess = np.inf
         for _ in range(MOST_TANGENTS):
             weights = self.spread - 4 * self.ratio * tangent * self.deficits
-            matching = best_matching(self.graph, weights, allowed)
+            matching = self.decisions.best(weights, allowed)
             assert matching is not None, "there is the closest"
             excess = float(weights[matching].sum()) + 2 * self.ratio * tangent**2
             if excess <= 2 * self.ratio * smallest**2 * PRECISION:

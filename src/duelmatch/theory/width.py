@@ -7,7 +7,7 @@ the Hamiltonian cycle problem, so the exact search is limited; :func:`width_boun
 
 from __future__ import annotations
 
-from duelmatch.errors import TooLargeError
+from duelmatch.errors import ProblemError, TooLargeError
 from duelmatch.graph import Graph
 from duelmatch.matchings.blocks import blocks
 from duelmatch.problem import Problem
@@ -19,13 +19,18 @@ MOST_STATES = 200_000
 def width(problem: Problem, most_states: int = MOST_STATES) -> int:
     """Return the exact width of the graph; 0 if there is only one maximum matching.
 
+    It is a property of one-to-one matchings: with capacities, seats or rules two decisions may differ in
+    something else than cycles and paths, and nothing is known of the exchanges that they need.
+
     A component may as well be the only difference of the two matchings, so the search grows an
     alternating path candidate by candidate and asks whether the positions outside it can still be
     filled. Blocks are searched one by one, and a block's search ends at once when it meets its upper
     bound, as it does in most dense graphs.
 
     :raises TooLargeError: if the search meets more than ``most_states`` partial exchanges in a block.
+    :raises ProblemError: if the decisions are not one-to-one matchings.
     """
+    _require_one_to_one(problem)
     widest = 0
     for block in sorted(blocks(problem.graph), key=lambda piece: -_bound(piece.graph)):
         if _bound(block.graph) <= widest:
@@ -38,7 +43,11 @@ def width(problem: Problem, most_states: int = MOST_STATES) -> int:
 
 
 def width_bound(problem: Problem) -> int:
-    """Return an upper bound on width(G): twice the number of positions in the largest open block."""
+    """Return an upper bound on width(G): twice the number of positions in the largest open block.
+
+    :raises ProblemError: if the decisions are not one-to-one matchings.
+    """
+    _require_one_to_one(problem)
     return max(_bound(block.graph) for block in blocks(problem.graph))
 
 
@@ -48,6 +57,25 @@ def best_width_bound(problem: Problem) -> int:
         return width(problem)
     except TooLargeError:
         return width_bound(problem)
+
+
+def require_matchings(problem: Problem, what: str) -> None:
+    """Refuse what the paper proves for one-to-one matchings of equal positions only.
+
+    :raises ProblemError: if the problem has capacities, seats, weights or rules.
+    """
+    if problem.conditions:
+        raise ProblemError(
+            f"{what} is proven for one-to-one matchings of equal positions only; this problem has "
+            f"{' and '.join(problem.conditions)}."
+        )
+
+
+def _require_one_to_one(problem: Problem) -> None:
+    if not problem.graph.one_to_one:
+        raise ProblemError(
+            "The width is defined for one-to-one matchings only, not with capacities, seats or rules."
+        )
 
 
 def _bound(graph: Graph) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf
 
-from duelmatch.matchings import best_other
 from duelmatch.preferences import Preferences
 from duelmatch.problem import Matching
 
@@ -54,7 +53,7 @@ def condorcet_winner(preferences: Preferences) -> CondorcetWinner | None:
     if winner is None:
         return None
     problem = preferences.problem
-    against = {(c, s): preferences.probability(s, c, winner[s]) for c, s in problem.edges}
-    rival = best_other(problem, against, winner)
-    margin = inf if rival is None else preferences.score(winner, rival) - 0.5
-    return CondorcetWinner(winner, margin, rival)
+    rival, lead = preferences.closest_rival(problem.edge_numbers(winner))
+    if rival is None:
+        return CondorcetWinner(winner, inf, None)
+    return CondorcetWinner(winner, lead - 0.5, problem.matching(rival.tolist()))

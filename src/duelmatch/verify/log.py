@@ -6,7 +6,7 @@ then the bets were not fair, whatever the hashes say.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
@@ -81,6 +81,8 @@ class Design:
     one_position: bool
     proof: int
     proof_for: Lineup | None
+    bet: float
+    """That all rivals share where they are too many to list."""
 
 
 @dataclass
@@ -159,16 +161,20 @@ class StudyLog:
         at = self.at[position]
         return (position, one, other) if at.index(one) < at.index(other) else (position, other, one)
 
-    def lineups(self) -> list[Lineup] | None:
-        """List the line-ups of the candidates who have not left; None if they are more than LISTED."""
+    def lineups(self, allowed: Container[tuple[str, str]] | None = None) -> list[Lineup] | None:
+        """List the line-ups of the candidates who have not left; None if they are more than LISTED.
+
+        ``allowed`` are the positions with candidates that they are made of, if not all.
+        """
         found: list[Lineup] = []
 
         def extend(start: Lineup) -> bool:
             if len(start) == len(self.positions):
                 found.append(start)
                 return len(found) <= LISTED
-            more = (one for one in self.staying(self.positions[len(start)]) if one not in start)
-            return all(extend((*start, one)) for one in more)
+            j = self.positions[len(start)]
+            more = [one for one in self.staying(j) if allowed is None or (j, one) in allowed]
+            return all(extend((*start, one)) for one in more if one not in start)
 
         return found if extend(()) else None
 
@@ -299,6 +305,7 @@ class StudyLog:
                 at_positions is not None and sum(at_positions) < 1.5,
                 rest["proof"],
                 None if proof_for is None else tuple(proof_for[j] for j in self.positions),
+                rest["bet"],
             )
         )
 

@@ -344,7 +344,7 @@ def test_bad_parameters_are_refused_in_a_sentence(algorithm, parameters, sentenc
 
 
 def test_none_is_the_default_epsilon():
-    assert dm.explorer("condorcet", TRIO, epsilon=None).epsilon is None
+    assert dm.explorer("condorcet", TRIO, epsilon=None).result.epsilon is None
 
 
 # From tables to lists

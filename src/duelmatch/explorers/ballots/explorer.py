@@ -25,10 +25,10 @@ from duelmatch.explorers.ballots.events import Event, designed, groups_of, opene
 from duelmatch.explorers.ballots.latecomers import larger_problem
 from duelmatch.explorers.ballots.planning import Law
 from duelmatch.explorers.ballots.state import CrowdState, Groups, Participation, Told
-from duelmatch.explorers.catalogue import drawn_seed
+from duelmatch.explorers.catalogue import drawn_seed, reference_name
 from duelmatch.explorers.engine import Outcome
 from duelmatch.explorers.questions import Answer, Question, places
-from duelmatch.explorers.result import Progress, Result, reference_name
+from duelmatch.explorers.result import Progress, Result
 from duelmatch.matchings import Edge
 from duelmatch.matchings.reference import ReferenceName
 from duelmatch.preferences import Criterion
@@ -75,6 +75,7 @@ class BallotExplorer:
         max_answers: int | None = None,
         record: Callable[[Event], None] | None = None,
     ) -> None:
+        problem.require_one_to_one("A study of ballots")
         if not 0 < delta < 1:
             raise ProblemError(f"delta must lie between 0 and 1, not {delta!r:.50}.")
         if size < 1 or question_size < 2 or heirs < 0:

@@ -27,9 +27,9 @@ from duelmatch.explorers.ballots.bets import Contest, Odds
 from duelmatch.explorers.ballots.evidence import Evidence, told_by
 from duelmatch.explorers.ballots.records import EVERYBODY, Answers, Ballot, Count, Design
 from duelmatch.explorers.frugal.stakes import NO_RUIN
-from duelmatch.explorers.frugal.tables import FORBIDDEN, SCALES, Tables
+from duelmatch.explorers.frugal.tables import SCALES, Tables
 from duelmatch.graph import Indices, Mask, Vector
-from duelmatch.matchings.assignment import alternatives, list_matchings
+from duelmatch.matchings.assignment import FORBIDDEN, alternatives, list_matchings
 
 
 class TabledEvidence:

@@ -17,6 +17,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from duelmatch.explorers.frugal.proofs import Proof, ProofWealth
+from duelmatch.explorers.frugal.seats import pairs_within, settle_seats
 from duelmatch.explorers.frugal.stakes import (
     NO_RUIN,
     OPTIMISM,
@@ -67,6 +68,7 @@ class ListedRivals:
         self._proofs = ProofWealth(history, forget, lambda: Ledger(self._at_first), self._settle_proof)
         for key, log_wealth in proofs.items():
             self._proofs.found[key] = Ledger(log_wealth), len(history)
+        self._within = None if graph.places == graph.positions else pairs_within(graph, rows)
 
     @property
     def _used(self) -> Mask:
@@ -79,7 +81,7 @@ class ListedRivals:
         self, stakes: Stakes, prospects: Prospects, proof: Proof | None, slack: float, threshold: float
     ) -> Vector:
         """Return the share of the duels for each pair; in a proof, for rivals below the threshold."""
-        gaps, noise = self._over(prospects.gaps), self._over(prospects.noise)
+        gaps, noise = self._over(prospects.gaps), self._over(prospects.noise, prospects.noise_of_both)
         wanted = self.possible
         if proof is not None:
             wanted = (self.possible | (not self._forget)) & (self._proofs.of(proof, slack).peak < threshold)
@@ -100,8 +102,10 @@ class ListedRivals:
         ledger.settle(played, self.rows, self._bets(played, slack), slack)
 
     def _bets(self, played: Played, slack: float) -> NDArray[np.float64]:
-        gaps, noise = self._over(played.prospects.gaps), self._over(played.prospects.noise)
-        wanted: NDArray[np.float64] = bets(gaps, noise, self._over(played.spread), played.worst, slack)
+        prospects = played.prospects
+        gaps, noise = self._over(prospects.gaps), self._over(prospects.noise, prospects.noise_of_both)
+        spread = self._over(played.spread, played.spread_of_both)
+        wanted: NDArray[np.float64] = bets(gaps, noise, spread, played.worst, slack)
         return wanted
 
     def reject(self, threshold: float) -> bool:
@@ -116,6 +120,7 @@ class ListedRivals:
             kept = self.possible
             self.rows, self._shares, self.possible = self.rows[kept], self._shares[kept], kept[kept]
             self._at_first = self._at_first[kept]
+            self._within = None if self._within is None else self._within[kept]
             for ledger in (self._base, *self._proofs):
                 ledger.keep(kept)
         return rejected
@@ -153,20 +158,25 @@ class ListedRivals:
         self, play: Play, prospects: Prospects, proof: Proof | None, slack: float, threshold: float
     ) -> float:
         """Return how many duels the slowest rival still needs, if the estimates are right."""
-        gaps, spread = self._over(prospects.gaps), self._over(play.spread)
+        gaps, spread = self._over(prospects.gaps), self._over(play.spread, play.spread_of_both)
         rivals, ledger = self.possible & (spread > 1e-12), self._base
         if proof is not None:
             ledger = self._proofs.of(proof, slack)
             rivals = (self.possible | (not self._forget)) & (spread > 1e-12)
         if not rivals.any():
             return 0.0
-        squares = (np.maximum(gaps, 0.0) + slack) ** 2 + OPTIMISM * self._over(prospects.noise)
+        squares = (np.maximum(gaps, 0.0) + slack) ** 2 + OPTIMISM * self._over(
+            prospects.noise, prospects.noise_of_both
+        )
         lacking = np.where(ledger.peak < threshold, threshold - ledger.wealth, 0.0)
         return float(np.max((lacking * 2 * spread)[rivals] / squares[rivals]))
 
-    def _over(self, per_edge: Vector) -> Vector:
+    def _over(self, per_edge: Vector, of_both: Vector | None = None) -> Vector:
+        """Sum over the edges of each rival, and over the pairs that it uses both edges of."""
         sums: Vector = over(self.rows, per_edge)
-        return sums
+        if of_both is None or self._within is None:
+            return sums
+        return np.asarray(np.maximum(sums + of_both[self._within].sum(axis=1), 0.0))
 
     def _others(self, champion: Indices) -> Mask:
         others: Mask = (self.rows != champion).any(axis=1)
@@ -193,6 +203,13 @@ class Ledger:
 
     def settle(self, played: Played, rivals: Indices, bets: NDArray[np.float64], slack: float = 0.0) -> None:
         """Settle the bets of a round."""
+        if played.several:
+            settle_seats(
+                rivals, played.edges, self._logs, bets, LOG_SHARES, played.first_edge, played.second_edge,
+                played.neither, played.first, played.second, played.wins, played.losses, played.ties, slack,
+                self.peak,
+            )  # fmt: skip
+            return
         _settle(
             rivals, self._logs, bets, played.begin, played.first_edge, played.second_edge, played.neither,
             played.first, played.second, played.wins, played.losses, played.ties, slack, self.peak,

@@ -43,8 +43,7 @@ from duelmatch.explorers.frugal.proofs import GRID, Proof
 from duelmatch.explorers.frugal.stakes import Pairs, Play, Played, Prospects, Stakes
 from duelmatch.explorers.frugal.tables import TabledRivals
 from duelmatch.graph import Graph, Indices, Mask, Vector
-from duelmatch.matchings.assignment import best_matching, list_matchings, usable_edges
-from duelmatch.matchings.counting import count_matchings
+from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.minimax import least_beaten
 from duelmatch.matchings.reference import NO_REFERENCE, ReferenceName, reference_of
 from duelmatch.models.lineups import LineupFinder, least_expected
@@ -52,6 +51,9 @@ from duelmatch.models.strengths import StrengthModel
 from duelmatch.preferences import Criterion
 
 LONGEST_WALK = 12
+SLOW_WALK = 4
+"""Where a response takes an integer program."""
+
 ROUNDING = 1e-12
 
 GROWTH = 0.02
@@ -59,6 +61,9 @@ GROWTH = 0.02
 
 MOST_LISTED = 10_000
 """Rivals are listed one by one from here on: an update takes some tens of milliseconds then."""
+
+SHORT_COUNT = 1 << 22
+"""The memory for counting possible winners in a report, in bytes, where it takes counters."""
 
 FEW = 100
 """So many possible winners are listed in a report."""
@@ -137,11 +142,13 @@ class FrugalSearch:
         self._pairs = Pairs(graph)
         self._model = StrengthModel(graph, self._pairs.wins, self._pairs.duels)
         self._budget: int | None = None
-        self._usable = usable_edges(graph)
+        self._plain = graph.one_to_one and graph.even  # what a budget buys is worked out for these
+        self._decisions = decisions_of(graph)
+        self._usable = self._decisions.usable
         self._reference = reference_of(graph, reference, seed) if criterion == "borda" else NO_REFERENCE
         self._marginals = self._reference.shares
-        self.reference_shares = self._marginals if criterion == "borda" else None
-        """Against whom Borda counts; None for Condorcet."""
+        if criterion == "borda" and self._pairs.several:  # who holds a seat is met in it alone
+            self._marginals = self._marginals * graph.seats[graph.edge_position]
         self._duels = 0
         self._champion: Indices | None = None
         self._present: Indices | None = None  # the one to be proven close enough
@@ -163,15 +170,17 @@ class FrugalSearch:
 
     def rounds(self) -> Rounds:
         """Play until one matching is left, or proven, or none is left."""
-        if int(self._usable.sum()) == self._graph.positions:
+        if int(self._usable.sum()) == self._graph.places:
             return Outcome("certified", np.flatnonzero(self._usable))
         while True:
             self._model.adjust()
             estimates, cautious = self._model.estimates()
             champion = self._crown(estimates - 0.5)
             stakes = self._stakes(champion)
-            noise = stakes.square_sums(0.25 / (self._pairs.duels + 2))
-            prospects = Prospects(stakes.sums(cautious - 0.5), noise)
+            variance = 0.25 / (self._pairs.duels + 2)
+            prospects = Prospects(
+                stakes.sums(cautious - 0.5), stakes.square_sums(variance), stakes.squares_of_both(variance)
+            )
             slack, threshold = self._aim
             omega = self._rivals.plan(stakes, prospects, self._proof, slack, threshold)
             planned = Play.of_nothing(stakes, omega)
@@ -187,8 +196,10 @@ class FrugalSearch:
             if sought is not None:
                 continue
             play = replace(planned, pairs=pairs, duels=asked.count, answers=answers)
-            self._history.append(play.played(champion, prospects, self._rivals.tangent))
-            self._rivals.settle(self._history[-1])
+            played = play.played(champion, prospects, self._rivals.tangent)
+            self._rivals.settle(played)
+            if self._proves:
+                self._history.append(played)
             if self._rivals.reject(self._threshold) and isinstance(self._rivals, TabledRivals):
                 self._rivals = self._listed(self._rivals.edges(), self._rivals) or self._rivals
             self._ended = self._outcome(champion)
@@ -201,22 +212,25 @@ class FrugalSearch:
         """Return the shares of the pairs that improve the leader most, while the budget allows no proof.
 
         None if a proof takes no more than what is left, should the estimates be right; if there is no budget;
-        and if no answer can change the leader.
+        if no answer can change the leader; and if the proof would ask the same.
         """
-        if self._budget is None or self._duels_left(planned, prospects) <= self._budget - self._duels:
+        if self._budget is None or not self._plain:
+            return None
+        if self._duels_left(planned, prospects) <= self._budget - self._duels:
             return None
         assert self._champion is not None, "crowned before"
         allowed = self._rivals.edges() if self._assume_winner else self._usable
-        return worthwhile(
+        sought = worthwhile(
             self._pairs,
             self._model,
             estimates,
             self._champion,
             allowed,
             self._usable,
-            self.reference_shares,
+            self._marginals if self._criterion == "borda" else None,
             size,
         )
+        return None if sought is None or np.allclose(sought, planned.omega) else sought
 
     def _duels_left(self, play: Play, prospects: Prospects) -> float:
         return self._rivals.duels_left(play, prospects, self._proof, *self._aim)
@@ -266,20 +280,22 @@ class FrugalSearch:
         epsilon leaves. Another one must be clearly sooner: noise makes every champion look beaten at times.
         """
         best, worst_defeat = least_beaten_on_walk(
-            self._pairs, advantage, self._present, allowed, self.reference_shares
+            self._pairs,
+            advantage,
+            self._present,
+            allowed,
+            self._marginals if self._criterion == "borda" else None,
         )
         margin = self._slack - worst_defeat(best)
         if margin < 0 or (margin < FAR * self._slack and len(self._history) % 2):
             return condorcet_champion(self._pairs, advantage, self._champion, allowed, self._rivals)
         present = self._present
-        if present is None or not allowed[present].all() or np.array_equal(best, present):
-            self._present = best
-        elif self._time_to_prove(best, worst_defeat(best)) < SWITCH * self._time_to_prove(
-            present, worst_defeat(present)
-        ):
-            self._present = best
-        assert self._present is not None, "one of the two"
-        return self._present
+        if present is not None and allowed[present].all() and not np.array_equal(best, present):
+            time = self._time_to_prove(present, worst_defeat(present))
+            if self._time_to_prove(best, worst_defeat(best)) >= SWITCH * time:
+                return present
+        self._present = best
+        return best
 
     def _time_to_prove(self, champion: Indices, defeat: float) -> float:
         margin = max(self._slack - defeat, 0.0)
@@ -337,14 +353,8 @@ class FrugalSearch:
         self._bounds[proof.number] = rejected
         return grid[rejected - 1] if rejected else None
 
-    def shortfall(self) -> float | None:
-        """Return by how much the leader falls short of the best per position at most; None if unknown.
-
-        The leader of this moment, and at all moments together wrong with probability delta at most.
-        """
-        if self._champion is None or self._duels == 0:
-            return None
-        leader = self._leader()
+    def _shortfall(self, leader: Indices) -> float | None:
+        """Return by how much the leader falls short of the best per position at most; None if unknown."""
         if self._ended is not None and self._ended.status == "certified":
             return 0.0
         proof = self._proof_for(leader)
@@ -354,7 +364,7 @@ class FrugalSearch:
         """List the rivals of these edges one by one, with the wealth of the tables; None if they are many."""
         if tables is not None and not self._assume_winner:
             return None
-        rows = list_matchings(self._graph, edges, MOST_LISTED)
+        rows = self._decisions.listed(edges, MOST_LISTED)
         if rows is None or len(rows) == 0:
             return None
         if tables is None:
@@ -366,7 +376,7 @@ class FrugalSearch:
         """Report the champion, the edges decided, the possible winners, and how much evidence is missing."""
         edges = self._rivals.edges()
         per_position = np.add.reduceat(edges, self._graph.start[:-1], dtype=np.intp)
-        accepted = edges & (per_position == 1)[self._graph.edge_position]
+        accepted = edges & (per_position == self._graph.seats)[self._graph.edge_position]
         possible, some = self._possible(edges)
         if self._champion is None or self._last is None or self._duels == 0:
             return Snapshot(None, accepted, ~edges, None, None, float(possible != 1), possible, some)
@@ -382,6 +392,7 @@ class FrugalSearch:
             exp(-evidence),
             possible,
             some,
+            lambda: self._shortfall(leader),
         )
 
     def _leader(self) -> Indices:
@@ -393,7 +404,7 @@ class FrugalSearch:
         assert champion is not None, "there has been a round"
         if self._ended is not None and self._ended.matching is not None:
             return self._ended.matching
-        if self._criterion == "borda" or self._pairs.count > MOST_PAIRS:
+        if self._criterion == "borda" or self._pairs.count > MOST_PAIRS or not self._plain:
             return champion
         allowed = self._rivals.edges() if self._assume_winner else self._usable
         finder = LineupFinder(self._graph)
@@ -420,12 +431,9 @@ class FrugalSearch:
             return len(rows), rows if len(rows) <= FEW else None
         if not edges.any():
             return 0, None
-        graph = self._graph
-        left = Graph(
-            graph.candidates, graph.positions, graph.edge_candidate[edges], graph.edge_position[edges]
-        )
+        left = decisions_of(self._graph.part(edges))
         try:
-            return count_matchings(left), None
+            return left.count() if left.graph.one_to_one else left.count(SHORT_COUNT), None
         except TooLargeError:
             return None, None
 
@@ -448,7 +456,7 @@ def condorcet_champion(
     clearest: Indices | None = None
     clearness = -np.inf
     seen = [current]
-    for _ in range(LONGEST_WALK):
+    for _ in range(LONGEST_WALK if decisions_of(pairs.graph).fast else SLOW_WALK):
         response, lead = _response(pairs, advantage, current, allowed)
         if lead <= ROUNDING:
             return current
@@ -476,7 +484,7 @@ def least_beaten_on_walk(
         return best, lambda matching: float(rewards[best].sum() - rewards[matching].sum())
     current = last if last is not None and allowed[last].all() else _most_wins(pairs, advantage, allowed)
     seen, leads = [current], []
-    for _ in range(LONGEST_WALK):
+    for _ in range(LONGEST_WALK if decisions_of(pairs.graph).fast else SLOW_WALK):
         response, lead = _response(pairs, advantage, seen[-1], allowed)
         leads.append(lead)
         if lead <= ROUNDING or any(np.array_equal(response, other) for other in seen):
@@ -488,26 +496,28 @@ def least_beaten_on_walk(
 def _response(pairs: Pairs, advantage: Vector, current: Indices, allowed: Mask) -> tuple[Indices, float]:
     """Return what does best against a matching, and by how much it beats it."""
     against = pairs.against(current, advantage)
-    response = best_matching(pairs.graph, against, allowed)
-    assert response is not None, "the allowed edges hold a matching"
+    response = decisions_of(pairs.graph).good(against, allowed)
+    assert response is not None, "the allowed edges hold a decision"
     return response, float(against[response].sum())
 
 
 def _error(pairs: Pairs, current: Indices, response: Indices) -> float:
     """Return the standard error of how much one beats the other."""
-    variance = np.abs(pairs.against(current, 0.25 / (pairs.duels + 2)))
+    variance = pairs.variance_against(current, 0.25 / (pairs.duels + 2))
     return float(np.sqrt(variance[response].sum()))
 
 
 def borda_champion(pairs: Pairs, advantage: Vector, marginals: Vector, allowed: Mask) -> Indices:
     """Return the best matching of the allowed edges under the estimated rewards."""
-    champion = best_matching(pairs.graph, _rewards(pairs, advantage, marginals), allowed)
-    assert champion is not None, "the allowed edges hold a matching"
+    champion = decisions_of(pairs.graph).good(_rewards(pairs, advantage, marginals), allowed)
+    assert champion is not None, "the allowed edges hold a decision"
     return champion
 
 
 def _rewards(pairs: Pairs, advantage: Vector, marginals: Vector) -> Vector:
-    """Return w - 1/2 of every edge."""
+    """Return w - 1/2 of every edge, by what its position counts."""
+    if pairs.scale is not None:
+        advantage = advantage * pairs.scale
     won = np.bincount(pairs.first, advantage * marginals[pairs.second], pairs.graph.edges)
     lost = np.bincount(pairs.second, advantage * marginals[pairs.first], pairs.graph.edges)
     return np.asarray(won - lost, dtype=np.float64)
@@ -525,10 +535,11 @@ def least_beaten_estimate(pairs: Pairs, advantage: Vector, allowed: Mask) -> Ind
     """
     graph, kept = pairs.graph, np.flatnonzero(allowed)
     ahead = np.zeros((graph.edges, graph.edges))
+    if pairs.scale is not None:
+        advantage = advantage * pairs.scale
     ahead[pairs.first, pairs.second], ahead[pairs.second, pairs.first] = advantage, -advantage
-    left = Graph(graph.candidates, graph.positions, graph.edge_candidate[kept], graph.edge_position[kept])
     try:
-        found = least_beaten(left, ahead[np.ix_(kept, kept)])
+        found = least_beaten(graph.part(allowed), ahead[np.ix_(kept, kept)])
     except TooLargeError:
         return None
     assert found is not None, "the allowed edges hold a matching"

@@ -8,7 +8,8 @@ and at one position c_pair depends on B only through its edge b there, in one of
 edge of the pair, the second, or neither. Condorcet: a duel with the champion's edge tells about the edge it
 meets and nothing else. Borda: with q the marginals, every duel at a position moves the rewards of its two
 edges, w(first) by q(second) and w(second) by -q(first), hence D by the champion's share of that and by the
-rival's. So the criteria differ in three numbers per pair, and in nothing else.
+rival's. So the criteria differ in three numbers per pair, and in nothing else. Weights of positions are
+factors of these numbers; :mod:`duelmatch.explorers.frugal.seats` says what several seats change.
 
 Draw a pair with probability omega_pair and let X be 1 if its first edge won, 1/2 for a tie, else 0. Then
 Y(B) = c_pair(B) / omega_pair (X - 1/2) has mean D(A, B) and second moment
@@ -34,6 +35,13 @@ from numba import njit
 from numpy.typing import NDArray
 
 from duelmatch.explorers.engine import RoundAnswers
+from duelmatch.explorers.frugal.seats import (
+    against_seats,
+    iterate_seats,
+    pairs_within,
+    told_seats,
+    variance_seats,
+)
 from duelmatch.graph import Graph, Indices, Mask, Vector
 
 NO_RUIN = 0.9
@@ -62,6 +70,12 @@ class Pairs:
         self.count = table.count
         self.wins = np.zeros(self.count)
         self.duels = np.zeros(self.count)
+        self.scale = (
+            None if graph.even else graph.edge_scale[self.first] * graph.positions / graph.total_weight
+        )
+        """What a pair of seats counts, if not 1; so that the positions count as many as they are."""
+        self.several = graph.places != graph.positions
+        """Whether a position has several seats, so that a rival may use both edges of a pair."""
 
     def add(self, pairs: Indices, duels: NDArray[np.int64], answers: RoundAnswers) -> None:
         """Count answers; a tie is half a win."""
@@ -71,8 +85,21 @@ class Pairs:
     def against(self, champion: Indices, advantage: Vector) -> Vector:
         """Return, for every edge, its advantage over the champion's edge at its position."""
         against = np.zeros(self.graph.edges)
+        if self.scale is not None:
+            chosen = _chosen(self.graph, champion)
+            against_seats(self.first, self.second, self.scale, chosen, advantage, against)
+            return against
         _against(self.first, self.second, self.position, champion, advantage, against)
         return against
+
+    def variance_against(self, champion: Indices, variance: Vector) -> Vector:
+        """Return, for every edge, the variance of its advantage over the champion's edge at its position."""
+        if self.scale is None:
+            return np.abs(self.against(champion, variance))
+        out = np.zeros(self.graph.edges)
+        chosen = _chosen(self.graph, champion)
+        variance_seats(self.first, self.second, self.scale, chosen, variance, out)
+        return out
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +115,9 @@ class Stakes:
     def condorcet(cls, pairs: Pairs, champion: Indices) -> Stakes:
         """Back a champion to beat its rivals head to head."""
         chosen = _chosen(pairs.graph, champion)
+        if pairs.scale is not None:
+            of_first, of_second = -chosen[pairs.second] * pairs.scale, chosen[pairs.first] * pairs.scale
+            return cls(pairs, np.zeros(pairs.count), of_first, of_second)
         return cls(pairs, np.zeros(pairs.count), -chosen[pairs.second], chosen[pairs.first])
 
     @classmethod
@@ -95,12 +125,27 @@ class Stakes:
         """Back a champion to have the larger reward; ``marginals`` is how often a matching uses each edge."""
         chosen = _chosen(pairs.graph, champion)
         of_first, of_second = marginals[pairs.second], -marginals[pairs.first]
+        if pairs.scale is not None:
+            of_first, of_second = of_first * pairs.scale, of_second * pairs.scale
         own = chosen[pairs.first] * of_first + chosen[pairs.second] * of_second
         return cls(pairs, own, own - of_first, own - of_second)
+
+    @property
+    def both(self) -> Vector | None:
+        """c_pair for rivals that use both edges of the pair; None where every position has one seat."""
+        return self.first + self.second - self.neither if self.pairs.several else None
+
+    def squares_of_both(self, per_pair: Vector) -> Vector | None:
+        """Return what a rival with both edges of a pair adds to :meth:`square_sums`; None for one seat."""
+        if not self.pairs.several:
+            return None
+        return 2 * (self.first - self.neither) * (self.second - self.neither) * per_pair
 
     def told(self, used: Mask) -> Mask:
         """Mark the pairs that tell about matchings of the ``used`` edges."""
         pairs = self.pairs
+        if pairs.several:
+            return told_seats(pairs.graph, self.neither, self.first, self.second, used)
         out = np.zeros(pairs.count, dtype=np.bool_)
         _told(
             pairs.first, pairs.second, pairs.position, pairs.graph.start, self.neither, self.first,
@@ -120,18 +165,31 @@ class Stakes:
         graph, pairs = self.pairs.graph, self.pairs
         out = np.zeros(graph.edges)
         edge_sums(
-            pairs.first, pairs.second, pairs.position, graph.start, neither, first, second, per_pair, out
-        )
+            pairs.first, pairs.second, pairs.position, graph.start, graph.seats, neither, first, second,
+            per_pair, out,
+        )  # fmt: skip
         return out
 
     def spread(self, omega: Vector) -> Vector:
         """Return v as a sum over edges."""
-        drawable = omega > 0
-        return self.square_sums(np.where(drawable, 0.25 / np.where(drawable, omega, 1.0), 0.0))
+        return self.square_sums(_quarters(omega))
+
+    def spread_of_both(self, omega: Vector) -> Vector | None:
+        """Return what a rival with both edges of a pair adds to v; None for one seat."""
+        return self.squares_of_both(_quarters(omega)) if self.pairs.several else None
 
     def worst(self, omega: Vector) -> float:
         """Return the largest |Y| there can be."""
-        return float(_worst(self.neither, self.first, self.second, omega))
+        worst = float(_worst(self.neither, self.first, self.second, omega))
+        if self.both is None:
+            return worst
+        return max(worst, float(_worst(self.both, self.both, self.both, omega)))
+
+
+def _quarters(omega: Vector) -> Vector:
+    """Return 1 / (4 omega), and 0 where omega is 0."""
+    drawable = omega > 0
+    return np.where(drawable, 0.25 / np.where(drawable, omega, 1.0), 0.0)
 
 
 def _chosen(graph: Graph, champion: Indices) -> Vector:
@@ -220,13 +278,17 @@ def edge_sums(
     pair_second: Indices,
     pair_position: Indices,
     start: Indices,
+    seats: Indices,
     neither: Vector,
     first: Vector,
     second: Vector,
     per_pair: Vector,
     out: Vector,
 ) -> None:
-    """Fill ``out`` with the sums over the pairs at each edge's position."""
+    """Fill ``out`` with the sums over the pairs at each edge's position.
+
+    What is the same for all edges of a position is split between its seats.
+    """
     out[:] = 0.0
     common = np.zeros(len(start) - 1)
     for pair in range(len(pair_first)):
@@ -236,8 +298,9 @@ def edge_sums(
             out[pair_first[pair]] += (first[pair] - neither[pair]) * weight
             out[pair_second[pair]] += (second[pair] - neither[pair]) * weight
     for position in range(len(start) - 1):
+        shared = common[position] / seats[position]
         for edge in range(start[position], start[position + 1]):
-            out[edge] += common[position]
+            out[edge] += shared
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +311,8 @@ class Prospects:
     """Estimates of D."""
     noise: Vector
     """Their variances."""
+    noise_of_both: Vector | None = None
+    """What a rival with both edges of a pair adds to that; None where every position has one seat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,13 +329,18 @@ class Play:
     """The pairs drawn, ascending, with how often each was duelled and how that ended."""
     duels: NDArray[np.int64]
     answers: RoundAnswers
+    spread_of_both: Vector | None = None
+    """What a rival with both edges of a pair adds to v; None where every position has one seat."""
 
     @classmethod
     def of_nothing(cls, stakes: Stakes, omega: Vector) -> Play:
         """Return a round without duels: how pairs would be drawn."""
         none = np.zeros(0, dtype=np.int64)
         pairs, answers = np.zeros(0, dtype=np.intp), RoundAnswers(none, none)
-        return cls(stakes, omega, stakes.spread(omega), stakes.worst(omega), pairs, none, answers)
+        return cls(
+            stakes, omega, stakes.spread(omega), stakes.worst(omega), pairs, none, answers,
+            stakes.spread_of_both(omega),
+        )  # fmt: skip
 
     @property
     def losses(self) -> NDArray[np.int64]:
@@ -294,8 +364,10 @@ class Play:
             self.answers.ties,
             prospects,
             self.spread,
+            self.spread_of_both,
             self.worst,
             tangent,
+            table.graph.edges,
         )
 
 
@@ -317,9 +389,16 @@ class Played:
     ties: NDArray[np.int64]
     prospects: Prospects
     spread: Vector
+    spread_of_both: Vector | None
     worst: float
     tangent: float
     """The bet that suited the hardest rival, where all rivals share their bets."""
+    edges: int
+
+    @property
+    def several(self) -> bool:
+        """Whether a position has several seats."""
+        return self.spread_of_both is not None
 
 
 def squared_margins(gaps: Vector, slack: float) -> Vector:
@@ -341,10 +420,17 @@ def allocation(stakes: Stakes, rivals: Indices, squared_gaps: Vector, shares: Ve
     np.maximum(shares, LEAST_SHARE / len(shares), out=shares)
     shares /= shares.sum()
     omega = np.zeros(pairs.count)
-    _iterate(
-        rivals, squared_gaps, shares, pairs.first, pairs.second, pairs.position, graph.edge_position,
-        graph.start, stakes.neither**2, stakes.first**2, stakes.second**2, STEPS, omega,
-    )  # fmt: skip
+    squares = stakes.neither**2, stakes.first**2, stakes.second**2
+    if stakes.both is not None:
+        iterate_seats(
+            rivals, pairs_within(graph, rivals), squared_gaps, shares, pairs.first, pairs.second, *squares,
+            stakes.both**2, STEPS, omega,
+        )  # fmt: skip
+    else:
+        _iterate(
+            rivals, squared_gaps, shares, pairs.first, pairs.second, pairs.position, graph.edge_position,
+            graph.start, graph.seats, *squares, STEPS, omega,
+        )  # fmt: skip
     told = stakes.told(used)
     omega = (1 - EXPLORED) * np.where(told, omega, 0.0) + EXPLORED / told.sum() * told
     return np.asarray(omega / omega.sum())
@@ -360,6 +446,7 @@ def _iterate(
     pair_position: Indices,
     edge_position: Indices,
     start: Indices,
+    seats: Indices,
     neither: Vector,
     first: Vector,
     second: Vector,
@@ -391,7 +478,9 @@ def _iterate(
             inverse[pair] = 1.0 / omega[pair] if omega[pair] > 1e-9 else 0.0
         if step == steps:
             return
-        edge_sums(pair_first, pair_second, pair_position, start, neither, first, second, inverse, spread)
+        edge_sums(
+            pair_first, pair_second, pair_position, start, seats, neither, first, second, inverse, spread
+        )
         total = 0.0
         for rival in range(count):
             needed = 0.0

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.special import entr
 
 from duelmatch.explorers.frugal.proofs import Proof, ProofWealth
+from duelmatch.explorers.frugal.seats import pairs_within
 from duelmatch.explorers.frugal.stakes import (
     NO_RUIN,
     OPTIMISM,
@@ -32,21 +33,21 @@ from duelmatch.explorers.frugal.stakes import (
     squared_margins,
 )
 from duelmatch.graph import Graph, Indices, Mask, Vector
-from duelmatch.matchings.assignment import allowed_edges, alternatives, best_matching
+from duelmatch.matchings.assignment import FORBIDDEN, decisions_of
 
 SCALES = np.array([0.25, 0.5, 1.0, 2.0, 4.0])
 MIXTURES = np.concatenate([np.eye(5), 0.5 * (np.eye(5)[:-1] + np.eye(5)[1:])])
 """The weights nu that are tried: every scale alone, and neighbours in equal parts."""
 BONUS = entr(MIXTURES).sum(axis=1) - np.log(len(SCALES))
 
-FORBIDDEN = 1e7
-"""A weight that no matching of allowed edges outweighs, far from where doubles lose the digits needed."""
-
 MOST_RIVALS = 150
 """How many rivals the design takes into account."""
 
 NEW_RIVALS = 6
 """How many of them it gets to know in a round."""
+
+SLOW_RIVALS = 2
+"""How many it looks for in a round where each takes an integer program."""
 
 
 class Tables:
@@ -63,7 +64,7 @@ class Tables:
     def settle(self, played: Played, graph: Graph, slack: float = 0.0) -> None:
         """Settle a round in which all rivals have the same bets, multiples of its ``tangent``."""
         _settle(
-            self.logs, np.minimum(SCALES * played.tangent, NO_RUIN / played.worst), graph.start,
+            self.logs, np.minimum(SCALES * played.tangent, NO_RUIN / played.worst), graph.start, graph.seats,
             graph.edge_position[played.first_edge], played.first_edge, played.second_edge,
             played.neither, played.first, played.second, played.wins, played.losses, played.ties, slack,
         )  # fmt: skip
@@ -72,8 +73,8 @@ class Tables:
         """Bound, for every edge, the least log wealth against a matching of allowed edges through it."""
         least = np.full(graph.edges, -np.inf)
         for nu, bonus in zip(MIXTURES, BONUS, strict=True):
-            weights = np.where(allowed, -(nu @ self.logs), -FORBIDDEN)
-            least = np.maximum(least, bonus - alternatives(graph, weights).with_edge)
+            most = decisions_of(graph).most_through(-(nu @ self.logs), allowed)
+            least = np.maximum(least, bonus - most)
         return least
 
     def wealth(self, rows: Indices) -> Vector:
@@ -96,7 +97,8 @@ class TabledRivals:
         self._proofs = ProofWealth(
             [] if history is None else history, forget, lambda: Tables.empty(graph), self._settle_proof
         )
-        self._known = np.zeros((0, graph.positions), dtype=np.intp)
+        self._decisions = decisions_of(graph)
+        self._known = np.zeros((0, graph.places), dtype=np.intp)
         self._shares = np.zeros(0)
         self.tangent = 0.0
 
@@ -112,18 +114,18 @@ class TabledRivals:
         self._drop_rejected()
         if len(self._known) == 0:
             self._meet(prospects, None)
-        gaps, noise = self._over(prospects.gaps), self._over(prospects.noise)
+        gaps, noise = self._over(prospects.gaps), self._over(prospects.noise, prospects.noise_of_both)
         rivals = noise > 1e-12
         if not rivals.any():
             self._meet(prospects, None)
-            gaps, noise = self._over(prospects.gaps), self._over(prospects.noise)
+            gaps, noise = self._over(prospects.gaps), self._over(prospects.noise, prospects.noise_of_both)
             rivals = noise > 1e-12
         squares = squared_margins(gaps, slack) + OPTIMISM * noise
         shares = self._shares[rivals]
         omega = allocation(stakes, self._known[rivals], squares[rivals], shares, self._feared)
         self._shares[rivals] = shares
         spread = stakes.spread(omega)
-        spreads = self._over(spread)[rivals]
+        spreads = self._over(spread, stakes.spread_of_both(omega))[rivals]
         needed = np.where(gaps[rivals] >= 0, spreads / squares[rivals], 0.0)  # who beats the champion is lost
         self.tangent = float((np.sqrt(squares[rivals]) / spreads)[np.argmax(needed)])
         self._meet(prospects, spread)
@@ -146,8 +148,8 @@ class TabledRivals:
         Say whether any was rejected.
         """
         least = self.base.poorest(self._graph, self._alive)
-        left = np.where(self._alive & (least < threshold), 0.0, -FORBIDDEN)
-        before, self._alive = self._alive, alternatives(self._graph, left).with_edge > -FORBIDDEN / 2
+        left = self._decisions.most_through(np.zeros(self._graph.edges), self._alive & (least < threshold))
+        before, self._alive = self._alive, left > -FORBIDDEN / 2
         return bool((before != self._alive).any())
 
     def edges(self) -> Mask:
@@ -160,15 +162,14 @@ class TabledRivals:
 
     def somebody(self) -> Indices:
         """Return a possible winner."""
-        matching = best_matching(self._graph, np.zeros(self._graph.edges), self._alive)
-        assert matching is not None, "one is left"
-        return matching
+        return self._decisions.one(np.zeros(self._graph.edges), self._alive)
 
     @property
     def left(self) -> int:
         """0 or 1 if that is the number of possible winners, else 2."""
         per_position = np.add.reduceat(self._alive, self._graph.start[:-1], dtype=np.intp)
-        return int(min(2, per_position.max())) if per_position.min() > 0 else 0
+        spare = per_position - self._graph.seats
+        return int(min(2, 1 + spare.max())) if spare.min() >= 0 else 0
 
     def poorest(self, champion: Indices) -> float:
         """Bound the least wealth against a possible winner other than the champion."""
@@ -187,19 +188,23 @@ class TabledRivals:
         self, play: Play, prospects: Prospects, proof: Proof | None, slack: float, threshold: float
     ) -> float:
         """Return how many duels the slowest rival known still needs, if the estimates are right."""
-        spread = self._over(play.spread)
+        spread = self._over(play.spread, play.spread_of_both)
         rivals = spread > 1e-12
         if not rivals.any():
             return 0.0
         gaps = np.maximum(self._over(prospects.gaps), 0.0) + slack
-        squares = gaps**2 + OPTIMISM * self._over(prospects.noise)
+        squares = gaps**2 + OPTIMISM * self._over(prospects.noise, prospects.noise_of_both)
         tables = self.base if proof is None else self._proofs.of(proof, slack)
         lacking = np.maximum(threshold - tables.wealth(self._known), 0.0)
         return float(np.max((lacking * 2 * spread)[rivals] / squares[rivals]))
 
-    def _over(self, per_edge: Vector) -> Vector:
+    def _over(self, per_edge: Vector, of_both: Vector | None = None) -> Vector:
+        """Sum over the edges of each rival known, and over the pairs that it uses both edges of."""
         sums: Vector = over(self._known, per_edge)
-        return sums
+        if of_both is None:
+            return sums
+        within = pairs_within(self._graph, self._known)
+        return np.asarray(np.maximum(sums + of_both[within].sum(axis=1), 0.0))
 
     def _drop_rejected(self) -> None:
         kept = self._feared[self._known].all(axis=1)
@@ -209,17 +214,17 @@ class TabledRivals:
 
     def _meet(self, prospects: Prospects, spread: Vector | None) -> None:
         """Get to know the hardest rivals: D^2 / v >= 2 t D - t^2 v for every t, which is additive."""
-        graph, tangent = self._graph, self.tangent
+        decisions, tangent = self._decisions, self.tangent
         cost = prospects.gaps if spread is None else 2 * tangent * prospects.gaps - tangent**2 * spread
         allowed = self._feared
-        weights = np.where(allowed, -cost, -FORBIDDEN)
-        best = alternatives(graph, weights)
+        weights = -cost
+        most = decisions.most_through(weights, allowed)
         open_edges = np.flatnonzero(allowed & (prospects.noise > 1e-12))
-        hardest = open_edges[np.argsort(-best.with_edge[open_edges], kind="stable")]
+        hardest = open_edges[np.argsort(-most[open_edges], kind="stable")]
         known = {tuple(row) for row in self._known.tolist()}
         new: list[Indices] = []
-        for edge in hardest[: 4 * NEW_RIVALS].tolist():
-            row = best_matching(graph, weights, allowed & allowed_edges(graph, required=[edge]))
+        for edge in hardest[: 4 * NEW_RIVALS if decisions.fast else SLOW_RIVALS].tolist():
+            row = decisions.good(weights, allowed, [edge])
             if row is not None and tuple(row.tolist()) not in known:
                 known.add(tuple(row.tolist()))
                 new.append(row)
@@ -236,6 +241,7 @@ def _settle(
     logs: NDArray[np.float64],
     bets: Vector,
     start: Indices,
+    seats: Indices,
     position: Indices,
     pair_first: Indices,
     pair_second: Indices,
@@ -265,5 +271,6 @@ def _settle(
             logs[scale, pair_second[pair]] += two - other
         for place in range(len(start) - 1):
             if common[place] != 0.0:
+                shared = common[place] / seats[place]
                 for edge in range(start[place], start[place + 1]):
-                    logs[scale, edge] += common[place]
+                    logs[scale, edge] += shared

@@ -35,8 +35,9 @@ from numpy.typing import NDArray
 from duelmatch.explorers.panel.state import UNKNOWN, Opinions, PanelState, Weights, opinion_of, pair_at
 from duelmatch.graph import Graph, Indices, Mask
 from duelmatch.matchings.blocks import blocks
-from duelmatch.matchings.counting import MEMORY, count_matchings, edge_marginals
+from duelmatch.matchings.counting import count_matchings, edge_marginals
 from duelmatch.matchings.integers import SAFE, cheapest
+from duelmatch.matchings.protocol import MEMORY
 
 Whole = NDArray[Any]
 """Whole numbers: int64, or Python integers where those do not suffice."""

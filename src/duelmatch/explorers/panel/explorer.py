@@ -60,6 +60,7 @@ class PanelExplorer:
     ) -> None:
         if not isinstance(problem, Problem):
             raise ProblemError(f"An explorer needs a Problem, not {problem!r:.80}.")
+        problem.require_one_to_one("A panel")
         if criterion not in ("condorcet", "borda"):
             raise ProblemError(f"The criterion must be 'borda' or 'condorcet', not {criterion!r:.80}.")
         if not isinstance(consistent, bool):

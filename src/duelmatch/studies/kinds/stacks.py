@@ -199,4 +199,4 @@ def begin_run(problem: Problem, settings: Settings) -> Explorer:
         parameters = description.checked(parameters)
     search = description.search(problem.graph, delta, seed, parameters)
     tested = description in BUILT_IN
-    return Explorer(problem, search, description.name, delta, parameters.get("epsilon"), None, seed, tested)
+    return Explorer(problem, search, description.name, delta, None, seed, parameters, tested)

@@ -1,0 +1,182 @@
+"""What changes where a position has several seats: a rival may use both edges of a pair.
+
+c_pair(B) is affine in which of the two edges B uses, so for a rival with both it is first + second - neither.
+D stays a sum over edges, if what all rivals share at a position is split between its seats. Squares are no
+such sum: a rival with both edges of a pair adds both^2 - first^2 - second^2 + neither^2 = 2 (first - neither)
+(second - neither), never above 0, for each such pair. The wealth per edge of the tables ignores it, which can
+only make it smaller: (1 + neither) (1 + both) >= (1 + first) (1 + second) for the same reason.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from duelmatch.graph import Graph, Indices, Mask, Vector
+
+
+def pairs_within(graph: Graph, rows: Indices) -> Indices:
+    """Return the numbers of the pairs that each decision uses both edges of."""
+    columns = [graph.pair_table.number(rows[:, one], rows[:, other]) for one, other in _columns(graph)]
+    return np.stack(columns, axis=1)
+
+
+def _columns(graph: Graph) -> list[tuple[int, int]]:
+    """Return every two columns of a list of decisions that belong to the same position."""
+    position = np.repeat(np.arange(graph.positions), graph.seats)
+    return [
+        (one, other)
+        for one in range(graph.places)
+        for other in range(one + 1, graph.places)
+        if position[one] == position[other]
+    ]
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def against_seats(
+    first: Indices, second: Indices, scale: Vector, chosen: Vector, advantage: Vector, out: Vector
+) -> None:
+    """Add up, for every edge, its advantage over each of the champion's at its position."""
+    for pair in range(len(first)):
+        value = scale[pair] * advantage[pair]
+        out[first[pair]] += chosen[second[pair]] * value
+        out[second[pair]] -= chosen[first[pair]] * value
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def variance_seats(
+    first: Indices, second: Indices, scale: Vector, chosen: Vector, variance: Vector, out: Vector
+) -> None:
+    """Add up, for every edge, the variances of its advantages over the champion's at its position."""
+    for pair in range(len(first)):
+        value = scale[pair] * scale[pair] * variance[pair]
+        out[first[pair]] += chosen[second[pair]] * value
+        out[second[pair]] += chosen[first[pair]] * value
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def iterate_seats(
+    rivals: Indices,
+    within: Indices,
+    squared_gaps: Vector,
+    shares: Vector,
+    pair_first: Indices,
+    pair_second: Indices,
+    neither: Vector,
+    first: Vector,
+    second: Vector,
+    both: Vector,
+    steps: int,
+    omega: Vector,
+) -> None:
+    """Improve the shares in place and fill in omega, as for one seat; the four are squares of c."""
+    count, pairs = len(rivals), len(pair_first)
+    edges = int(max(pair_second.max(), pair_first.max(), rivals.max())) + 1
+    inverse = np.zeros(pairs)
+    for step in range(steps + 1):
+        load, shared = np.zeros(edges), np.zeros(pairs)
+        whole = 0.0
+        for rival in range(count):
+            share = shares[rival] / squared_gaps[rival]
+            whole += share
+            for place in range(rivals.shape[1]):
+                load[rivals[rival, place]] += share
+            for place in range(within.shape[1]):
+                shared[within[rival, place]] += share
+        total = 0.0
+        for pair in range(pairs):
+            one, other, two = load[pair_first[pair]], load[pair_second[pair]], shared[pair]
+            square = neither[pair] * (whole - one - other + two) + first[pair] * (one - two)
+            square += second[pair] * (other - two) + both[pair] * two
+            omega[pair] = np.sqrt(max(square, 0.0))
+            total += omega[pair]
+        for pair in range(pairs):
+            omega[pair] /= total
+            inverse[pair] = 1.0 / omega[pair] if omega[pair] > 1e-9 else 0.0
+        if step == steps:
+            return
+        common = 0.0
+        spread, extra = np.zeros(edges), np.zeros(pairs)
+        for pair in range(pairs):
+            weight = inverse[pair]
+            common += neither[pair] * weight
+            spread[pair_first[pair]] += (first[pair] - neither[pair]) * weight
+            spread[pair_second[pair]] += (second[pair] - neither[pair]) * weight
+            extra[pair] = (both[pair] - first[pair] - second[pair] + neither[pair]) * weight
+        total = 0.0
+        for rival in range(count):
+            needed = common
+            for place in range(rivals.shape[1]):
+                needed += spread[rivals[rival, place]]
+            for place in range(within.shape[1]):
+                needed += extra[within[rival, place]]
+            shares[rival] *= max(needed, 0.0) / squared_gaps[rival]
+            total += shares[rival]
+        for rival in range(count):
+            shares[rival] /= total
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def settle_seats(
+    rivals: Indices,
+    edges: int,
+    logs: NDArray[np.float64],
+    bets: NDArray[np.float64],
+    log_shares: Vector,
+    pair_first: Indices,
+    pair_second: Indices,
+    neither: Vector,
+    first: Vector,
+    second: Vector,
+    wins: NDArray[np.int64],
+    losses: NDArray[np.int64],
+    ties: NDArray[np.int64],
+    slack: float,
+    peak: Vector,
+) -> None:
+    """Add log(1 + lambda (Y + slack)) of every duel, for every rival and gambler, and note new peaks."""
+    used = np.zeros(edges, dtype=np.bool_)
+    for rival in range(len(rivals)):
+        for place in range(rivals.shape[1]):
+            used[rivals[rival, place]] = True
+        for pair in range(len(pair_first)):
+            value = neither[pair]
+            if used[pair_first[pair]]:
+                value += first[pair] - neither[pair]
+            if used[pair_second[pair]]:
+                value += second[pair] - neither[pair]
+            if value == 0.0 and slack == 0.0:
+                continue
+            for gambler in range(bets.shape[1]):
+                bet = bets[rival, gambler]
+                logs[rival, gambler] += wins[pair] * np.log1p(bet * (slack + value))
+                logs[rival, gambler] += losses[pair] * np.log1p(bet * (slack - value))
+                if slack != 0.0:
+                    logs[rival, gambler] += ties[pair] * np.log1p(bet * slack)
+        for place in range(rivals.shape[1]):
+            used[rivals[rival, place]] = False
+        highest = -np.inf
+        for gambler in range(bets.shape[1]):
+            highest = max(highest, logs[rival, gambler] + log_shares[gambler])
+        total = 0.0
+        for gambler in range(bets.shape[1]):
+            total += np.exp(logs[rival, gambler] + log_shares[gambler] - highest)
+        peak[rival] = max(peak[rival], highest + np.log(total))
+
+
+def told_seats(graph: Graph, neither: Vector, first: Vector, second: Vector, used: Mask) -> Mask:
+    """Mark the pairs that tell about decisions of the ``used`` edges: a value that is not 0 can occur.
+
+    A decision uses neither edge only if the other used edges can fill all seats, one of them only if they
+    can fill all but one, and both only if they can fill all but two.
+    """
+    table = graph.pair_table
+    one, other = used[table.first], used[table.second]
+    count = np.bincount(graph.edge_position[used], minlength=graph.positions)[table.position]
+    spare = count - one - other - graph.seats[table.position]
+    told: Mask = (spare >= 0) & (neither != 0)
+    told |= one & (spare >= -1) & (first != 0)
+    told |= other & (spare >= -1) & (second != 0)
+    told |= one & other & (spare >= -2) & (graph.seats[table.position] > 1) & (first + second != neither)
+    return told

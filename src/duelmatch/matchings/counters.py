@@ -1,0 +1,305 @@
+"""Counting decisions with capacities, seats and rules: counters in place of the bits of the elimination.
+
+The edges are decided one after the other. The state is what the rest needs to know: how many seats of
+each open position are filled, how many places each open candidate and each open rule have; a vertex or rule
+is open between its first and its last edge. States that agree are merged, with the number of ways to reach
+them. So the cost is the number of different states, exponential only in what is open at once, and it is
+refused beyond STATES. :mod:`duelmatch.matchings.elimination` is the special case where every counter is a
+bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import comb, log, prod
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from duelmatch.errors import ProblemError, TooLargeError
+from duelmatch.graph import Graph, Indices, Vector
+from duelmatch.matchings.counting import chinese_remainder, coprime_moduli
+from duelmatch.matchings.elimination import plan
+
+STATES = 5_000_000
+"""How many states are kept at most, over all edges: some 200 MB and ten seconds."""
+
+STATE_BYTES = 40
+"""What a state takes: where it goes in either case, its code, and the ways to finish from it."""
+
+MOST_BITS = 62
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One edge: where each state goes if it is left out or used, -1 if it cannot be."""
+
+    edge: int
+    skip: NDArray[np.int32]
+    use: NDArray[np.int32]
+    states: int
+    """How many states there are after it."""
+
+
+@dataclass(slots=True)
+class _Counter:
+    """What is counted over some edges: a position, a candidate, a rule, or a group that goes together."""
+
+    edges: Indices
+    least: int
+    most: int
+    saturates: bool = False
+    """Whether more than ``most`` is the same as ``most``, not forbidden."""
+    rule: int = -1
+    """For a group: the rule whose groups are all used, or none."""
+    shift: int = -1
+
+    @property
+    def bits(self) -> int:
+        return int(self.most).bit_length()
+
+
+class Counters:
+    """The layers of one count."""
+
+    def __init__(self, graph: Graph, states: int = STATES) -> None:
+        self.graph = graph
+        self._limit = states
+        self._counters = _counters(graph)
+        self.steps = self._forward(_order(graph, self._counters))
+
+    @property
+    def bound(self) -> int:
+        """An upper bound on the number of decisions: any candidates in any seats."""
+        return prod(
+            comb(degree, seats)
+            for degree, seats in zip(self.graph.degrees.tolist(), self.graph.seats.tolist(), strict=True)
+        )
+
+    def count(self) -> int:
+        """Return the number of decisions exactly: modulo enough numbers to tell."""
+        residues: list[int] = []
+        used: list[int] = []
+        for modulus in coprime_moduli():
+            ways = np.ones(1, dtype=np.uint64)
+            for step in reversed(self.steps):
+                padded = np.append(ways, np.uint64(0))
+                ways = (padded[step.skip] + padded[step.use]) % np.uint64(modulus)
+            residues.append(int(ways[0]))
+            used.append(modulus)
+            if prod(used) > self.bound:
+                return chinese_remainder(residues, used)
+        raise AssertionError("unreachable")
+
+    @cached_property
+    def _finish(self) -> list[Vector]:
+        """The ways to finish from every state before each step, and after the last; each layer scaled."""
+        layers = [np.ones(1)]
+        for step in reversed(self.steps):
+            padded = np.append(layers[-1], 0.0)
+            ways = padded[step.skip] + padded[step.use]
+            _, exponent = np.frexp(ways.max())
+            layers.append(np.ldexp(ways, -exponent))
+        return layers[::-1]
+
+    def marginals(self) -> Vector:
+        """Return, for every edge, the share of the decisions that use it."""
+        marginals = np.zeros(self.graph.edges)
+        reach = np.ones(1)
+        for step, after in zip(self.steps, self._finish[1:], strict=True):
+            padded = np.append(after, 0.0)
+            used, skipped = reach * padded[step.use], reach * padded[step.skip]
+            marginals[step.edge] = used.sum() / (used.sum() + skipped.sum())
+            ways = np.zeros(step.states + 1)
+            np.add.at(ways, step.skip, reach)
+            np.add.at(ways, step.use, reach)
+            reach = ways[:-1]
+            _, exponent = np.frexp(reach.max())
+            reach = np.ldexp(reach, -exponent)
+        return marginals
+
+    def draw(self, size: int, rng: np.random.Generator) -> Indices:
+        """Return independent uniform decisions, a row each."""
+        if size < 0:
+            raise ProblemError(f"The number of samples cannot be negative: {size}.")
+        states = np.zeros(size, dtype=np.intp)
+        uses = np.zeros((size, self.graph.edges), dtype=np.bool_)
+        for step, after in zip(self.steps, self._finish[1:], strict=True):
+            padded = np.append(after, 0.0)
+            used, skipped = padded[step.use[states]], padded[step.skip[states]]
+            chosen = rng.random(size) * (used + skipped) < used
+            uses[:, step.edge] = chosen
+            states = np.where(chosen, step.use[states], step.skip[states]).astype(np.intp)
+        return np.nonzero(uses)[1].reshape(size, self.graph.places)
+
+    def _forward(self, order: Indices) -> list[Step]:
+        place = np.empty(self.graph.edges, dtype=np.intp)
+        place[order] = np.arange(len(order))
+        opens: dict[int, list[_Counter]] = {}
+        closes: dict[int, list[_Counter]] = {}
+        for counter in self._counters:
+            if len(counter.edges):
+                opens.setdefault(int(place[counter.edges].min()), []).append(counter)
+                closes.setdefault(int(place[counter.edges].max()), []).append(counter)
+        statuses = _Statuses(self.graph, place)
+        taken = 0
+        codes = statuses.start()
+        total = 0
+        steps = []
+        for number, edge in enumerate(order.tolist()):
+            for counter in opens.get(number, []):
+                counter.shift = _free_bits(taken, counter.bits)
+                taken |= ((1 << counter.bits) - 1) << counter.shift
+            taken = statuses.open(number, taken)
+            skip, use = codes.copy(), codes.copy()
+            may_skip, may_use = np.ones(len(codes), dtype=np.bool_), np.ones(len(codes), dtype=np.bool_)
+            for counter in self._counters:
+                if counter.shift < 0 or edge not in counter.edges:
+                    continue
+                value = (codes >> counter.shift) & ((1 << counter.bits) - 1)
+                left = int((place[counter.edges] > number).sum())
+                full = value >= counter.most
+                if counter.saturates:
+                    use += np.where(full, 0, 1) << counter.shift
+                else:
+                    may_use &= ~full
+                    use += np.int64(1) << counter.shift
+                if counter.rule < 0:
+                    may_skip &= value + left >= counter.least
+                    may_use &= value + 1 + left >= counter.least
+            both = np.concatenate([skip, use])
+            alive = np.concatenate([may_skip, may_use])
+            for counter in closes.get(number, []):
+                mask = np.int64(((1 << counter.bits) - 1) << counter.shift)
+                value = (both & mask) >> counter.shift
+                if counter.rule >= 0:
+                    both, ok = statuses.close(counter.rule, both, value)
+                    alive &= ok
+                else:
+                    alive &= value >= counter.least
+                both &= ~mask
+                taken &= ~int(mask)
+                counter.shift = -1
+            both, taken = statuses.forget(number, both, taken)
+            codes, target = np.unique(both[alive], return_inverse=True)
+            moves = np.full(len(both), -1, dtype=np.int32)
+            moves[alive] = target
+            total += len(codes)
+            if total > self._limit:
+                raise TooLargeError(
+                    f"Counting decisions with these capacities, seats and rules takes more than "
+                    f"{self._limit:,} states, which is the limit (after {number + 1} of {len(order)} edges). "
+                    "Leave out candidates that cannot win, or use fewer seats, capacities or rules."
+                )
+            steps.append(Step(edge, moves[: len(skip)], moves[len(skip) :], len(codes)))
+        return steps
+
+
+class _Statuses:
+    """For each rule that keeps groups together: 0 at first, 1 if no group was used so far, 2 if all were."""
+
+    def __init__(self, graph: Graph, place: Indices) -> None:
+        self._rules = {
+            number: (int(place[rule.edges].min()), int(place[rule.edges].max()), rule)
+            for number, rule in enumerate(graph.rules)
+            if rule.groups and len(rule.edges)
+        }
+        self._shift: dict[int, int] = {}
+
+    def start(self) -> NDArray[np.int64]:
+        return np.zeros(1, dtype=np.int64)
+
+    def open(self, number: int, taken: int) -> int:
+        for rule, (first, _, _) in self._rules.items():
+            if first == number:
+                self._shift[rule] = _free_bits(taken, 2)
+                taken |= 3 << self._shift[rule]
+        return taken
+
+    def close(
+        self, rule: int, codes: NDArray[np.int64], used: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Note whether a group was used; mark the states where the others agree."""
+        shift = self._shift[rule]
+        status, wanted = (codes >> shift) & 3, 1 + np.minimum(used, 1)
+        if any(len(group) == 0 for group in self._rules[rule][2].groups):
+            return codes, used == 0  # a group that cannot be used at all
+        agrees: NDArray[np.bool_] = (status == 0) | (status == wanted)
+        return (codes & ~np.int64(3 << shift)) | (wanted << shift), agrees
+
+    def forget(self, number: int, codes: NDArray[np.int64], taken: int) -> tuple[NDArray[np.int64], int]:
+        for rule, (_, last, _) in self._rules.items():
+            if last == number:
+                mask = 3 << self._shift.pop(rule)
+                codes, taken = codes & ~np.int64(mask), taken & ~mask
+        return codes, taken
+
+
+def _counters(graph: Graph) -> list[_Counter]:
+    counters = []
+    for position, seats in enumerate(graph.seats.tolist()):
+        counters.append(_Counter(np.arange(graph.edges)[graph.at(position)], seats, seats))
+    for candidate, capacity in enumerate(graph.capacity.tolist()):
+        edges = np.flatnonzero(graph.edge_candidate == candidate)
+        if capacity < len(edges):
+            counters.append(_Counter(edges, 0, capacity))
+    for number, rule in enumerate(graph.rules):
+        if rule.groups:
+            counters += [_Counter(group, 0, 1, saturates=True, rule=number) for group in rule.groups]
+        elif rule.at_most is None or rule.at_most >= len(rule.edges):
+            counters.append(_Counter(rule.edges, rule.at_least, rule.at_least, saturates=True))
+        else:
+            counters.append(_Counter(rule.edges, rule.at_least, rule.at_most))
+    return counters
+
+
+def _order(graph: Graph, counters: list[_Counter]) -> Indices:
+    """Return the order of edges with the smallest bound on the number of states, of those tried."""
+    by_position = np.arange(graph.edges)
+    by_candidate = np.lexsort((graph.edge_position, graph.edge_candidate))
+    orders = [by_position, by_candidate, _eliminated(graph)]
+    return min(orders, key=lambda order: _cost(order, counters))
+
+
+def _cost(order: Indices, counters: list[_Counter]) -> float:
+    place = np.empty(len(order), dtype=np.intp)
+    place[order] = np.arange(len(order))
+    logs = np.zeros(len(order) + 1)
+    for counter in counters:
+        if len(counter.edges):
+            first, last = place[counter.edges].min(), place[counter.edges].max()
+            logs[first:last] += log(counter.most + 1)
+    return float(np.logaddexp.reduce(logs))
+
+
+def _eliminated(graph: Graph) -> Indices:
+    """Return the edges in the order in which vertices are eliminated, piece by piece."""
+    vertices = graph.positions + graph.candidates
+    links = csr_array(
+        (np.ones(graph.edges), (graph.edge_position, graph.positions + graph.edge_candidate)),
+        shape=(vertices, vertices),
+    )
+    _, component = connected_components(links, directed=False)
+    order: list[int] = []
+    for label in np.unique(component[graph.edge_position]):
+        edges = np.flatnonzero(component[graph.edge_position] == label)
+        candidates, candidate = np.unique(graph.edge_candidate[edges], return_inverse=True)
+        positions, position = np.unique(graph.edge_position[edges], return_inverse=True)
+        piece = Graph(len(candidates), len(positions), candidate, position)
+        order += [int(edges[edge]) for step in plan(piece).steps for edge in step.edges]
+    return np.array(order, dtype=np.intp)
+
+
+def _free_bits(taken: int, bits: int) -> int:
+    shift = 0
+    while taken >> shift & ((1 << bits) - 1):
+        shift += 1
+    if shift + bits > MOST_BITS:
+        raise TooLargeError(
+            "Counting decisions with these capacities, seats and rules takes too many counters at once. "
+            "Leave out candidates that cannot win, or use fewer seats, capacities or rules."
+        )
+    return shift

@@ -1,0 +1,252 @@
+"""Decisions that obey rules: listed while they are few, else found by integer programs.
+
+Up to LISTED decisions the oracle looks at all of them. Beyond that it first ignores the rules: a best flow
+that happens to obey them is the answer. If it does not, the integer program of :mod:`duelmatch.feasibility`
+is solved: by a few relaxations, which a warm start of the simplex method takes a millisecond or two for, or
+where that does not do by HiGHS's own branch and bound, which takes tens of milliseconds.
+
+The relaxation of that program is not the convex hull of the decisions, so nothing that must be exact rests on
+it. It does bound a weight from above: for any multipliers y of the rows A x + B z <= b of the rules,
+
+    w x  <=  y b + max over z of (-y B z) + max over flows x of (w - y A) x,
+
+and the last maximum, through every edge at once, is a question to :class:`Flows`. The multipliers of the
+relaxation make the bound as small as they can without an edge in mind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import highspy
+import numpy as np
+from scipy.sparse import csc_array, vstack
+
+from duelmatch.errors import DuelmatchError, TooLargeError
+from duelmatch.feasibility import MOST_BRANCHINGS, Rows, rule_rows, seat_rows
+from duelmatch.graph import Graph, Indices, Mask, Vector
+from duelmatch.matchings.flows import Flows
+from duelmatch.matchings.protocol import Alternatives, Decisions
+
+LISTED = 20_000
+"""Up to so many decisions the oracle looks at all of them, some tens of microseconds per thousand."""
+
+GAP = 1e-10
+"""How far below the best a decision of the integer program may be, besides the tolerance of HiGHS."""
+
+TOLERANCES: dict[str, object] = {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9}
+
+SHORT = 40
+"""How many relaxations are solved before HiGHS's own branch and bound is called."""
+
+WHOLE = 1e-6
+"""How far from 0 and 1 what HiGHS returns may be for rounding to be safe."""
+
+
+class Ruled(Decisions):
+    """The decisions of a graph with rules."""
+
+    integral = False
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__(graph)
+        self._flows = Flows(graph)
+        everything = np.ones(graph.edges, dtype=np.bool_)
+        self.rows = super().listed(everything, LISTED)
+        """All decisions, a row each, if they are few enough."""
+
+    @property
+    def fast(self) -> bool:
+        """Whether the oracle takes microseconds, not milliseconds: while it has a list."""
+        return self.rows is not None
+
+    def best(
+        self, weights: Vector, allowed: Mask | None = None, required: Sequence[int] | Indices = ()
+    ) -> Indices | None:
+        """Return a decision of largest weight among the allowed edges, with the required; None if none is."""
+        return self._best(weights, allowed, required, exact=True)
+
+    def good(
+        self, weights: Vector, allowed: Mask | None = None, required: Sequence[int] | Indices = ()
+    ) -> Indices | None:
+        """Return the best decision or one of the best; None if there is none."""
+        return self._best(weights, allowed, required, exact=False)
+
+    def _best(
+        self, weights: Vector, allowed: Mask | None, required: Sequence[int] | Indices, exact: bool
+    ) -> Indices | None:
+        if self.rows is not None:
+            return self._best_listed(weights, allowed, required)
+        flow = self._flows.best(weights, allowed, required)
+        if flow is None or all(rule.holds(self.graph.uses(flow)) for rule in self.graph.rules):
+            return flow
+        return self._program.best(weights, allowed, required, exact)
+
+    def _best_listed(
+        self, weights: Vector, allowed: Mask | None, required: Sequence[int] | Indices
+    ) -> Indices | None:
+        assert self.rows is not None, "asked before"
+        totals = (weights if allowed is None else np.where(allowed, weights, -np.inf))[self.rows].sum(axis=1)
+        for edge in required:
+            totals[(self.rows != edge).all(axis=1)] = -np.inf
+        best = int(np.argmax(totals))
+        return None if totals[best] == -np.inf else self.rows[best]
+
+    def alternatives(self, weights: Vector) -> Alternatives:
+        """Return the best weight with and without every single edge; -inf where there is no such decision."""
+        if self.rows is None:
+            return super().alternatives(weights)
+        totals = weights[self.rows].sum(axis=1)
+        with_edge = np.full(self.graph.edges, -np.inf)
+        np.maximum.at(with_edge, self.rows, np.broadcast_to(totals[:, None], self.rows.shape))
+        decision = self.rows[int(np.argmax(totals))]
+        without_edge = np.full(self.graph.edges, float(totals.max()))
+        for edge in decision.tolist():
+            without_edge[edge] = totals[(self.rows != edge).all(axis=1)].max(initial=-np.inf)
+        return Alternatives(decision, with_edge, without_edge)
+
+    def most_through(self, weights: Vector, allowed: Mask) -> Vector:
+        """Bound from above the weight of the decisions through every edge, by the relaxation."""
+        if self.rows is not None:
+            totals = np.where(allowed, weights, -np.inf)[self.rows].sum(axis=1)
+            most = np.full(self.graph.edges, -np.inf)
+            np.maximum.at(most, self.rows, np.broadcast_to(totals[:, None], self.rows.shape))
+            return most
+        multipliers = self._program.multipliers(weights, allowed)
+        if multipliers is None:
+            return np.full(self.graph.edges, -np.inf)
+        constant, charge = _priced(self._rule_rows, self.graph.edges, multipliers)
+        return constant + self._flows.most_through(weights - charge, allowed)
+
+    def listed(self, allowed: Mask | None, at_most: int) -> Indices | None:
+        """Return the decisions of the allowed edges, a row each; None if there may be more than so many."""
+        if self.rows is None:
+            return super().listed(allowed, at_most)
+        rows = self.rows if allowed is None else self.rows[allowed[self.rows].all(axis=1)]
+        return rows if len(rows) <= at_most else None
+
+    @cached_property
+    def _rule_rows(self) -> Rows:
+        return rule_rows(self.graph, self.graph.rules)
+
+    @cached_property
+    def _program(self) -> _Program:
+        return _Program(self.graph, self._rule_rows)
+
+
+def _priced(rows: Rows, edges: int, multipliers: Vector) -> tuple[float, Vector]:
+    """Return the constant and the charge per edge of the bound; multipliers of the wrong sign are dropped."""
+    positive = np.where(np.isfinite(rows.high), np.maximum(multipliers, 0.0), 0.0)
+    negative = np.where(np.isfinite(rows.low), np.minimum(multipliers, 0.0), 0.0)
+    high, low = (
+        np.where(np.isfinite(rows.high), rows.high, 0.0),
+        np.where(np.isfinite(rows.low), rows.low, 0.0),
+    )
+    charge = rows.matrix.T @ (positive + negative)
+    constant = float(positive @ high + negative @ low + np.maximum(-charge[edges:], 0.0).sum())
+    return constant, charge[:edges]
+
+
+class _Program:
+    """The program in HiGHS, kept between calls: only costs and bounds change, so the simplex starts warm."""
+
+    def __init__(self, graph: Graph, rules: Rows) -> None:
+        self._graph = graph
+        self._rules = len(rules.low)
+        extra = rules.matrix.shape[1] - graph.edges
+        seats = seat_rows(graph, extra)
+        matrix = csc_array(vstack([seats.matrix, rules.matrix], format="csc"))
+        columns = matrix.shape[1]
+        self._columns = columns
+        program = highspy.HighsLp()
+        program.num_row_, program.num_col_ = matrix.shape
+        program.col_cost_ = np.zeros(columns)
+        program.col_lower_, program.col_upper_ = np.zeros(columns), np.ones(columns)
+        program.row_lower_ = np.maximum(np.append(seats.low, rules.low), -highspy.kHighsInf)
+        program.row_upper_ = np.minimum(np.append(seats.high, rules.high), highspy.kHighsInf)
+        program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+        program.a_matrix_.start_ = matrix.indptr
+        program.a_matrix_.index_ = matrix.indices
+        program.a_matrix_.value_ = matrix.data
+        self._relaxation = _solver({"presolve": "off"} | TOLERANCES, program)  # it would forget the basis
+        program.integrality_ = [highspy.HighsVarType.kInteger] * columns
+        self._whole = _solver(
+            {"mip_rel_gap": 0.0, "mip_abs_gap": GAP, "mip_max_nodes": MOST_BRANCHINGS}, program
+        )
+
+    def best(
+        self, weights: Vector, allowed: Mask | None, required: Sequence[int] | Indices, exact: bool
+    ) -> Indices | None:
+        """Return the best decision, or if it need not be exact a good one; None if there is none.
+
+        First a short branch and bound over the relaxation, the likelier branch first: where it is long,
+        HiGHS's own, with cuts.
+
+        :raises TooLargeError: after MOST_BRANCHINGS.
+        """
+        upper = np.ones(self._graph.edges) if allowed is None else allowed.astype(np.float64)
+        lower = np.zeros(self._graph.edges)
+        lower[np.asarray(required, dtype=np.intp)] = 1.0
+        if (lower > upper).any():
+            return None
+        found: Indices | None = None
+        record = -np.inf
+        open_nodes = [(lower, upper)]
+        for _ in range(SHORT):
+            if not open_nodes or (found is not None and not exact):
+                return found
+            low, high = open_nodes.pop()
+            solved = self._solve(self._relaxation, weights, low, high)
+            if solved is None or weights @ solved <= record + GAP:
+                continue
+            fractional = np.where(np.minimum(solved, 1.0 - solved) < WHOLE, -1.0, solved)
+            edge = int(np.argmax(fractional))
+            if fractional[edge] < 0:
+                found = self._decision(solved)
+                record = float(weights[found].sum())
+                continue
+            with_edge, without_edge = low.copy(), high.copy()
+            with_edge[edge], without_edge[edge] = 1.0, 0.0
+            open_nodes += [(low, without_edge), (with_edge, high)]
+        solved = self._solve(self._whole, weights, lower, upper)
+        return None if solved is None else self._decision(solved)
+
+    def _decision(self, solved: Vector) -> Indices:
+        decision = np.flatnonzero(solved > 0.5)
+        if not self._graph.allows(decision):
+            raise DuelmatchError("HiGHS returned a decision that breaks a rule.")
+        return decision
+
+    def multipliers(self, weights: Vector, allowed: Mask) -> Vector | None:
+        """Return the multipliers of the rows of the rules; None if no decision is allowed."""
+        low, high = np.zeros(self._graph.edges), allowed.astype(np.float64)
+        if self._solve(self._relaxation, weights, low, high) is None:
+            return None
+        duals = np.array(self._relaxation.getSolution().row_dual)
+        multipliers: Vector = -duals[len(duals) - self._rules :]
+        return multipliers
+
+    def _solve(self, highs: highspy.Highs, weights: Vector, lower: Vector, upper: Vector) -> Vector | None:
+        """Return the x of largest weight between these bounds; None if there is none."""
+        edges = np.arange(self._graph.edges, dtype=np.int32)
+        highs.changeColsCost(len(edges), edges, -np.asarray(weights, dtype=np.float64))
+        highs.changeColsBounds(len(edges), edges, lower, upper)
+        highs.run()
+        status = highs.getModelStatus()
+        if status == highspy.HighsModelStatus.kInfeasible:
+            return None
+        if status != highspy.HighsModelStatus.kOptimal:
+            raise TooLargeError(
+                f"The best decision under these rules was not found within {MOST_BRANCHINGS:,} branchings "
+                f"(HiGHS says {status}). Use fewer rules."
+            )
+        return np.array(highs.getSolution().col_value)[: self._graph.edges]
+
+
+def _solver(options: dict[str, object], program: highspy.HighsLp) -> highspy.Highs:
+    highs = highspy.Highs()
+    for option, value in ({"output_flag": False, "threads": 1} | options).items():
+        highs.setOptionValue(option, value)
+    highs.passModel(program)
+    return highs

@@ -1,0 +1,175 @@
+"""What is at stake in a crowd's study: who can win, and what a ballot tells for and against them.
+
+A ballot of a design with champion A says of a line-up B
+
+    Y(B) = sum over its pairs of  c_pair(B) / pi_pair  (X_pair - 1/2),
+
+with X = 1, 1/2 or 0 if the first of the pair is better, no different or worse, and pi the chance of the pair
+to be on the ballot. c depends on B only through its candidate at the position of the pair; so Y(B) is a sum
+over the edges of B, an edge being a position with a candidate for it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations
+from math import log as logarithm
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from duelmatch.verify.log import Ballot, Count, Design, Lineup, NotRecomputedError, StudyLog, places
+
+Array = NDArray[Any]
+
+MOST_SETS = 200_000
+"""Of candidates taken, that counting the line-ups may come across."""
+IMPOSSIBLE = 1e7
+"""A cost beyond that of any line-up of allowed edges."""
+
+
+class Contest:
+    """Edges are numbered position by position; rows of numbers, one for each position, are line-ups."""
+
+    def __init__(self, log: StudyLog) -> None:
+        self.log, self.pairs = log, log.pairs()
+        self.borda = log.settings["algorithm"] == "borda"
+        self.edges = [(j, one) for j in log.positions for one in log.at[j]]
+        self.position = np.array([log.positions.index(j) for j, _ in self.edges])
+        self._candidate = np.array([log.candidates.index(one) for _, one in self.edges])
+        self._edge = np.full((len(log.positions), len(log.candidates)), -1)
+        self._edge[self.position, self._candidate] = np.arange(len(self.edges))
+        self._number = {edge: k for k, edge in enumerate(self.edges)}
+        self._pair = {pair: k for k, pair in enumerate(self.pairs)}
+        self._first = np.array([self._number[j, one] for j, one, _ in self.pairs], dtype=int)
+        self._second = np.array([self._number[j, other] for j, _, other in self.pairs], dtype=int)
+        staying = np.array([one not in log.dropped for _, one in self.edges])
+        self.usable = self.on_lineups(staying)
+        """The edges of all line-ups of the candidates who have not left."""
+        self._share = self._reference(log.setting("reference", "decisions")) if self.borda else None
+        epsilon = log.setting("epsilon")
+        self.slack = 0.0 if epsilon is None else epsilon * len(log.positions)
+        self.winner_exists = self.borda or bool(log.setting("assume_winner", True))
+        proves = epsilon is not None or not self.winner_exists
+        self.threshold = logarithm((2 if proves else 1) / log.setting("delta", 0.05))
+
+    # Line-ups
+
+    def row(self, lineup: Lineup) -> Array:
+        """Return the edges of a line-up."""
+        return np.array([self._number[edge] for edge in zip(self.log.positions, lineup, strict=True)])
+
+    def lineup(self, row: Array) -> Lineup:
+        """Return the line-up of some edges."""
+        return tuple(self.edges[edge][1] for edge in row)
+
+    def rows(self, allowed: Array) -> Array | None:
+        """List the line-ups of allowed edges; None if they are too many."""
+        lineups = self.log.lineups({self.edges[edge] for edge in np.flatnonzero(allowed)})
+        if lineups is None:
+            return None
+        return np.array([self.row(lineup) for lineup in lineups]).reshape(-1, len(self.log.positions))
+
+    def cheapest(self, edge: int, cost: Array, allowed: Array) -> Array | None:
+        """Return the cheapest line-up of allowed edges through one of them; None if there is none."""
+        table = np.full((len(self.log.positions), len(self.log.candidates)), IMPOSSIBLE)
+        table[self.position[allowed], self._candidate[allowed]] = cost[allowed]
+        table[self.position[edge], self._candidate[edge]] -= 4 * IMPOSSIBLE
+        places, candidates = linear_sum_assignment(table)
+        row = self._edge[places, candidates]
+        complete = len(row) == len(table) and (row >= 0).all()
+        return row if complete and edge in row and allowed[row].all() else None
+
+    def on_lineups(self, allowed: Array) -> Array:
+        """Return which of the allowed edges lie on a line-up of such edges."""
+        found, none = np.zeros(len(allowed), dtype=bool), np.zeros(len(allowed))
+        for edge in np.flatnonzero(allowed).tolist():
+            if not found[edge] and (row := self.cheapest(edge, none, allowed)) is not None:
+                found[row] = True
+        return found
+
+    def _reference(self, name: str) -> Array:
+        """Return q: how often each edge is the one to be compared with, for Borda."""
+        if name == "candidates":
+            staying = {j: self.log.staying(j) for j in self.log.positions}
+            return np.array([1 / len(staying[j]) if one in staying[j] else 0.0 for j, one in self.edges])
+        if name != "decisions":
+            raise NotRecomputedError(f"Against whom Borda was counted is not known here: '{name:.50}'.")
+        # Line-ups of the first positions, counted by the set of candidates that they take; then of the last.
+        places, everyone = range(len(self.log.positions)), range(len(self.edges))
+        at = [[k for k in everyone if self.usable[k] and self.position[k] == j] for j in places]
+        bit = [1 << int(one) for one in self._candidate]
+        ahead = [Counter({0: 1})]
+        for here in at:
+            ahead.append(Counter())
+            for taken, ways in ahead[-2].items():
+                for edge in here:
+                    if not taken & bit[edge]:
+                        ahead[-1][taken | bit[edge]] += ways
+            if len(ahead[-1]) > MOST_SETS:
+                raise NotRecomputedError("There are too many line-ups to count what Borda compares with.")
+        share = np.zeros(len(self.edges))
+        behind = Counter(dict.fromkeys(ahead[-1], 1))
+        total = sum(ahead[-1].values())
+        for j in reversed(places):
+            before: Counter[int] = Counter()
+            for taken, ways in ahead[j].items():
+                for edge in at[j]:
+                    if not taken & bit[edge]:
+                        more = behind[taken | bit[edge]]
+                        before[taken] += more
+                        share[edge] += ways * more / total
+            behind = before
+        return share
+
+    # Ballots
+
+    def odds(self, design: Design) -> tuple[Array, Array, Array]:
+        """Return c, c / pi and which edges no bet is made about; a row for each pair, a column for each edge.
+
+        None is made where a pair tells something that had no chance, nor for a champion who has left.
+        """
+        stakes = self._stakes(self.row(design.champion))
+        chance = np.array([design.chances.get(pair, 0.0) for pair in self.pairs])[:, None]
+        odds = np.divide(stakes, chance, out=np.zeros_like(stakes), where=chance > 0)
+        left = not self.log.dropped.isdisjoint(design.champion)
+        return stakes, odds, ((stakes != 0) & (chance == 0)).any(axis=0) | left
+
+    def _stakes(self, champion: Array) -> Array:
+        own = np.zeros(len(self.edges))
+        own[champion] = 1.0
+        stakes = np.zeros((len(self.pairs), len(self.edges)))
+        each = np.arange(len(self.pairs))
+        if self._share is None:  # only a pair with the champion's candidate tells, about the one it meets
+            stakes[each, self._first], stakes[each, self._second] = -own[self._second], own[self._first]
+            return stakes
+        gain, loss = self._share[self._second], -self._share[self._first]
+        of_champion = own[self._first] * gain + own[self._second] * loss
+        stakes[:] = of_champion[:, None] * (self.position[self._first][:, None] == self.position)
+        stakes[each, self._first] -= gain
+        stakes[each, self._second] -= loss
+        return stakes
+
+    def told(self, number: int, ballot: Ballot, count: Count, odds: Array) -> tuple[Array, Array]:
+        """Return what a ballot adds to Y of the rivals with each edge, and its pairs at each position.
+
+        An answer that is missing takes, for every rival, whichever of 0 and 1 makes Y smallest.
+        """
+        told, corrected = np.zeros(len(self.edges)), dict(count.corrected)
+        at = np.zeros(len(self.log.positions))
+        for place, (j, candidates) in enumerate(ballot.questions):
+            asked = self.log.questions.get(ballot.answered.get(place, -1))
+            known: dict[str, int] = {}
+            if asked is not None and asked.voter not in count.struck:
+                known = places(corrected.get((number, place), asked.answer) or [])
+            for two in combinations(candidates, 2):
+                pair = self.log.pair(j, *two)
+                c = odds[self._pair[pair]]
+                at[self.log.positions.index(j)] += 1
+                if pair[1] in known and pair[2] in known:
+                    told += c * 0.5 * float(np.sign(known[pair[2]] - known[pair[1]]))
+                else:
+                    told -= np.abs(c) / 2
+        return told, at

@@ -1,0 +1,173 @@
+"""Known preferences under capacities, seats, weights and rules, against a list of all decisions."""
+
+from __future__ import annotations
+
+from math import inf
+
+import numpy as np
+import pytest
+
+import choices
+import duelmatch as dm
+from brute import TIE, information_limit
+from cases import each
+from duelmatch import theory
+
+
+def known(seed: int) -> dm.Preferences:
+    return dm.Preferences.from_matrix(choices.problem(seed), choices.preference_matrix(seed))
+
+
+def named(seed: int, number: int) -> dm.Matching:
+    problem = choices.problem(seed)
+    return problem.matching(choices.rows(problem)[number].tolist())
+
+
+def winner_of(seed: int) -> int | None:
+    """Return the number of the decision that beats every other."""
+    scores = choices.scores(seed) - 0.5
+    np.fill_diagonal(scores, inf)
+    winners = np.flatnonzero((scores > TIE).all(axis=1))
+    return int(winners[0]) if len(winners) else None
+
+
+@each("seed", choices.SEEDS)
+def test_scores_between_decisions(seed):
+    preferences, scores = known(seed), choices.scores(seed)
+    rng = np.random.default_rng(seed)
+    for one, other in rng.integers(0, len(scores), (5, 2)).tolist():
+        score = preferences.score(named(seed, one), named(seed, other))
+        assert score == pytest.approx(scores[one, other], abs=1e-12)
+        assert score + preferences.score(named(seed, other), named(seed, one)) == pytest.approx(1)
+        borda = preferences.borda_score(named(seed, one))
+        assert borda == pytest.approx(scores[one].mean(), abs=1e-11)
+
+
+@each("seed", choices.SEEDS)
+def test_the_borda_winner_and_its_margin(seed):
+    preferences, borda = known(seed), choices.scores(seed).mean(axis=1)
+    winner = preferences.borda_winner()
+    assert preferences.borda_score(winner) == pytest.approx(borda.max(), abs=1e-11)
+    runner_up = np.sort(borda)[-2] if len(borda) > 1 else -inf
+    assert preferences.borda_margin() == pytest.approx(borda.max() - runner_up, abs=1e-11)
+
+
+@each("seed", choices.SEEDS)
+def test_the_condorcet_winner(seed):
+    winner = winner_of(seed)
+    assert known(seed).condorcet_winner() == (None if winner is None else named(seed, winner))
+
+
+def test_many_of_these_problems_have_a_condorcet_winner_and_many_have_none():
+    winners = [winner_of(seed) for seed in choices.SEEDS]
+    assert 150 < sum(winner is None for winner in winners) < 370
+
+
+@each("seed", choices.SEEDS)
+def test_the_least_beaten_decision(seed):
+    matching, defeat = known(seed).least_beaten()
+    defeats = 0.5 - choices.scores(seed).min(axis=1)
+    assert defeat == pytest.approx(max(0.0, defeats.min()), abs=1e-9)
+    numbers = choices.problem(seed).edge_numbers(matching)
+    own = (choices.rows(choices.problem(seed)) == numbers).all(axis=1)
+    assert defeats[own] == pytest.approx([defeats.min()], abs=1e-9)
+
+
+@each("seed", choices.SEEDS)
+def test_the_gaps_of_both_criteria(seed):
+    preferences, scores = known(seed), choices.scores(seed)
+    problem = choices.problem(seed)
+    chi = choices.indicators(problem) == 1
+    total = sum(problem.weight.get(position, 1.0) for position in problem.positions)
+    borda = scores.mean(axis=1) * total
+    best = problem.edge_numbers(preferences.borda_winner())
+    found = list(theory.borda_gaps(preferences).values())
+    assert found == pytest.approx(gaps(chi, borda, best), abs=1e-10)
+    winner = winner_of(seed)
+    if winner is not None:
+        against = scores[:, winner]
+        expected = gaps(chi, against, np.flatnonzero(chi[winner]))
+        assert list(theory.condorcet_gaps(preferences).values()) == pytest.approx(expected, abs=1e-10)
+
+
+def gaps(chi: np.ndarray, totals: np.ndarray, winner: np.ndarray) -> list[float]:
+    """Return what is lost by deciding an edge the other way."""
+    found = []
+    for edge in range(chi.shape[1]):
+        wrong = ~chi[:, edge] if edge in winner else chi[:, edge]
+        found.append(totals.max() - totals[wrong].max(initial=-inf))
+    return found
+
+
+@each("seed", choices.SEEDS[::30])
+def test_the_information_limit(seed):
+    preferences = known(seed)
+    for criterion in ("borda", "condorcet"):
+        winner = winner_of(seed) if criterion == "condorcet" else borda_number(seed)
+        if winner is None or len(choices.decisions(choices.problem(seed))) > 120:
+            continue
+        limit = theory.information_limit(preferences, criterion)
+        costs = rival_costs(seed, criterion, winner)
+        if not len(costs):
+            assert limit.lower == 0
+        elif not np.isfinite(costs).all():
+            assert limit.lower == inf
+        else:
+            assert limit.lower <= information_limit(costs) * (1 + 1e-6)
+            assert limit.upper <= limit.lower * (1 + 1e-5)
+            omega = np.array([limit.allocation.get((s, a, b), 0.0) for (s, a, b), _ in preferences.items()])
+            assert len(omega) == costs.shape[1]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                needed = np.where(costs > 0, costs / omega, 0.0).sum(axis=1)
+            assert needed.max() == pytest.approx(limit.upper, rel=1e-6)
+
+
+def borda_number(seed: int) -> int:
+    return int(choices.scores(seed).mean(axis=1).argmax())
+
+
+def rival_costs(seed: int, criterion: str, winner: int) -> np.ndarray:
+    """Return c^2 / (2 D^2) for every rival and pair: c by changing the probability of one pair at a time."""
+    problem, matrix = choices.problem(seed), choices.preference_matrix(seed)
+    chi = choices.indicators(problem)
+    weight = np.array([problem.weight.get(s, 1.0) for _, s in problem.edges])
+    seats = np.array([problem.seats.get(s, 1) for _, s in problem.edges])
+    scale = weight / seats**2
+
+    def lead(matrix: np.ndarray) -> np.ndarray:
+        scores = chi @ (matrix * scale) @ chi.T
+        if criterion == "condorcet":
+            return scores[winner] - scores[winner, winner]
+        return scores.mean(axis=1)[winner] - scores.mean(axis=1)
+
+    base = lead(matrix)
+    coefficients = []
+    for a in range(len(problem.edges)):
+        for b in range(a + 1, len(problem.edges)):
+            if problem.edges[a][1] == problem.edges[b][1]:
+                moved = matrix.copy()
+                moved[a, b] += 1.0
+                moved[b, a] -= 1.0
+                coefficients.append(lead(moved) - base)
+    if not coefficients:
+        return np.zeros((0, 0))
+    costs = np.stack(coefficients, axis=1)
+    costs[np.abs(costs) < 1e-12] = 0.0
+    rivals = np.arange(len(chi)) != winner
+    with np.errstate(divide="ignore", invalid="ignore"):
+        deficits = np.where(np.abs(base) < 1e-11, 0.0, base)
+        found = costs[rivals] ** 2 / (2 * deficits[rivals, None] ** 2)
+    return np.where(np.isnan(found), 0.0, found)
+
+
+def test_what_is_proven_for_matchings_only_is_refused_elsewhere():
+    problem = dm.Problem.complete(["a", "b", "c"], ["s", "t"], capacity={"a": 2})
+    preferences = dm.instances.uniform(3, 2, seed=1)
+    preferences = dm.Preferences.from_matrix(problem, preferences.matrix)
+    for bound in (theory.width, theory.width_bound):
+        with pytest.raises(dm.ProblemError, match="one-to-one matchings only"):
+            bound(problem)
+    for bound in (theory.car_cond_bound, theory.car_verify_bound, theory.clucb_borda_exact_bound):
+        with pytest.raises(dm.ProblemError, match="proven for one-to-one matchings"):
+            bound(preferences, 0.05)
+    assert theory.paper_lower_bound(preferences, "borda", 0.05).duels is None
