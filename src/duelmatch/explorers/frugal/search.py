@@ -81,7 +81,8 @@ NEXT_PROOF = 1.5
 """A new proof begins when the duels have grown by this factor since the last one began."""
 
 FIND_FIRST = 0.3
-"""With an epsilon a champion is looked for during this part of the duels that its proof will take."""
+"""With an epsilon a champion is looked for during this part of the duels that its proof will take at most, or
+until there has been a duel for each pair and it has stood for a third of the time."""
 
 FAR = 0.3
 """If by the estimates everything is beaten by so much that less than this part of epsilon is left as a
@@ -263,11 +264,10 @@ class FrugalSearch:
 
     def _time_for_proof(self) -> bool:
         """Whether the champion has stood long enough, and the last proof has had its time."""
-        if self._slack > 0:
-            if self._last is None:
-                return False
+        if self._slack > 0 and self._last is not None:
             widest = np.maximum.reduceat(self._last[0].spread, self._graph.start[:-1]).sum()
-            return bool(self._duels >= FIND_FIRST * 2 * self._threshold * widest / self._slack**2)
+            soon = FIND_FIRST * 2 * self._threshold * float(widest) / self._slack**2
+            return self._duels >= min(soon, max(self._pairs.count, NEXT_PROOF * self._crowned))
         return self._duels >= NEXT_PROOF * max(self._proof_begun, self._crowned)
 
     def _proof_for(self, champion: Indices) -> Proof | None:
