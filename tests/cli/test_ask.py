@@ -302,6 +302,16 @@ class TestTheEnd:
         Path("one.yaml").write_text("candidates: [ann]\npositions: [chair]\n", encoding="utf-8")
         assert "Result after 0 duels: certified" in ask("one.yaml").output
 
+    def test_where_it_stops_it_says_what_is_estimated_and_that_it_is_an_estimate(self) -> None:
+        output = " ".join(ask("duo.yaml", answers="ann ann q").output.split())
+        assert "By an estimate from all answers, without a guarantee: ann for" in output
+        standings = read("duo.yaml", answers="q")["standings"]
+        assert standings["estimate"] is True
+        ((chosen, share),) = [
+            max(who.items(), key=lambda one: one[1]) for who in standings["probability"].values()
+        ]
+        assert (chosen, share > 0.6) == ("ann", True)
+
     def test_json_is_all_that_stdout_has(self) -> None:
         result = ask("duo.yaml", "--json", answers="ann q")
         answer = json.loads(result.stdout)

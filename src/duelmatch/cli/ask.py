@@ -79,14 +79,16 @@ def command(
         _welcome(page, source, journal)
         ended = dialogue.hold()
         result, progress = dialogue.run.result, dialogue.run.progress
+        graph = problem.graph
+        standings = dialogue.run.standings() if result.duels and graph.one_to_one and graph.even else None
     if as_json:
         about = {"file": source.name, "votes": str(path), **settings.as_dict(), "max_duels": max_duels}
-        print_json(about | {"resumed": resumed, "ended": ended} | _as_dict(result, progress))
+        print_json(about | {"resumed": resumed, "ended": ended} | _as_dict(result, progress, standings))
     else:
         resume = ["duelmatch", "ask", source.name, "--votes", str(path)]
         if ended == "done":
             resume += ["--max-duels", str(2 * max(result.duels, 1))]
-        _report(page, result, progress, shlex.join(resume))
+        _report(page, result, progress, standings, shlex.join(resume))
     if ended == "interrupted":
         ctx.exit(INTERRUPTED)
     if result.status == "no_winner":
@@ -162,7 +164,7 @@ def _welcome(page: Page, source: Source, journal: Journal) -> None:
         )
 
 
-def _as_dict(result: dm.Result, progress: dm.Progress) -> dict[str, Any]:
+def _as_dict(result: dm.Result, progress: dm.Progress, standings: dm.Standings | None) -> dict[str, Any]:
     return {
         "status": result.status,
         "matching": result.matching,
@@ -173,10 +175,27 @@ def _as_dict(result: dm.Result, progress: dm.Progress) -> dict[str, Any]:
         "p_value": progress.p_value,
         "possible": progress.possible,
         "possible_winners": progress.possible_winners,
+        "shortfall": progress.shortfall,
+        "standings": None if standings is None else _estimated(standings),
     }
 
 
-def _report(page: Page, result: dm.Result, progress: dm.Progress, resume: str) -> None:
+def _estimated(standings: dm.Standings) -> dict[str, Any]:
+    """Return what is estimated, without a guarantee: the leader, and who else may be in the best line-up."""
+    probability: dict[str, dict[str, float]] = {}
+    for (candidate, position), share in standings.probability.items():
+        probability.setdefault(position, {})[candidate] = share
+    return {
+        "estimate": True,
+        "leader": standings.leader,
+        "probability": probability,
+        "expected_shortfall": standings.expected_shortfall,
+    }
+
+
+def _report(
+    page: Page, result: dm.Result, progress: dm.Progress, standings: dm.Standings | None, resume: str
+) -> None:
     mark = {"budget_spent": "NOT CERTIFIED", "no_winner": "no winner"}.get(result.status, "certified")
     page.heading(f"Result after {counted(result.duels, 'duel')}: {mark}")
     print_matching(page, result)
@@ -184,9 +203,22 @@ def _report(page: Page, result: dm.Result, progress: dm.Progress, resume: str) -
         page.paragraph(how_sure(progress, result))
         for line in few_possible(progress):
             page.line(line, indent=2)
+        if progress.shortfall is not None:
+            bound = f"It is worse than the best by {progress.shortfall:.3g} per position at most"
+            page.paragraph(f"{bound}, which is wrong with probability {result.delta:g} at most.")
+        if standings is not None:
+            page.paragraph(f"By an estimate from all answers, without a guarantee: {_probably(standings)}")
         page.paragraph(f"To resume: {resume}")
     else:
         page.paragraph(meaning(result))
         if result.status == "no_winner":
             page.paragraph("The Borda winner always exists: try --algorithm borda, with other --votes.")
     page.paragraph(f"Seed {result.seed}; the same answers with this --seed give the same run.")
+
+
+def _probably(standings: dm.Standings) -> str:
+    chosen = ", ".join(
+        f"{candidate} for {position} ({standings.probability[candidate, position]:.0%})"
+        for position, candidate in standings.leader.items()
+    )
+    return f"{chosen}; expected to be worse than the best by {standings.expected_shortfall:.3f} per position."
