@@ -25,11 +25,11 @@ NEAREST = ("exact ties, a given line-up ruled out",)
 """Where the error is nearest to delta there are four times as many runs."""
 
 COSTS = {
-    "ballots of 1": {"size": 1},
-    "ballots of 4": {"size": 4},
-    "ballots of 10": {"size": 10},
-    "ballots of 10, 20 voters at a time": {"size": 10, "together": 20},
-    "one ranking of 4": {"size": 6, "question_size": 4},
+    "ballots of 1": {"ballot_size": 1},
+    "ballots of 4": {"ballot_size": 4},
+    "ballots of 10": {"ballot_size": 10},
+    "ballots of 10, 20 voters at a time": {"ballot_size": 10, "together": 20},
+    "one ranking of 4": {"ballot_size": 6, "question_size": 4},
 }
 
 

@@ -1,11 +1,13 @@
 """Votes per second over real HTTP, and how long voters wait for a question and a receipt.
 
-``python benchmarks/serving.py [--votes N] [--other PYTHON] [--algorithm NAME] [--databases NAME ...]``
+``python benchmarks/serving.py [--votes N] [--other PYTHON] [--algorithm NAME] [--separately]``
 
 Three crowds: 50 and 200 voters who answer at once, and 1,000 who pause for 2 seconds after each answer. The
 server is `duelmatch serve` in a process of its own, without rate limits; the voters share this process, each
 with a connection that is kept. So on two cores the voters take one of them. Everybody has voted once before
-it is measured. In a crowd, whoever has finished a ballot is followed by somebody else.
+it is measured. In a crowd, whoever has finished a ballot is followed by somebody else. As on the voter's
+page, an answer brings the next question along, so a request of its own is for a ballot's first question only;
+``--separately`` asks for every question in a request of its own.
 
 ``--other`` is the Python of an environment with another version of duelmatch, which is measured in turns with
 this one; the voters speak its dialect of the API. The load of the machine is printed with every line.
@@ -121,36 +123,44 @@ class Place:
     tokens: list[str]
     is_old: bool
     """Whether it speaks of duels, as version 0.1.0 does."""
+    separately: bool
+    """Whether every question is asked for in a request of its own, as it must be there."""
     asks: list[float] = field(default_factory=list)
     tells: list[float] = field(default_factory=list)
 
-    async def vote(self, connection: Connection, token: str, chance: random.Random) -> str:
-        """Ask and answer once; return the token of who did, perhaps a follower."""
+    async def vote(
+        self, connection: Connection, token: str, question: Any, chance: random.Random
+    ) -> tuple[str, Any]:
+        """Answer once, and ask before if need be; return who did, perhaps a follower, and what is next."""
         begin = perf_counter()
-        while True:
-            question = await connection.post(f"/{self.study}/{'duel' if self.is_old else 'question'}", token)
-            if question["number"] is not None:
-                break
-            if question["reason"] == "all yours":
+        known = question
+        while question is None or question["number"] is None:
+            if question is not None and question["reason"] == "all yours":
                 token = self.tokens.pop()
                 begin = perf_counter()
-            else:
+            elif question is not None:
                 assert question["reason"] == "waiting", question
                 await asyncio.sleep(0.005)
+            question = await connection.post(f"/{self.study}/{'duel' if self.is_old else 'question'}", token)
         asked = perf_counter()
         if self.is_old:
             said = {"winner": sorted((question["left"], question["right"]))[chance.random() > 0.7]}
             path = f"/{self.study}/duels/{question['number']}/answer"
         else:
             said = {"answer": sorted(question["candidates"])[chance.random() > 0.7]}
+            if not self.separately:
+                said["next"] = True
             path = f"/{self.study}/questions/{question['number']}/answer"
-        await connection.post(path, token, said)
-        self.asks.append(asked - begin)
+        kept = await connection.post(path, token, said)
+        if question is not known:
+            self.asks.append(asked - begin)
         self.tells.append(perf_counter() - asked)
-        return token
+        return token, kept.get("next")
 
 
-async def prepared(address: str, algorithm: str, voters: int, votes: int, is_old: bool) -> Place:
+async def prepared(
+    address: str, algorithm: str, voters: int, votes: int, is_old: bool, separately: bool
+) -> Place:
     """Create a study, and invite as many voters as it takes."""
     connection = Connection(address)
     await connection.open()
@@ -168,13 +178,14 @@ async def prepared(address: str, algorithm: str, voters: int, votes: int, is_old
         new["voters"] = [{"name": f"v{number}"} for number in range(voters)]
     made = await connection.post("", None, new)
     if panel:
-        return Place(address, made["study"], [each["token"] for each in made["voters"]], is_old)
+        tokens = [each["token"] for each in made["voters"]]
+        return Place(address, made["study"], tokens, is_old, separately)
     count = voters if is_old else voters + (votes + voters) * 3 // (2 * BALLOT)
     tokens = [
         (await connection.post(f"/{made['study']}/voters", made["organiser_token"], {}))["token"]
         for _ in range(count)
     ]
-    return Place(address, made["study"], tokens, is_old)
+    return Place(address, made["study"], tokens, is_old, separately)
 
 
 async def crowd(place: Place, process: int, voters: int, votes: int, pause: float) -> tuple[float, float]:
@@ -184,33 +195,43 @@ async def crowd(place: Place, process: int, voters: int, votes: int, pause: floa
         await connection.open()
     tokens = [place.tokens.pop() for _ in connections]
     chances = [random.Random(number) for number in range(voters)]
-    tokens = list(
-        await asyncio.gather(*(place.vote(*each) for each in zip(connections, tokens, chances, strict=True)))
+    begun = await asyncio.gather(
+        *(
+            place.vote(connection, token, None, chance)
+            for connection, token, chance in zip(connections, tokens, chances, strict=True)
+        )
     )
     place.asks.clear()
     place.tells.clear()
     left = list(range(votes))
 
-    async def work(connection: Connection, token: str, chance: random.Random) -> None:
+    async def work(connection: Connection, begun: tuple[str, Any], chance: random.Random) -> None:
+        token, question = begun
         if pause:
             await asyncio.sleep(chance.uniform(0, pause))
         while left:
             left.pop()
-            token = await place.vote(connection, token, chance)
+            token, question = await place.vote(connection, token, question, chance)
             if pause:
                 await asyncio.sleep(chance.uniform(0.5, 1.5) * pause)
 
     begin, busy = perf_counter(), processor_seconds(process)
-    await asyncio.gather(*(work(*each) for each in zip(connections, tokens, chances, strict=True)))
+    await asyncio.gather(*(work(*each) for each in zip(connections, begun, chances, strict=True)))
     return perf_counter() - begin, processor_seconds(process) - busy
 
 
 async def measured(
-    address: str, process: int, algorithm: str, voters: int, votes: int, pause: float
+    address: str,
+    process: int,
+    algorithm: str,
+    voters: int,
+    votes: int,
+    pause: float,
+    separately: bool = False,
 ) -> tuple[Place, float, float]:
     with urlopen(f"http://{address}/api/v1/openapi.json") as answer:
         is_old = any(path.endswith("/duel") for path in json.load(answer)["paths"])
-    place = await prepared(address, algorithm, voters, votes, is_old)
+    place = await prepared(address, algorithm, voters, votes, is_old, is_old or separately)
     gc.collect()
     gc.freeze()  # or else all voters pause for 0.1 s now and then, and blame the server
     return place, *await crowd(place, process, voters, votes, pause)
@@ -222,6 +243,7 @@ def main() -> None:
     parser.add_argument("--algorithm", default="condorcet")
     parser.add_argument("--other", metavar="PYTHON", help="measure another version, in turns")
     parser.add_argument("--databases", nargs="+", default=["SQLite", "PostgreSQL"])
+    parser.add_argument("--separately", action="store_true", help="a request for every question")
     parser.add_argument("--turns", type=int, default=1)
     options = parser.parse_args()
     print(f"{options.algorithm} over HTTP, {EDGES} edges, {options.votes:,} votes; ms as p50 / p99")
@@ -237,7 +259,15 @@ def main() -> None:
                         store = new_database(store)
                     with server(python, store) as (address, process):
                         place, seconds, busy = asyncio.run(
-                            measured(address, process, options.algorithm, voters, options.votes, pause)
+                            measured(
+                                address,
+                                process,
+                                options.algorithm,
+                                voters,
+                                options.votes,
+                                pause,
+                                options.separately,
+                            )
                         )
                     times = [
                         f"{percentile(each, 0.5):.0f} / {percentile(each, 0.99):.0f}"

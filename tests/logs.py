@@ -24,9 +24,13 @@ def log_of(
     entries: list[dict[str, Any]] = [
         {"kind": "created", "data": {"problem": tree_of(problem), "settings": dict(settings), "format": 2}}
     ]
+    asked_of: dict[int, str] = {}
     for event in events:
         rest = {key: value for key, value in event.items() if key not in ("kind", "voter")}
-        entries.append({"kind": event["kind"], "voter": event.get("voter"), "data": rest})
+        voter = event.get("voter") or asked_of.get(event.get("question", 0))
+        if event["kind"] == "asked":
+            asked_of[event["question"]] = event["voter"]
+        entries.append({"kind": event["kind"], "voter": voter, "data": rest})
     if result is not None:
         entries.append({"kind": "closed", "data": {"verdict": verdict_of(result)}})
     return chained(entries)

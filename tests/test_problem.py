@@ -323,3 +323,11 @@ def test_a_problem_and_its_arrays_cannot_be_changed():
 def test_a_duel_is_a_value():
     assert Duel("chair", "ann", "bob", id=3) == Duel("chair", "ann", "bob", id=3)
     assert len({Duel("chair", "ann", "bob"), Duel("chair", "bob", "ann")}) == 2
+
+
+def test_a_pair_has_one_number_however_it_is_asked_for():
+    problem = Problem.from_edges([("a", "x"), ("b", "x"), ("c", "x"), ("a", "y"), ("d", "z"), ("b", "z")])
+    table = problem.graph.pair_table
+    pairs = zip(table.first.tolist(), table.second.tolist(), strict=True)
+    numbers = [table.number_of(low, high) for low, high in pairs]
+    assert numbers == list(range(table.count)) == table.number(table.second, table.first).tolist()

@@ -66,7 +66,7 @@ def winner_of(preferences: dm.Preferences, criterion: str) -> tuple[int, ...]:
 
 
 def study(criterion: str, seed: int, **settings: object) -> BallotExplorer:
-    settings = {"size": 6, "assume_winner": True} | settings
+    settings = {"ballot_size": 6, "assume_winner": True} | settings
     return BallotExplorer(PROBLEM, criterion, DELTA, seed, **settings)
 
 
@@ -135,7 +135,7 @@ def tying(criterion: str, seed: int) -> bool:
 
 
 def ranking(criterion: str, seed: int) -> bool:
-    return play(criterion, seed, explorer={"size": 6, "question_size": 3})
+    return play(criterion, seed, explorer={"ballot_size": 6, "question_size": 3})
 
 
 def striking_blindly(criterion: str, seed: int) -> bool:
@@ -210,7 +210,7 @@ def adding(criterion: str, seed: int) -> bool:
     """The fourth candidate comes after 50 voters."""
     crowd = latent(criterion, seed % INSTANCES)
     three = dm.Problem.complete(["a", "b", "c"], ["s", "t"])
-    run = BallotExplorer(three, criterion, DELTA, seed, size=6, assume_winner=True)
+    run = BallotExplorer(three, criterion, DELTA, seed, ballot_size=6, assume_winner=True)
 
     def come(run: BallotExplorer, came: int) -> None:
         if came == 50:
@@ -318,7 +318,7 @@ def silence_as_half(criterion: str, seed: int, wrong: bool = True) -> bool:
     crowd = crowds.independent(dm.Preferences(problem, {("s", "a", "b"): 0.65, ("t", "a", "b"): 0.60}))
     quiet = crowds.silent(crowd, lambda values: np.array([0.3, 1.0]))
     silence = "any" if wrong else "blind"
-    run = BallotExplorer(problem, criterion, DELTA, seed, size=2, silence=silence, assume_winner=True)
+    run = BallotExplorer(problem, criterion, DELTA, seed, ballot_size=2, silence=silence, assume_winner=True)
     if wrong:
         ending = run._end
 

@@ -42,6 +42,17 @@ class PairTable:
         numbers: Indices = start + (high - self.second[np.minimum(start, self.count - 1)])
         return numbers
 
+    def number_of(self, low: int, high: int) -> int:
+        """Return the number of one pair, of which ``low < high``."""
+        return self._number_before[low] + high
+
+    @cached_property
+    def _number_before(self) -> list[int]:
+        """By their lower edge, the numbers of pairs less their higher edge."""
+        edges = np.arange(self.second.max(initial=-1) + 1)
+        numbers: list[int] = (np.searchsorted(self.first, edges) - edges - 1).tolist()
+        return numbers
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class EdgeRule:

@@ -6,8 +6,8 @@ Names live here and at the edges of the program; everything below works on ``Pro
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import product
 from types import MappingProxyType
 from typing import Any
@@ -260,6 +260,21 @@ class Problem:
             words = {"capacity": "capacities", "weight": "weights"}
             has = " and ".join(words.get(name, name) for name in self.conditions)
             raise ProblemError(f"{who} cannot work on a problem with {has} yet.")
+
+    def without(self, gone: Collection[str]) -> Problem:
+        """Return the problem without some candidates.
+
+        :raises NoMatchingError: if the others cannot fill every position.
+        """
+        for candidate in gone:
+            self.candidate_number(candidate)
+        return replace(
+            self,
+            candidates=tuple(name for name in self.candidates if name not in gone),
+            edges=tuple(edge for edge in self.edges if edge[0] not in gone),
+            candidate_details={name: of for name, of in self.candidate_details.items() if name not in gone},
+            capacity={name: number for name, number in self.capacity.items() if name not in gone},
+        )
 
     def edge_number(self, candidate: str, position: str) -> int:
         """Return where (candidate, position) stands in ``edges``."""

@@ -138,11 +138,13 @@ def test_preflib_files_stand_alone_or_beside_a_problem() -> None:
     assert done.exit_code == 0, done.output
     found = json.loads(done.output)
     assert (found["status"], found["matching"]) == ("decided", {"winner": "Cat"})
+    assert (found["voters"], found["answers"]) == (9, 9)
+    assert "9 judges, 9 answers" in CliRunner().invoke(main, ["decide", "pets.soc"]).output
     Path("pets.yaml").write_text("candidates: [Newt, Dog, Cat]\npositions: [best]\n", encoding="utf-8")
     open_ended = orders + "5: 1\n4: 3,{1,2}\n1: 2,1\n"
     found = verdict(open_ended, name="pets.toi", problem="pets.yaml")
     assert found["status"] == "budget_spent"
-    assert (found["voters"], found["open_answers"]) == (3, 3 + 0 + 2)
+    assert (found["voters"], found["answers"], found["open_answers"]) == (10, 5, 5 * 3 + 0 + 2)
     assert "about one position" in decide(open_ended, name="pets.toi").output
 
 
@@ -207,3 +209,89 @@ def test_a_row_that_is_wrong_is_named_in_one_sentence(answers: str, sentence: st
     assert done.output.startswith("Error: answers.csv: ")
     assert sentence in done.output
     assert done.output.count("\n") == 1
+
+
+class TestWhatAStudyExports:
+    """What the verdict of a panel depends on beside its answers is in the file, too."""
+
+    @pytest.fixture
+    def study(self) -> str:
+        """A study of three judges, one with five votes, one with a conflict, and one who says nothing."""
+        voters = ["--voter", "eve", "--voter", "ned", "--voter", "zoe", "--weight", "eve=5"]
+        run("study", "create", "team.yaml", *voters, "--conflict", "ned=ann")
+        for voter in ("eve", "ned"):
+            run("study", "vote", "--voter", voter, text="1\n" * 20)
+        return run("study", "status", "--json")
+
+    def test_decides_what_the_study_has_decided(self, study: str) -> None:
+        there = json.loads(study)
+        for options in ([], ["--table"]):
+            run("study", "export", "answers.csv", *options)
+            here = json.loads(run("decide", "team.yaml", "answers.csv", "--json"))
+            assert {name: here[name] for name in ("status", "matching", "shortfall", "voters")} == {
+                name: there[name] for name in ("status", "matching", "shortfall", "voters")
+            }
+            assert there["status"] == "decided"
+
+    def test_three_votes_of_one_judge_outweigh_those_of_two(self) -> None:
+        Path("pair.yaml").write_text("candidates: [ann, bob]\npositions: [chair]\n", encoding="utf-8")
+        run(
+            "study",
+            "create",
+            "pair.yaml",
+            "--voter",
+            "ned",
+            "--voter",
+            "zoe",
+            "--voter",
+            "eve",
+            "--weight",
+            "eve=3",
+        )
+        for voter, winner in (("ned", "bob"), ("zoe", "bob"), ("eve", "ann")):
+            run("study", "vote", "--voter", voter, text=f"{winner}\n")
+        run("study", "export", "answers.csv", "--voters")
+        assert Path("answers.csv").read_text(encoding="utf-8").splitlines() == [
+            "voter,position,ranking,weight",
+            "ned,chair,bob > ann,1",
+            "zoe,chair,bob > ann,1",
+            "eve,chair,ann > bob,3",
+        ]
+        assert json.loads(run("decide", "pair.yaml", "answers.csv", "--json"))["matching"] == {"chair": "ann"}
+        run("estimate", "answers.csv", "--out", "estimated.yaml", "--method", "frequencies")
+        assert dm.load_preferences("estimated.yaml").probability("chair", "ann", "bob") > 0.5
+
+    def test_the_command_that_counts_it_is_named(self) -> None:
+        run("study", "create", "team.yaml", "--voter", "eve", "--criterion", "borda")
+        said = run("study", "export", "answers.csv")
+        assert "duelmatch decide PROBLEM answers.csv --criterion borda" in " ".join(said.split())
+
+    def test_whoever_withdrew_is_out(self) -> None:
+        withdrawn = RANKINGS.replace("ranking\n", "ranking,withdrawn\n")
+        withdrawn = "\n".join(line + "," * (number > 0) for number, line in enumerate(withdrawn.splitlines()))
+        found = verdict(withdrawn + "\n,,,cyd\n")
+        assert "cyd" not in found["matching"].values()
+        assert found["open_answers"] == 0
+
+    @pytest.mark.parametrize(
+        ("row", "sentence"),
+        [
+            ("amy,,,x,,", "the weight must be a number"),
+            ("amy,,,,,", "the weight is empty"),
+            ("amy,,,1,dan,", "there is no candidate 'dan' to have a conflict with"),
+            ("amy,,,1,,maybe", "missing must be open or dropped, not 'maybe'"),
+            ("eve,,,2,,", "'eve' has weight 2 in a row without an answer, and 1 elsewhere"),
+            (",,,1,bob,", "the voter is empty"),
+        ],
+    )
+    def test_odd_rows_about_judges_are_refused_in_a_sentence(self, row: str, sentence: str) -> None:
+        text = f"voter,position,ranking,weight,conflict,missing\neve,chair,ann > bob,1,,\n{row}\n"
+        done = decide(text)
+        assert done.exit_code == 3
+        assert sentence in " ".join(done.output.split())
+
+
+def run(*arguments: str, text: str | None = None) -> str:
+    done = CliRunner().invoke(main, arguments, input=text)
+    assert done.exit_code == 0, done.output
+    return done.stdout

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ from cases import each
 from duelmatch import cli
 from duelmatch.studies import Store
 from logs import chained
-from terminal import read
+from terminal import PROGRAM, flat, read
 from terminal import run as run_with_code
 
 WRONG_USAGE, BAD_INPUT = cli.WRONG_USAGE, cli.BAD_INPUT
@@ -115,6 +117,150 @@ def test_a_voter_votes_in_one_go(lineup: str) -> None:
     assert read("verify", "log.jsonl", "--receipt", receipt)["damage"] is None
 
 
+def test_a_ranking_question_says_how_it_is_answered() -> None:
+    run("study", "create", "example:lineup", "--voter", "ann", "--question-size", "3")
+    said = flat(run("study", "vote", "--voter", "ann", stdin="1\n2 > 1 > 3\nq\n").stdout)
+    assert "Who comes first, second, … for" in said
+    assert "Rank all of them, best first, such as 3 > 2 > 1 (= no difference" in said
+    assert "Rank all of them, best first: " in said, "a winner does not answer it"
+    assert said.count("Kept: ") == 1
+    one, two, three = read("study", "ask", "--voter", "ann")["question"]["candidates"]
+    refusal = flat(run("study", "tell", "2", one, "--voter", "ann", code=BAD_INPUT).stderr)
+    assert f"'{one}' alone does not answer question 2: rank all of '{one}', '{two}', '{three}'" in refusal
+
+
+def test_ties_need_no_spaces() -> None:
+    run("study", "create", "example:lineup", "--voter", "ann")
+    one, two = read("study", "ask", "--voter", "ann")["question"]["candidates"]
+    told = read("study", "tell", "1", f"{one}={two}", "--voter", "ann")["answer"]
+    assert told["answer"] == [sorted([one, two])]
+
+
+def test_studies_are_listed_and_answers_taken_back(lineup: str) -> None:
+    run("study", "create", "example:lineup", "--voter", "eve", "--name", "Another")
+    listed = read("study", "list")["studies"]
+    assert [(study["name"], study["phase"]) for study in listed] == [("Line-up", "open"), ("Another", "open")]
+    said = run("study", "list").stdout
+    assert lineup in said
+    here = ["--study", listed[1]["id"]]
+    one = read("study", "ask", "--voter", "eve", *here)["question"]["candidates"][0]
+    run("study", "tell", "1", one, "--voter", "eve", *here)
+    assert "question 1 is taken back" in run("study", "undo", "--voter", "eve", *here).stdout
+    assert read("study", "status", *here)["counted"] == 0
+    assert "no answer to take back" in run("study", "undo", "--voter", "eve", *here, code=BAD_INPUT).stderr
+    assert "no voter 'nobody'" in run("study", "undo", "--voter", "nobody", *here, code=BAD_INPUT).stderr
+
+
+class TestPanels:
+    """What the status of a panel says, and what to do about it."""
+
+    @pytest.fixture(autouse=True)
+    def pair(self) -> None:
+        Path("pair.yaml").write_text("candidates: [ann, bob]\npositions: [chair]\n", encoding="utf-8")
+
+    @staticmethod
+    def answer(voter: str, winner: str) -> None:
+        asked = read("study", "ask", "--voter", voter)["question"]
+        run("study", "tell", f"{asked['number']}", winner, "--voter", voter)
+
+    @each(("until", "done"), [("unbeaten", True), ("decided", False)])
+    def test_an_even_panel_can_be_asked_until_it_is_clear_who_wins(self, until: str, done: bool) -> None:
+        Path("duels.db").unlink(missing_ok=True)
+        judges = ["--voter", "eve", "--voter", "ned", "--until", until]
+        created = read("study", "create", "pair.yaml", *judges)
+        assert created["settings"]["parameters"]["until"] == until
+        self.answer("eve", "ann")
+        where = read("study", "status")
+        assert (where["status"], where["done"]) == ("unbeaten", done)
+        if not done:
+            self.answer("ned", "ann")
+            assert read("study", "status")["status"] == "decided"
+
+    def test_words_agree_where_the_outcome_is_certain(self) -> None:
+        run("study", "create", "pair.yaml", "--voter", "eve", "--voter", "ned")
+        assert "Positions decided" in run("study", "status").stdout
+        self.answer("eve", "ann")
+        said = flat(run("study", "status").stdout)
+        assert "Outcome unbeaten" in said
+        assert "Positions decided" not in said
+        assert "0 of" not in said
+        assert "This is certain" in said
+
+    def test_without_judges_nothing_is_decided(self) -> None:
+        run("study", "create", "pair.yaml", "--voter", "eve", "--voter", "ned")
+        self.answer("eve", "ann")
+        for voter in ("eve", "ned"):
+            run("study", "strike", voter)
+        assert read("study", "status")["status"] == "budget_spent"
+        said = flat(run("study", "status").stdout)
+        assert "Nothing is decided: there is no judge whose answers count." in said
+        assert "ann" not in said
+        run("study", "close")
+        run("study", "export", "log.jsonl")
+        assert "They agree." in run("verify", "log.jsonl").stdout
+
+    def test_the_way_out_is_named_where_judges_are_silent(self) -> None:
+        run("study", "create", "pair.yaml", "--voter", "eve", "--voter", "ned", "--voter", "zoe")
+        self.answer("eve", "ann")
+        run("study", "leave", "ned")
+        said = flat(run("study", "status").stdout)
+        assert "Open opinions of ned 1 (has left), zoe 1." in said
+        assert "duelmatch study leave NAME --drop-open" in said
+        assert sorted(read("study", "status")["waiting_for"].values()) == [1, 1]
+        for name in ("ned", "zoe"):
+            run("study", "leave", name, "--drop-open")
+        said = flat(run("study", "status").stdout)
+        assert "This is decided" in said
+        assert "--drop-open" not in said
+
+    @each("option", ["--link", "--picture"])
+    @each("address", ["javascript:alert(1)", "data:text/html,x", "JavaScript:x", "file:///etc/passwd"])
+    def test_addresses_are_on_the_web(self, option: str, address: str) -> None:
+        Path("duels.db").unlink(missing_ok=True)
+        run("study", "create", "pair.yaml", "--voter", "eve")
+        assert "https://" in run("study", "edit", "ann", option, address, code=BAD_INPUT).stderr
+        run("study", "edit", "ann", option, "https://example.org/ann")
+        Path("odd.json").write_text(
+            json.dumps({"candidates": [{"name": "ann", option[2:]: address}, "bob"], "positions": ["chair"]}),
+            encoding="utf-8",
+        )
+        assert "https://" in run("study", "create", "odd.json", code=BAD_INPUT).stderr
+
+    def test_whoever_withdrew_stays_out(self) -> None:
+        Path("pair.yaml").write_text("candidates: [ann, bob, cyd]\npositions: [chair]\n", encoding="utf-8")
+        run("study", "create", "pair.yaml", "--voter", "eve")
+        run("study", "drop", "cyd")
+        refusal = flat(run("study", "add", "cyd", "chair", code=BAD_INPUT).stderr)
+        assert "'cyd' withdrew from this study, which cannot be taken back" in refusal
+
+
+def test_a_terminal_shows_that_a_question_is_being_chosen(lineup: str) -> None:
+    import pty
+
+    master, slave = pty.openpty()
+    try:
+        command = [*PROGRAM, "study", "ask", "--voter", "ann"]
+        environment = os.environ | {"TERM": "xterm"}
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=slave, env=environment, check=True)
+        assert b"Choosing a question ..." in os.read(master, 65536)
+        assert b"Choosing" not in done.stdout
+    finally:
+        os.close(slave)
+        os.close(master)
+
+
+def test_whose_ballot_holds_up_the_proof_is_named(lineup: str) -> None:
+    run("study", "ask", "--voter", "eve")
+    for _ in range(3):
+        one = read("study", "ask", "--voter", "ned")["question"]
+        run("study", "tell", f"{one['number']}", one["candidates"][0], "--voter", "ned")
+    assert "3 answers until the ballot of eve is in" in flat(run("study", "status").stdout)
+    run("study", "leave", "eve")
+    assert "until the ballot of eve is in" in flat(run("study", "status").stdout), (
+        "somebody else is to finish it"
+    )
+
+
 @each("answer", [[], ["foxes", "--tie"], ["--tie", "--skip"]])
 def test_an_answer_is_one_thing(lineup: str, answer: list[str]) -> None:
     run("study", "ask", "--voter", "ann")
@@ -185,10 +331,10 @@ def test_the_store_can_be_named_by_the_environment(monkeypatch: pytest.MonkeyPat
 
 def test_settings_are_kept() -> None:
     options = ["--no-ties", "--no-skips", "--lease", "60", "--ahead", "0", "--max-answers", "1"]
-    settings = read("study", "create", "example:lineup", *options, "--parameter", "size=4")["settings"]
+    settings = read("study", "create", "example:lineup", *options, "--parameter", "ballot_size=4")["settings"]
     expected = {"ties": False, "skips": False, "lease": 60.0, "ahead": 0, "max_answers": 1}
     assert settings | expected == settings
-    assert settings["parameters"]["size"] == 4
+    assert settings["parameters"]["ballot_size"] == 4
     asked = read("study", "ask", "--voter", "ann")["question"]
     assert "no ties" in run("study", "tell", "1", "--tie", "--voter", "ann", code=BAD_INPUT).stderr
     run("study", "tell", "1", asked["candidates"][0], "--voter", "ann")
@@ -369,14 +515,26 @@ class TestVerify:
 
     def test_damage_is_named(self, closed: list[str]) -> None:
         Path("log.jsonl").write_text("\n".join([closed[0], *closed[2:]]), encoding="utf-8")
-        assert "DAMAGED. Entry 2 " in run("verify", "log.jsonl", code=2).stdout
-        assert (
-            "No entry has the hash" in run("verify", "-", "--receipt", "0000", code=2, stdin=closed[0]).stdout
-        )
+        assert "DAMAGED. Entry 2 " in run("verify", "log.jsonl", code=8).stdout
+        said = run("verify", "-", "--receipt", "0" * 12, code=8, stdin=closed[0]).stdout
+        assert "No entry has the hash" in said
+
+    def test_a_receipt_leads_to_its_entry(self, closed: list[str]) -> None:
+        (entry,) = (entry for entry in map(json.loads, closed) if entry["kind"] == "answered")
+        said = run("verify", "log.jsonl", "--receipt", entry["hash"][:12]).stdout
+        assert f"Receipt {entry['hash'][:12]}: entry {entry['seq']}, 'answered', of 20" in said
+        for receipt in ("", "8c2f", "nonsense"):
+            assert "is not a receipt" in run("verify", "-", "--receipt", receipt, code=WRONG_USAGE).stderr
+
+    def test_a_byte_order_mark_is_passed_over(self, closed: list[str]) -> None:
+        text = "\n".join(closed)
+        Path("log.jsonl").write_text(text, encoding="utf-8-sig")
+        assert "They agree." in run("verify", "log.jsonl").stdout
+        assert "They agree." in run("verify", "-", stdin="\ufeff" + text).stdout
 
     def test_a_file_that_is_no_log_is_refused(self) -> None:
-        assert "There is no entry" in run("verify", "-", code=2, stdin="").stdout
-        run("verify", "nowhere.jsonl", code=WRONG_USAGE)
+        assert "There is no entry" in run("verify", "-", code=8, stdin="").stdout
+        assert "cannot be read" in run("verify", "nowhere.jsonl", code=BAD_INPUT).stderr
 
 
 def test_a_store_is_backed_up_and_restored(lineup: str) -> None:

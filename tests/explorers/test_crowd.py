@@ -110,3 +110,56 @@ def test_where_there_is_no_winner_the_least_beaten_is_estimated(of_voters):
     assert run.result.status == "no_winner"
     assert run.result.matching == circle.least_beaten()[0]
     assert "least beaten, as far as can be estimated: s: " in str(run.result)
+
+
+class TestUnfinishedBallots:
+    """A ballot counts only when all before it are in: whose is missing is told, and can be handed in."""
+
+    @pytest.fixture
+    def run(self):
+        run = dm.explorer("condorcet", PROBLEM, seed=1, ballot_size=3)
+        run.ask(1, voter="eve")
+        for voter in ("ned", "zoe"):
+            for question in run.ask(3, voter=voter):
+                run.tell(question, question.first)
+        return run
+
+    def test_who_holds_up_how_much_is_told(self, run):
+        assert run.progress.waiting_for == (("eve", 6),)
+        assert run.ballots.state.settled == 0
+
+    def test_whoever_leaves_passes_the_rest_to_the_next(self, run):
+        run.leave("eve")
+        assert run.progress.waiting_for == (("eve", 6),)
+        for question in run.ask(3, voter="amy"):
+            run.tell(question, question.first)
+        assert run.progress.waiting_for == ()
+        assert run.ballots.state.settled == 3
+        with pytest.raises(DuelError, match="'bob' has no ballot"):
+            run.leave("bob")
+
+    def test_all_can_be_handed_in_as_they_are(self, run):
+        run.close()
+        assert run.progress.waiting_for == ()
+        assert run.ballots.state.settled == 3
+
+
+@pytest.mark.parametrize("voter", [3, "", " ", ["eve"]])
+@pytest.mark.parametrize("algorithm", BOTH)
+def test_a_voter_has_a_name(algorithm, voter):
+    run = dm.explorer(algorithm, PROBLEM, seed=1)
+    with pytest.raises(DuelError, match="The name of a voter must be text"):
+        run.ask(1, voter=voter)
+
+
+@pytest.mark.parametrize("algorithm", ["car-cond", "clucb-borda-pac"])
+def test_the_algorithms_of_the_paper_know_no_voters(algorithm):
+    run = dm.explorer(algorithm, PROBLEM, seed=1)
+    with pytest.raises(DuelError, match="knows no voters"):
+        run.ask(1, voter="eve")
+    assert len(run.ask(1)) == 1
+
+
+def test_a_panel_has_no_delta():
+    with pytest.raises(ProblemError, match="panel has no delta"):
+        dm.explorer("panel", PROBLEM, delta=0.01, voters=["eve"])

@@ -131,7 +131,7 @@ class TestStrangeJudges:
 
     @each("answer", ["zoe", "", 1, ["ann"], ("ann", "zoe")])
     def test_one_who_names_somebody_else_is_refused(self, answer: Any) -> None:
-        with pytest.raises(dm.DuelError, match=r"question 1|a name, None or a ranking"):
+        with pytest.raises(dm.DuelError, match=r"question 1|a name, a ranking"):
             dm.explore(DUO, lambda duel: answer, "car-cond")
 
     @each(

@@ -146,6 +146,29 @@ def test_a_failing_writer_takes_nobody_with_it(study: Study, store: Store, error
     check_log(study)
 
 
+def test_who_does_not_wait_any_more_takes_nobody_with_them(
+    study: Study, store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    voter = study.add_voter()
+    release, entered = threading.Event(), threading.Event()
+
+    def slow(transaction: Transaction) -> None:
+        entered.set()
+        release.wait()
+
+    first = store.writer.submit(study.id, slow)
+    entered.wait()
+    gone = study.submit(lambda feed: feed.enter("a" * 16, 1, ()))
+    asked = study.submit(lambda feed: feed.ask(voter))
+    assert gone.cancel()
+    release.set()
+    first.result(60)
+    assert isinstance(asked.result(60), Question)
+    assert isinstance(study.ask(voter), Question), "the next transaction is done as well"
+    assert "could be told" in caplog.text
+    assert study.entries()[-1].kind == "asked"
+
+
 def test_nobody_sees_what_may_not_come_true(study: Study, store: Store) -> None:
     """A status waits for the transaction that is changing the study, and then tells what came of it."""
     voter = study.add_voter()
@@ -323,7 +346,7 @@ def test_readers_do_not_wait_for_writers_nor_writers_for_readers(study: Study, o
 
 def test_what_is_refused_leaves_the_state_in_memory(new_study: NewStudy) -> None:
     """Reading a long log anew for every refusal would let one voter hold up all others."""
-    study = new_study(PROBLEM, "condorcet", parameters={"size": 1})
+    study = new_study(PROBLEM, "condorcet", parameters={"ballot_size": 1})
     voter = study.add_voter()
     vote(study, voter)
     with study._states.reading(study.id) as state:
@@ -361,6 +384,23 @@ def test_many_who_wait_for_a_long_computation_share_it(study: Study, monkeypatch
     assert threading.active_count() < threads + 15
     go_on.set()
     assert all(isinstance(each.result(60), Question) for each in asked)
+
+
+def test_an_answer_is_kept_where_the_next_question_takes_long(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever also wants the next question is told of the answer at once; the question is for later."""
+    voter = study.add_voter()
+    question = question_for(study, voter)
+    gone = next(name for name in PROBLEM.candidates if name not in question.candidates)
+    study.drop(gone)
+    monkeypatch.setattr("duelmatch.studies.kinds.rounds.RoundsKind.think", lambda self, patient=True: None)
+    told = study.submit(lambda feed: feed.tell_and_ask(voter, question.number, question.candidates[0]))
+    receipt, following = told.result(60)
+    assert following is None
+    assert (receipt.repeated, receipt.entry) == (False, study.end())
+    monkeypatch.undo()
+    assert question_for(study, voter).number > question.number
 
 
 def test_a_gap_in_the_log_is_noticed(study: Study) -> None:

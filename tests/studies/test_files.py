@@ -74,14 +74,22 @@ class TestExchange:
         assert token[:16] not in export_log(lived_in, people=True)
 
     def test_the_table_has_every_answer_and_whether_it_counts(self, lived_in: Study) -> None:
-        rows = list(csv.DictReader(io.StringIO(export_table(lived_in))))
+        rows = [row for row in csv.DictReader(io.StringIO(export_table(lived_in))) if row["entry"]]
         status = lived_in.status()
         assert len(rows) == status.answers
         assert sum(row["counts"] == "yes" for row in rows) == status.counted
         assert [row["struck"] for row in rows if row["question"] == "2"] == ["yes"]
-        counting = list(csv.DictReader(io.StringIO(export_answers(lived_in))))
+        exported = list(csv.DictReader(io.StringIO(export_answers(lived_in))))
+        counting = [row for row in exported if row["ranking"] and not row.get("struck")]
         assert len(counting) == status.counted
-        assert list(counting[0]) == ["voter", "position", "ranking"]
+        if lived_in.settings.kind == "panel":
+            assert list(exported[0]) == ["voter", "position", "ranking", "struck", "withdrawn"]
+            assert {row["withdrawn"] for row in exported} == {"dan", ""}
+            assert sum(row["struck"] == "yes" for row in exported) == 1
+            assert sum(row["voter"] != "" and row["ranking"] == "" for row in exported) == 2, "of four judges"
+        else:
+            assert list(exported[0]) == ["voter", "position", "ranking"]
+            assert len(exported) == len(counting)
         for row in counting:
             assert " > " in row["ranking"] or " = " in row["ranking"]
 

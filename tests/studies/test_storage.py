@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import Any
 
 import pytest
@@ -11,7 +12,8 @@ import sqlalchemy as sa
 import duelmatch as dm
 from duelmatch.errors import ConflictError, NotAllowedError, NotThereError, StoreError, StudyError
 from duelmatch.explorers.catalogue import Assumption
-from duelmatch.studies import NewVoter, Nothing, Question, Settings, Store, Study
+from duelmatch.studies import Access, Feed, NewVoter, Nothing, Question, Settings, Store, Study
+from duelmatch.studies.state import State
 from studies.playing import check_every_question, check_fresh, check_log, question_for, replayed, vote
 
 NewStudy = Callable[..., Study]
@@ -38,6 +40,13 @@ def voters(study: Study) -> list[str]:
 @pytest.fixture
 def rounds(new_study: NewStudy) -> Study:
     return new_study()
+
+
+def done_as(study: Study, token: str, work: Callable[[Feed, Access], Any]) -> Any:
+    """Do some work by a link, and wait for it."""
+    outcome: Future[Any] = Future()
+    study.submit_as(token, work, outcome.set_result, outcome.set_exception)
+    return outcome.result(60)
 
 
 class Clock:
@@ -126,7 +135,7 @@ class TestAsking:
         assert study.status().result.status == "budget_spent"
 
     def test_a_voter_of_a_crowd_sees_how_far_the_ballot_is(self, new_study: NewStudy) -> None:
-        study = new_study(algorithm="borda", parameters={"size": 4})
+        study = new_study(algorithm="borda", parameters={"ballot_size": 4})
         voter = study.add_voter()
         steps = []
         while isinstance(question := study.ask(voter), Question):
@@ -403,7 +412,7 @@ class TestSecondThoughts:
             study.undo(voters[1], second.number)
 
     def test_undo_in_a_crowd_ends_with_the_ballot(self, new_study: NewStudy) -> None:
-        study = new_study(algorithm="condorcet", parameters={"size": 2})
+        study = new_study(algorithm="condorcet", parameters={"ballot_size": 2})
         voter = study.add_voter()
         while isinstance(question := study.ask(voter), Question):
             study.tell(voter, question.number, min(question.candidates))
@@ -610,7 +619,10 @@ class TestPhases:
     def test_a_study_is_renamed_and_its_candidates_get_titles(self, study: Study, other_store: Store) -> None:
         link = study.new_link("organiser")[:16]
         study.rename("Another name", by=link)
-        study.edit({"ann": {"title": "Ann", "text": "Line one\nLine two"}}, {"chair": {"link": "x"}})
+        study.edit(
+            {"ann": {"title": "Ann", "text": "Line one\nLine two"}},
+            {"chair": {"link": "https://example.org"}},
+        )
         study.edit({"ann": {"text": None}})
         assert study.name == other_store.study(study.id).name == "Another name"
         details = other_store.study(study.id).problem.candidate_details["ann"]
@@ -672,14 +684,14 @@ class TestVotersAndLinks:
         link = study.new_link("organiser")[:16]
         study.strike(voters[0], by=link)
         token = study.new_link("voter", voters[1])
-        asked = study.submit_as(token, lambda feed, access: feed.ask(access.voter or "")).result()
+        asked = done_as(study, token, lambda feed, access: feed.ask(access.voter or ""))
         assert isinstance(asked, Question)
         assert [e.by for e in study.entries() if e.kind == "struck"] == [link]
         assert [e.by for e in study.entries() if e.kind == "asked"] == [token[:16]]
         with pytest.raises(NotThereError, match="no link"):
             study.strike(voters[2], by='"')
         with pytest.raises(NotAllowedError, match="does not open"):
-            study.submit_as("A" * 59, lambda feed, access: None).result()
+            done_as(study, "A" * 59, lambda feed, access: None)
         study.check()
 
     def test_a_revoked_link_opens_nothing(self, rounds: Study, store: Store, new_study: NewStudy) -> None:
@@ -806,7 +818,7 @@ class TestSettings:
             {"algorithm": "car-cond", "parameters": {"max_duels": 9}},
             {"algorithm": "car-cond", "delta": 2},
             {"algorithm": "condorcet", "delta": 2},
-            {"algorithm": "condorcet", "parameters": {"size": 0}},
+            {"algorithm": "condorcet", "parameters": {"ballot_size": 0}},
             {"algorithm": "condorcet", "parameters": {"batch": 5}},
             {"algorithm": "panel", "parameters": {"criterion": "cake"}},
         ):
@@ -816,10 +828,34 @@ class TestSettings:
 
     def test_all_parameters_are_written_down(self, store: Store) -> None:
         problem = dm.Problem.complete(["a", "b"], ["p"])
-        study = store.create(problem, Settings("condorcet", parameters={"size": 3}), "x")
+        study = store.create(problem, Settings("condorcet", parameters={"ballot_size": 3}), "x")
         written = study.entries()[0].data["settings"]["parameters"]
-        assert written["size"] == 3
+        assert written["ballot_size"] == 3
         assert set(written) >= {"assume_winner", "silence", "heirs", "counting", "question_size"}
+
+    def test_earlier_logs_are_read_where_the_size_of_a_ballot_was_called_size(self, store: Store) -> None:
+        problem = dm.Problem.complete(["a", "b"], ["p"])
+        study = store.create(problem, Settings("borda", parameters={"ballot_size": 3}), "x")
+        created = study.entries()[0]
+        settings = created.data["settings"]
+        parameters = {
+            "size" if name == "ballot_size" else name: v for name, v in settings["parameters"].items()
+        }
+        earlier = {**created.data, "settings": settings | {"parameters": parameters}}
+        assert State(created._replace(data=earlier)).settings == study.settings
+
+    def test_when_a_panel_is_done_is_a_setting(self, store: Store) -> None:
+        problem = dm.Problem.complete(["a", "b"], ["p"])
+        for until, done in (("unbeaten", True), ("decided", False)):
+            study = store.create(problem, Settings(parameters={"until": until}), "x", ["V", "W"])
+            first, second = (voter.id for voter in study.voters())
+            study.tell(first, question_for(study, first).number, "a")
+            assert (study.status().result.status, study.status().done) == ("unbeaten", done)
+            if not done:
+                study.tell(second, question_for(study, second).number, "b")
+                assert (study.status().result.status, study.status().done) == ("unbeaten", True)
+        with pytest.raises(dm.ProblemError, match="until must be unbeaten or decided, not 'ever'"):
+            Settings("panel", parameters={"until": "ever"})
 
     def test_a_problem_that_nobody_can_work_through_is_refused(self, store: Store) -> None:
         problem = dm.Problem.complete([f"c{number}" for number in range(700)], ["chair"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -127,9 +128,66 @@ def test_an_entry_with_a_new_hash_does_not_fit_the_next_one() -> None:
 
 def test_receipts_show_that_the_end_was_cut_off() -> None:
     receipt = json.loads(LOG[-1])["hash"]
-    assert verify(LOG, [receipt, receipt[:8].upper()]).damage is None
+    assert verify(LOG, [receipt, receipt[:12].upper()]).damage is None
     assert verify(LOG[:-1]).damage is None  # by itself it is a log from a moment earlier
     assert f"No entry has the hash {receipt}" in str(verify(LOG[:-1], [receipt]).damage)
+
+
+def test_a_receipt_names_its_entry() -> None:
+    receipt = json.loads(LOG[2])["hash"]
+    (found,) = verify(LOG, [receipt]).receipts
+    assert (found.receipt, found.entry, found.at, found.kind) == (receipt, 3, 1003.0, "answered")
+
+
+@pytest.mark.parametrize("receipt", ["", " ", "0", "8c2f01d9a47", "8c2f01d9a47g", "0" * 65, "8c2f 01d9 a47e"])
+def test_what_is_no_receipt_is_refused(receipt: str) -> None:
+    with pytest.raises(FileError, match="is not a receipt"):
+        verify(LOG, [receipt])
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "sentence"),
+    [
+        ("voter", None, "'answered' needs a voter, and there is none"),
+        ("voter", "", "'voter' is \"\", which is no voter"),
+        ("voter", 7, "'voter' is 7, which is no voter"),
+        ("v", 3, "'v' is 3, where the log has format 2"),
+        ("v", True, "'v' is true"),
+        ("v", None, "'v' is null"),
+        ("at", None, "'at' is null, which is no time in seconds"),
+        ("at", "noon", "'at' is \"noon\""),
+        ("at", 1003, "'at' is 1003"),
+        ("at", -1.0, "'at' is -1.0"),
+        ("by", 7, "'by' is 7, which is no link"),
+        ("more", 7, "a field is missing, or there is one too many (more)"),
+    ],
+)
+def test_odd_fields_are_named_though_every_hash_fits(field: str, value: Any, sentence: str) -> None:
+    entries = [json.loads(line) for line in LOG]
+    entries[2][field] = value
+    damage = str(verify(chained(entries)).damage)
+    assert damage.startswith("Entry 3 (line 3) is not as a study writes it")
+    assert sentence in damage
+
+
+PYTHON = re.compile(r"\b(None|True|False|\w+Error|int|str|dict|list|tuple|float|argument|unpack)\b")
+
+
+@given(st.data())
+def test_no_damage_is_told_in_the_words_of_python(data: st.DataObject) -> None:
+    place = data.draw(entries)
+    forged = [json.loads(line) for line in LOG]
+    path = data.draw(st.sampled_from([path for path in leaves(forged[place]) if path[0] in ("data", "kind")]))
+    odd = st.sampled_from([None, True, -1, 1.5, 10**400, "", "x", [], [[]], {}, {"a": None}, [None], "eve"])
+    inner = forged[place]
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = data.draw(odd)
+    try:
+        said = str(verify(chained(forged)).damage or "")
+    except FileError as error:
+        said = str(error)
+    assert not PYTHON.search(said), said
 
 
 @pytest.mark.parametrize(
@@ -155,8 +213,11 @@ def test_an_empty_log_is_damaged() -> None:
     ("event", "sentence"),
     [
         ({"kind": "sworn"}, "of a kind that no study writes: 'sworn'"),
-        ({"kind": "answered", "question": 99, "answer": [["ann"], ["bob"]]}, "KeyError(99)"),
-        ({"kind": "answered", "question": 1, "answer": [["ann"], ["cyd"]]}, "no answer to it"),
+        (
+            {"kind": "answered", "voter": "eve", "question": 99, "answer": [["ann"], ["bob"]]},
+            "question 99 was not asked",
+        ),
+        ({"kind": "answered", "question": 1, "answer": [["ann"], ["cyd"]]}, "no answer to the question"),
         ({"kind": "added", "candidate": "ann", "positions": []}, "'ann' was a candidate already"),
         (
             {"kind": "entered", "voter": "eve", "weight": 1, "conflicts": []},

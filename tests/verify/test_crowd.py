@@ -25,7 +25,7 @@ class MessyStudy:
         self.random = random = Random(seed)
         self.problem = some_problem(random)
         self.parameters: dict[str, Any] = {
-            "size": random.choice([1, 3, 6, 10]),
+            "ballot_size": random.choice([1, 3, 6, 10]),
             "question_size": random.choice([2, 2, 3]),
             "epsilon": random.choice([None, None, 0.05, 0.2]),
             "assume_winner": random.random() < 0.5,
@@ -144,7 +144,7 @@ def certified() -> tuple[dm.Problem, dict[str, Any], list[Any], Any]:
     """Return a study of a crowd in which everybody wants ann for the chair, and cyd as editor."""
     problem = dm.Problem.complete(["ann", "bob", "cyd"], ["chair", "editor"])
     events: list[Any] = []
-    run = BallotExplorer(problem, "condorcet", 0.05, seed=1, size=3, record=events.append)
+    run = BallotExplorer(problem, "condorcet", 0.05, seed=1, ballot_size=3, record=events.append)
     number = 0
     while not run.done:
         number += 1

@@ -82,7 +82,7 @@ def test_a_study_from_beginning_to_end(organiser: Caller, invite: Callable[[], C
         assert (kept["winner"], kept["repeated"]) == ("ann", False)
         again = voter("POST", answer, json={"answer": None})
         assert again == kept | {"repeated": True}
-        assert voter("GET", f"/receipts/{question['number']}") == again
+        assert voter("GET", f"/receipts/{question['number']}") | {"next": None} == again
     assert question["reason"] == "done"
     assert organiser("GET", "/result")["matching"] == {"chair": "ann"}
     assert voter("GET", "/progress")["done"]
@@ -339,6 +339,42 @@ def test_odd_settings_are_refused(client: httpx2.Client, settings: str) -> None:
         answer = client.post(f"/api/v1/{path}", content=body, headers={"content-type": "application/json"})
         assert answer.status_code == 422
         assert len(checked(answer)) < 300
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        ('{"problem": {}}', "'name' is missing."),
+        ('{"name": "x", "problem": {}, "surprise": 1}', "There is no field 'surprise' here."),
+        ('{"name": "x", "problem": []}', "'problem' must be a mapping."),
+        ('{"name": 7, "problem": {}}', "'name' must be a text."),
+        ('{"name": "", "problem": {}}', "'name' must have at least 1 character."),
+        (
+            '{"name": "x", "problem": {}, "voters": [{"name": "eve", "weight": 0}]}',
+            "'voters.0.weight' must be at least 1.",
+        ),
+        (
+            '{"name": "x", "problem": {}, "voters": [{"name": "eve", "weight": 1.5}]}',
+            "'voters.0.weight' must be a whole number.",
+        ),
+        ("{", "The body of the request is not JSON."),
+        ("7", "The body of the request must be a mapping."),
+    ],
+)
+def test_what_is_wrong_with_a_request_is_said_in_a_sentence(
+    client: httpx2.Client, body: str, sentence: str
+) -> None:
+    answer = client.post("/api/v1/studies", content=body, headers={"content-type": "application/json"})
+    assert answer.status_code == 422
+    assert checked(answer) == sentence
+
+
+@pytest.mark.parametrize("said", [7, True, {"ann": 1}, ["ann", 7], [["ann", ["bob"]]]])
+def test_an_answer_of_no_form_is_refused_in_a_sentence(invite: Callable[..., Any], said: Any) -> None:
+    voter = invite()
+    number = voter("POST", "/question")["number"]
+    refusal = voter("POST", f"/questions/{number}/answer", 422, json={"answer": said})
+    assert refusal.startswith("'answer' must be a name, null for no difference, or a ranking")
 
 
 @pytest.mark.parametrize("levels", [50, 500, 900])

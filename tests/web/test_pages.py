@@ -151,7 +151,9 @@ def browser(driver: webdriver.Chrome, place: tuple[str, Store]) -> Browser:
 
 
 @pytest.fixture
-def study(place: tuple[str, Store]) -> Study:
+def study(place: tuple[str, Store], monkeypatch: pytest.MonkeyPatch) -> Study:
+    # Earlier versions took any link, and their studies are still shown.
+    monkeypatch.setattr("duelmatch.studies.store.check_addresses", lambda link, picture: None)
     problem = dm.Problem(
         ("Ann", HOSTILE, "Cyd"),
         ("Chair", "Editor"),
@@ -184,6 +186,7 @@ def test_a_study_is_begun_shared_and_voted_in(browser: Browser, place: tuple[str
     assert browser.find("#judges").is_displayed(), "named voters decide, unless told otherwise"
     browser.click("input[name=who][value=crowd]")
     assert not browser.find("#judges").is_displayed()
+    assert not browser.find("#until").is_displayed()
     browser.click("#estimate")
     browser.until(lambda: "votes in all" in browser.text("#expected"))
     browser.picture("new-desk")
@@ -230,6 +233,7 @@ def test_a_panel_is_created_with_a_link_for_each_judge(browser: Browser, place: 
     browser.until(lambda: browser.find("tbody tr:nth-child(4) input").get_attribute("value") == "Dan")
     browser.find("#judges").send_keys("Eve\nNed\n\nEve")
     browser.find("#size").send_keys("four")
+    browser.find("#until").send_keys("it is clear")
     browser.click("button[type=submit]")
     browser.until(lambda: browser.find("#invited").is_displayed())
     links = browser.driver.find_elements(By.CSS_SELECTOR, "#invited-rows input")
@@ -240,7 +244,12 @@ def test_a_panel_is_created_with_a_link_for_each_judge(browser: Browser, place: 
     access = place[1].access(addresses[0].rsplit("/", 1)[1])
     assert access is not None
     study = place[1].study(access.study)
-    assert (study.settings.algorithm, study.settings.parameters["question_size"]) == ("panel", 4)
+    parameters = study.settings.parameters
+    assert (study.settings.algorithm, parameters["question_size"], parameters["until"]) == (
+        "panel",
+        4,
+        "decided",
+    )
     browser.driver.get(addresses[0])
     _, *names = browser.question()
     assert sorted(names) == ["Ann", "Bob", "Cyd", "Dan"]

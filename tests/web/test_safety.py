@@ -245,7 +245,7 @@ def test_names_are_escaped_in_pages_and_csv(visit: Callable[[str], httpx2.Client
     number = voter.post(f"/api/v1/studies/{made['study']}/question", headers=SAME).json()["number"]
     path = f"/api/v1/studies/{made['study']}/questions/{number}/answer"
     assert voter.post(path, json={"answer": "=1+1"}, headers=SAME).status_code == 200
-    assert ",'=1+1 > " in browser.get(f"/api/v1/studies/{made['study']}/export?format=table").text
+    assert ',"""=1+1"" > ' in browser.get(f"/api/v1/studies/{made['study']}/export?format=table").text
 
 
 def test_files_outside_the_static_folder_are_not_served(address: str) -> None:

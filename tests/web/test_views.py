@@ -181,3 +181,16 @@ def test_the_answers_to_expect_are_known_for_thirty_candidates_and_ten_positions
     assert answers is not None
     assert 10_000 < answers < 200_000
     assert answers_to_expect(problem, settings, 0, seconds=-1) is None
+
+
+def test_a_panel_without_judges_has_decided_nothing(store: Store) -> None:
+    study = store.create(TEAM, Settings(), "x", ["Eve"])
+    (eve,) = study.voters()
+    question = study.ask(eve.id)
+    assert isinstance(question, Question)
+    study.tell(eve.id, question.number, question.candidates[0])
+    study.strike(eve.id)
+    view = Dashboard.of(study)
+    assert view.explanation == "Nothing is decided: there is no judge whose votes count."
+    assert view.headline == "Nothing more can be asked"
+    assert all(race.leader is None for race in view.races)

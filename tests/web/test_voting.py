@@ -52,8 +52,8 @@ class Caller:
             assert set(answer.json()) == {"title", "status", "detail"}
         return answer
 
-    def answer(self, number: int, token: str, said: Any) -> Any:
-        body = json.dumps({"answer": said}).encode()
+    def answer(self, number: int, token: str, said: Any, **more: Any) -> Any:
+        body = json.dumps({"answer": said, **more}).encode()
         answer = self.post(f"/questions/{number}/answer", token, body)
         assert answer.status_code == 200, answer.text
         return answer.json()
@@ -102,6 +102,42 @@ def test_answers_of_every_kind(caller: Caller, study: Study) -> None:
     study.close()
     assert caller.post("/question", token).json()["reason"] == "closed"
     assert [entry.kind for entry in study.entries()].count("answered") == 4
+
+
+def test_an_answer_brings_the_next_question_along(caller: Caller, study: Study) -> None:
+    voter, token = new_voter(study)
+    question, kinds = caller.post("/question", token).json(), []
+    while question["number"] is not None:
+        kept = caller.answer(question["number"], token, None, next=True)
+        assert caller.post("/question", token).json() == kept["next"]
+        again = caller.answer(question["number"], token, None, next=True)
+        assert again == kept | {"repeated": True}
+        question = kept["next"]
+        kinds = [entry.kind for entry in study.entries(kept["entry"] - 1, 3)]
+        assert kinds[0] == "answered"
+    assert question["reason"] == "all yours"
+    assert study.answers_by(voter) == 4
+    assert [entry.kind for entry in study.entries()].count("asked") == 4
+
+
+def test_no_question_is_put_to_who_does_not_want_it(caller: Caller, study: Study) -> None:
+    _, token = new_voter(study)
+    kept = caller.answer(caller.post("/question", token).json()["number"], token, None)
+    assert kept["next"] is None
+    assert study.entries()[-1].kind == "answered"
+    assert study.status().open_questions == 0
+
+
+def test_a_receipt_is_returned_though_no_question_follows(caller: Caller, study: Study) -> None:
+    voter, token = new_voter(study)
+    number = caller.post("/question", token).json()["number"]
+    study.pause()
+    kept = caller.answer(number, token, None, next=True)
+    assert kept["next"]["reason"] == "paused"
+    study.resume()
+    study.strike(voter)
+    again = caller.answer(number, token, None, next=True)
+    assert (again["hash"], again["repeated"], again["next"]) == (kept["hash"], True, None)
 
 
 def test_the_log_names_the_voters_link(caller: Caller, study: Study) -> None:

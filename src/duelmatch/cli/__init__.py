@@ -50,6 +50,7 @@ TOO_LARGE = 4
 MISSING_EXTRA = 5
 GAVE_UP = 6
 OUTPUT_FAILED = 7
+DAMAGED = 8
 INTERRUPTED = 130
 PIPE_CLOSED = 141
 
@@ -191,12 +192,13 @@ Try:
 Exit codes:
   0    fine
   1    there is no Condorcet winner, and that was the question; a log and its verdict do not agree
-  2    wrong usage; a log is damaged
+  2    wrong usage
   3    the file or the problem is bad
   4    too large for an exact computation
   5    an optional dependency is missing
   6    a computation gave up
   7    the output cannot be written, as on a full disk
+  8    a log is damaged
   130  interrupted with Ctrl-C
   141  the reader of the output closed the pipe
 """,

@@ -9,12 +9,12 @@ import click
 
 import duelmatch as dm
 from duelmatch.cli.options import STDIN, STDIN_NAME, Source, json_option, stdin_text
-from duelmatch.cli.output import Page, counted, print_json
+from duelmatch.cli.output import Page, counted, print_json, working
 from duelmatch.errors import ProblemError
 
 if TYPE_CHECKING:
-    from duelmatch.answers import Answer
     from duelmatch.explorers.panel.decision import Decision
+    from duelmatch.files.answers import Sheet
     from duelmatch.preferences import Criterion
 
 LISTED = 12
@@ -77,73 +77,95 @@ def command(
       duelmatch decide team.yaml answers.csv --criterion borda --missing dropped
       duelmatch decide election.soc
     """  # noqa: D301
-    found, given, weights = _read(problem, answers)
-    decision = dm.decide(
-        found, given, criterion, consistent, voters=(*weights, *voters), missing=missing, voter_weight=weights
-    )
+    sheet = _read(problem, answers)
+    with working("Counting"):
+        decision = dm.decide(
+            sheet.problem,
+            [row.answer for row in sheet.rows],
+            criterion,
+            consistent,
+            voters=(*sheet.weights, *voters),
+            missing=missing if missing == "dropped" else dict.fromkeys(sheet.dropped, "dropped"),
+            conflicts=sheet.conflicts,
+            voter_weight=sheet.weights,
+            chosen=sheet.chosen,
+        )
     if as_json:
-        print_json(_as_dict(decision))
+        print_json(_as_dict(decision, sheet))
     else:
-        _print(decision)
+        _print(decision, sheet)
 
 
-def _read(problem: str, answers: str | None) -> tuple[dm.Problem, list[Answer], dict[str, float]]:
-    """Return the problem, the answers, and the weights of voters that are not all in the answers."""
-    from duelmatch.files.answers import ANSWERS_BYTES, AnswerRow, load_rankings, read_rankings
+def _read(problem: str, answers: str | None) -> Sheet:
+    """Return the problem, the answers, and what there is to know of the judges."""
+    from duelmatch.files.answers import ANSWERS_BYTES, AnswerRow, Sheet, read_sheet
     from duelmatch.files.preflib import INCOMPLETE_SUFFIXES, SUFFIXES, load_preflib_answers
-    from duelmatch.files.text import naming
+    from duelmatch.files.text import naming, read_text
 
     preflib = (*SUFFIXES, *INCOMPLETE_SUFFIXES)
     if answers is None:
         if Path(problem).suffix.lower() not in preflib:
             raise click.UsageError("ANSWERS is missing; only a PrefLib file can stand alone.")
-        return load_preflib_answers(problem)
+        alone, given, weights = load_preflib_answers(problem)
+        return Sheet(alone, [AnswerRow(0, answer) for answer in given], weights, is_preflib=True)
     if problem == answers == STDIN:
         raise click.UsageError("Only one of PROBLEM and ANSWERS can come from standard input.")
     found = Source(problem).document.problem()
-    name = STDIN_NAME if answers == STDIN else answers
-    if Path(answers).suffix.lower() in preflib:
-        with naming(name):
+    with naming(STDIN_NAME if answers == STDIN else answers) as file:
+        if Path(answers).suffix.lower() in preflib:
             if len(found.positions) != 1:
                 raise ProblemError("A PrefLib file is about one position, and the problem has more.")
-        _, given, weights = load_preflib_answers(answers, found.positions[0])
-        with naming(name):
+            _, given, weights = load_preflib_answers(answers, found.positions[0])
             for answer in given:
                 for candidate in answer.candidates:
                     found.edge_number(candidate, answer.position)
-        return found, given, weights
-    rows: list[AnswerRow]
-    if answers == STDIN:
-        text = stdin_text(ANSWERS_BYTES)
-        with naming(name):
-            rows = list(read_rankings(text, found))
-    else:
-        rows = load_rankings(answers, found)
-    with naming(name):
-        _check_panel(found, rows)
-    return found, [row.answer for row in rows], {}
+            return Sheet(found, [AnswerRow(0, answer) for answer in given], weights, is_preflib=True)
+        text = stdin_text(ANSWERS_BYTES) if answers == STDIN else read_text(file, ANSWERS_BYTES)
+        sheet = read_sheet(text, found)
+        _check_panel(sheet)
+    return sheet
 
 
-def _check_panel(problem: dm.Problem, rows: list[Any]) -> None:
+def _check_panel(sheet: Sheet) -> None:
     """Refuse rows that are no panel's, naming the line."""
     from duelmatch.explorers.panel.decision import check_answers
 
-    if not rows:
+    if not sheet.rows:
         raise ProblemError("There are no answers in it.")
-    check_answers(problem, [row.answer for row in rows], [f"line {row.line}" for row in rows])
+    places = [f"line {row.line}" for row in sheet.rows]
+    said = check_answers(sheet.problem, [row.answer for row in sheet.rows], places)
+    for voter, weight in sheet.weights.items():
+        if said.get(voter, weight) != weight:
+            raise ProblemError(
+                f"'{voter}' has weight {weight:g} in a row without an answer, and {said[voter]:g} elsewhere."
+            )
 
 
-def _as_dict(decision: Decision) -> dict[str, Any]:
+def _people(decision: Decision, sheet: Sheet) -> tuple[int, int, int]:
+    """Return how many judges, answers and open opinions there are.
+
+    A line of a PrefLib file stands for as many judges as it says.
+    """
+    stands_for = dict.fromkeys(decision.voters, 1)
+    if sheet.is_preflib:
+        stands_for |= {voter: round(weight) for voter, weight in sheet.weights.items()}
+    answers = sum(stands_for[row.answer.voter or ""] for row in sheet.rows)
+    is_open = sum(stands_for[voter] * number for voter, number in decision.open_answers.items())
+    return sum(stands_for.values()), answers if sheet.is_preflib else decision.answers, is_open
+
+
+def _as_dict(decision: Decision, sheet: Sheet) -> dict[str, Any]:
     result, progress, closest = decision.result, decision.progress, decision.closest
+    judges, answers, is_open = _people(decision, sheet)
     return {
         "status": result.status,
         "criterion": decision.criterion,
         "matching": dict(result.matching or {}),
         "shortfall": result.shortfall,
         "assuming": list(result.assuming),
-        "voters": len(decision.voters),
-        "answers": decision.answers,
-        "open_answers": progress.open_answers,
+        "voters": judges,
+        "answers": answers,
+        "open_answers": is_open,
         "open_answers_of": dict(decision.open_answers),
         "closest": None
         if closest is None
@@ -165,7 +187,7 @@ def _as_dict(decision: Decision) -> dict[str, Any]:
     }
 
 
-def _print(decision: Decision) -> None:
+def _print(decision: Decision, sheet: Sheet) -> None:
     result, progress, page = decision.result, decision.progress, Page()
     assert result.matching is not None, "a panel always has a leader"
     page.paragraph(_headline(decision), style="bold")
@@ -177,8 +199,9 @@ def _print(decision: Decision) -> None:
             for position, name in result.matching.items()
         ],
     )
-    judges, answers = counted(len(decision.voters), "judge"), counted(decision.answers, "answer")
-    page.paragraph(f"{judges}, {answers}. {_opinions(progress.open_answers or 0)}")
+    judges, answers, number_open = _people(decision, sheet)
+    sizes = f"{counted(judges, 'judge')}, {counted(answers, 'answer')}"
+    page.paragraph(f"{sizes}. {_opinions(number_open)}")
     if result.assuming:
         page.line("Taken for granted: " + "; ".join(one.sentence for one in result.assuming) + ".")
     page.paragraph(_margin(decision))

@@ -161,10 +161,10 @@ def _finite(value: Any) -> Any:
 def rounded(value: float) -> str:
     """Return a number with three digits that matter and thousands separators: 12,400,000.
 
-    >>> rounded(12_406_257), rounded(833.2), rounded(0.01234)
-    ('12,400,000', '833', '0.0123')
+    >>> rounded(12_406_257), rounded(833.2), rounded(0.01234), rounded(4)
+    ('12,400,000', '833', '0.0123', '4')
     """
-    if value == 0 or not math.isfinite(value):
+    if value == 0 or not math.isfinite(value) or (isinstance(value, int) and abs(value) < 1000):
         return f"{value:g}"
     digits = 2 - math.floor(math.log10(abs(value)))
     return f"{round(value, digits):,.{max(digits, 0)}f}"

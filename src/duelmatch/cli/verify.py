@@ -3,30 +3,50 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from codecs import BOM_UTF8
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict
-from typing import TextIO
+from datetime import UTC, datetime
+from pathlib import Path
 
 import click
 
-from duelmatch.cli.options import json_option
+from duelmatch.cli import DAMAGED
+from duelmatch.cli.options import STDIN, STDIN_NAME, json_option
 from duelmatch.cli.output import Page, print_json
-from duelmatch.verify import Report, Verdict, verify
+from duelmatch.errors import FileError
+from duelmatch.files.text import explaining, naming
+from duelmatch.verify import Report, Verdict, checked_receipt, verify
 
-AGREED, DIFFERS, DAMAGED = 0, 1, 2
+AGREED, DIFFERS = 0, 1
+
+
+class Receipt(click.ParamType[str]):
+    """A receipt, or enough of its beginning."""
+
+    name = "hash"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Refuse what is none."""
+        try:
+            return checked_receipt(value)
+        except FileError as error:
+            self.fail(str(error), param, ctx)
 
 
 @click.command("verify")
-@click.argument("log", metavar="LOG", type=click.File(encoding="utf-8", errors="surrogateescape"))
+@click.argument("log", metavar="LOG", type=click.Path(allow_dash=True, path_type=Path))
 @click.option(
     "--receipt",
     "receipts",
     metavar="HASH",
     multiple=True,
-    help="A hash that a voter was given, or its first letters: the entry must be there. Can be repeated.",
+    type=Receipt(),
+    help="A hash that a voter was given, or its first 12 letters: the entry must be there. Can be repeated.",
 )
 @json_option
-def command(log: TextIO, receipts: Sequence[str], as_json: bool) -> None:
+def command(log: Path, receipts: Sequence[str], as_json: bool) -> None:
     """Check the log of a study, and recompute its verdict.
 
     LOG is what ``duelmatch study export`` has written; - is standard input. Every entry has the hash of the
@@ -34,12 +54,13 @@ def command(log: TextIO, receipts: Sequence[str], as_json: bool) -> None:
     from receipts only. The verdict is computed anew by a second implementation and compared with the
     recorded one.
 
-    Exit codes: 0 if all agrees, 1 if the verdict is another, 2 if the log is damaged.
+    Exit codes: 0 if all agrees, 1 if the verdict is another, 8 if the log is damaged, 2 for wrong usage, and
+    3 if LOG cannot be read, or is no log.
 
     \b
     Example:
       duelmatch study export log.jsonl
-      duelmatch verify log.jsonl --receipt 8c2f01d9
+      duelmatch verify log.jsonl --receipt 8c2f01d9a47e
     """  # noqa: D301
     report = verify(_lines(log), receipts)
     if as_json:
@@ -49,8 +70,12 @@ def command(log: TextIO, receipts: Sequence[str], as_json: bool) -> None:
     sys.exit(DAMAGED if report.damage else DIFFERS if report.differs else AGREED)
 
 
-def _lines(log: Iterable[str]) -> Iterable[str]:
-    yield from log
+def _lines(log: Path) -> Iterator[str]:
+    """Yield the lines of a file, or of standard input, with or without a byte order mark."""
+    with naming(STDIN_NAME if str(log) == STDIN else log), explaining("read"), ExitStack() as stack:
+        file = sys.stdin.buffer if str(log) == STDIN else stack.enter_context(open(log, "rb"))
+        for line in file:
+            yield line.removeprefix(BOM_UTF8).decode("utf-8", "surrogateescape")
 
 
 def _print(report: Report) -> None:
@@ -60,6 +85,9 @@ def _print(report: Report) -> None:
         page.paragraph(f"DAMAGED. {report.damage}")
         return
     page.paragraph(f"{report.entries:,} entries, each with the hash of the one before: nothing was changed.")
+    for one in report.receipts:
+        time = datetime.fromtimestamp(one.at, UTC).strftime("%Y-%m-%d %H:%M:%S")
+        page.line(f"Receipt {one.receipt[:12]}: entry {one.entry:,}, '{one.kind}', of {time} (UTC).")
     page.heading("Verdict")
     page.facts(
         [

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from duelmatch.explorers.ballots.explorer import BallotExplorer
     from duelmatch.models.standings import Standings
 
-OF_BALLOTS = {"ballot_size": "size", "ballot_lease": "lease"}
+OF_BALLOTS = {"ballot_lease": "lease"}
 """Parameters of the catalogue that have another name for ballots."""
 
 
@@ -70,7 +70,7 @@ class CrowdExplorer(Explorer):
         return self._ballots is not None
 
     @overload
-    def ask(self, n: int = 1) -> list[Duel]: ...
+    def ask(self, n: int = 1, voter: None = None) -> list[Duel]: ...
 
     @overload
     def ask(self, n: int = 1, voter: str | None = None, now: float | None = None) -> list[Question]: ...
@@ -174,6 +174,20 @@ class CrowdExplorer(Explorer):
     def skip(self, question: Question, reason: str | None = None, *, now: float | None = None) -> None:
         """Note that a voter does not answer a question."""
         self.ballots.skip(question, reason, now=now)
+
+    def leave(self, voter: str) -> None:
+        """Hand in the ballot of a voter who will not answer any more, whatever is missing on it.
+
+        A ballot counts only when all ballots before it are in, so one that nobody finishes holds up the
+        proof: ``progress.waiting_for`` has whose. What is missing goes to the next voter who comes.
+
+        :raises DuelError: if the voter has no ballot.
+        """
+        self.ballots.leave(voter)
+
+    def close(self) -> None:
+        """Hand in all ballots, as nobody else will come. What is missing counts against the champion."""
+        self.ballots.close()
 
     def undo(self, question: Question, *, now: float | None = None) -> None:
         """Let a voter take an answer back, and give another, while the ballot is not settled."""

@@ -92,6 +92,8 @@ def explorer(
     :raises ProblemError: for an unknown name or parameter, or a value out of range.
     """
     if algorithm == "panel":
+        if delta != 0.05:
+            raise ProblemError("panel has no delta: it is counted, and what it says is certain.")
         if max_duels is not None:
             raise ProblemError("panel has no max_duels: limit the questions of each voter by questions_each.")
         return _panel(problem, parameters)
@@ -220,9 +222,17 @@ class Explorer:
         spent = self.max_duels is not None and self.duels >= self.max_duels
         return spent or self._engine.outcome is not None
 
-    def ask(self, n: int = 1) -> list[Duel]:
-        """Hand out up to ``n`` duels that have not been handed out yet."""
+    def ask(self, n: int = 1, voter: None = None) -> list[Duel]:
+        """Hand out up to ``n`` duels that have not been handed out yet.
+
+        :raises DuelError: if a ``voter`` is named: here every answer is somebody else's.
+        """
         n = whole_number(n)
+        if voter is not None:
+            raise DuelError(
+                f"{self.name} takes every answer for that of another person, and knows no voters: only "
+                "condorcet, borda and panel do."
+            )
         self._engine.check_going_on()
         if self.done:
             return []

@@ -42,13 +42,18 @@ def places(question: Question | Duel, answer: object) -> dict[str, int]:
     if answer is None:
         return dict.fromkeys(asked, 0)
     if isinstance(answer, str):
-        if len(asked) != 2 or answer not in asked:
+        if len(asked) > 2 and answer in asked:
+            raise DuelError(
+                f"'{answer:.80}' alone does not answer question {question.id}: rank all of "
+                f"{', '.join(map(repr, asked))} at '{question.position}', best first."
+            )
+        if answer not in asked:
             raise DuelError(
                 f"'{answer:.80}' is not an answer to question {question.id}: {_described(question)}."
             )
         return {name: int(name != answer) for name in asked}
     if not isinstance(answer, Sequence):
-        raise DuelError(f"An answer is a name, None or a ranking, not {answer!r:.80}.")
+        raise DuelError(f"An answer is a name, a ranking, or nothing for no difference, not {answer!r:.80}.")
     place: dict[str, int] = {}
     for rank, group in enumerate(answer):
         for name in (group,) if isinstance(group, str) else tuple(group):

@@ -104,6 +104,10 @@ class Progress:
     ``shortfall``: by how much the leader is worse than the best, at most, per position: in its worst defeat,
     or in Borda score. Of a panel it is certain; of a crowd it holds at all times with probability 1 - delta.
     None where nothing is known of it.
+
+    ``waiting_for`` says who holds up the result, and with how much. On a panel, whose opinions are open, and
+    how many. In a run of voters, whose ballot is not finished, and how many answers on later ballots count
+    only once it is (:meth:`duelmatch.explorers.crowd.CrowdExplorer.leave` hands it in as it is).
     """
 
     duels: int
@@ -119,6 +123,7 @@ class Progress:
     shortfall: float | None = None
     fewest_questions: int | None = None
     open_answers: int | None = None
+    waiting_for: tuple[tuple[str, int], ...] = ()
 
     @property
     def decided(self) -> dict[str, str]:

@@ -3,13 +3,21 @@
 What ``duelmatch ask`` keeps has the columns position,winner,loser (:class:`Comparison`). What comes from
 elsewhere may have a column voter, a column tie (yes or no), or a ranking such as ``ann > bob = cyd`` in place
 of winner and loser, in any order of the columns (:func:`read_rankings`).
+
+What is counted, and not estimated, depends on who the judges are, too (:func:`read_sheet`). A row without an
+answer is about a judge: that there is one who has said nothing, whom the judge does not judge (``conflict``),
+or that what the judge has not said is not counted (``missing``: dropped). A ``struck`` answer takes its judge
+out of what was asked. A row that has a candidate under ``withdrawn``, and nothing else, takes the candidate
+out of the problem. A position and a candidate under ``chosen`` say which of several line-ups that are equally
+good is to be named.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from duelmatch.answers import Answer, ranking_from
@@ -17,13 +25,16 @@ from duelmatch.errors import FileError, ProblemError, did_you_mean
 from duelmatch.files.documents import Bare, number
 from duelmatch.files.tables import append_table, dump_exactly, filled_rows, read_table
 from duelmatch.files.text import AnyPath, naming, read_text, write_text
+from duelmatch.panel import Conflict
 from duelmatch.problem import Problem
 
 ANSWERS_BYTES = 50_000_000
 COLUMNS = ("position", "winner", "loser")
 WEIGHTED_COLUMNS = (*COLUMNS, "weight")
-ANY_COLUMNS = ("voter", "position", "winner", "loser", "tie", "ranking", "weight", "counts")
-PASSED_OVER = ("number", "entry", "time", "question", "struck")
+ANSWER_COLUMNS = ("position", "winner", "loser", "ranking")
+SHEET_COLUMNS = ("conflict", "missing", "struck", "withdrawn", "chosen")
+ANY_COLUMNS = ("voter", *ANSWER_COLUMNS, "tie", "weight", "counts", *SHEET_COLUMNS)
+PASSED_OVER = ("number", "entry", "time", "question")
 """Columns that an exported study has, and that say nothing of what an answer is."""
 
 HEADERS = "the header must be position,winner,loser or position,ranking, perhaps with voter, tie and weight"
@@ -84,6 +95,25 @@ class AnswerRow:
     answer: Answer
 
 
+@dataclass(slots=True)
+class Sheet:
+    """The answers of a panel, and what there is to know of its judges.
+
+    ``problem`` is the one given, without those who withdrew. ``conflicts`` has a single pair, (position,
+    first, second), for each that a judge does not judge since the answer was struck. ``dropped`` are the
+    judges of whom nothing is open. ``chosen`` maps positions to candidates.
+    """
+
+    problem: Problem
+    rows: list[AnswerRow] = field(default_factory=list)
+    weights: dict[str, float] = field(default_factory=dict)
+    conflicts: dict[str, list[Conflict]] = field(default_factory=dict)
+    dropped: set[str] = field(default_factory=set)
+    chosen: dict[str, str] = field(default_factory=dict)
+    is_preflib: bool = False
+    """Whether each voter stands for as many as the weight says."""
+
+
 def load_rankings(path: AnyPath, problem: Problem | None = None) -> list[AnswerRow]:
     """Read answers of any layout, each checked against the problem, if one is given."""
     with naming(path) as file:
@@ -93,11 +123,73 @@ def load_rankings(path: AnyPath, problem: Problem | None = None) -> list[AnswerR
 def read_rankings(text: str, problem: Problem | None = None) -> Iterator[AnswerRow]:
     """Yield the answers in the text of a file that count, whatever columns it has.
 
-    Without a column position, the problem must have one only.
+    Without a column position, the problem must have one only. Candidates who withdrew are passed over.
 
     :raises FileError: naming the line, if a row cannot be understood.
     :raises ProblemError: naming the line, if a row does not fit the problem.
     """
+    rows = list(_rows(text, problem))
+    gone = {row["withdrawn"] for _, row in rows if row.get("withdrawn")}
+    for line, row in rows:
+        if not _has_answer(row) or _is_yes(row, "struck", "no", line):
+            continue
+        if _is_yes(row, "counts", "yes", line):
+            answer = _answer(row, line, problem, gone)
+            if answer is not None:
+                yield AnswerRow(line, answer)
+
+
+def read_sheet(text: str, problem: Problem) -> Sheet:
+    """Read the answers of a panel, with its judges.
+
+    :raises FileError: naming the line, if a row cannot be understood.
+    :raises ProblemError: naming the line, if a row does not fit the problem.
+    """
+    rows = list(_rows(text, problem))
+    gone = {row["withdrawn"] for _, row in rows if row.get("withdrawn")}
+    sheet = Sheet(problem.without(gone & {*problem.candidates}), list(read_rankings(text, problem)))
+    said = {
+        (row.answer.voter, row.answer.position, frozenset(pair[:2]))
+        for row in sheet.rows
+        for pair in row.answer.pairs()
+    }
+    for line, row in rows:
+        voter = row.get("voter", "")
+        if row.get("chosen"):
+            sheet.chosen[row.get("position", sheet.problem.positions[0])] = row["chosen"]
+        elif not _has_answer(row):
+            if voter:
+                _note_judge(sheet, voter, row, line)
+        elif _is_yes(row, "struck", "no", line):
+            answer = _answer(row, line, problem, gone)
+            for one, other, _ in () if answer is None else answer.pairs():
+                if (voter, row["position"], frozenset((one, other))) not in said:
+                    sheet.conflicts.setdefault(voter, []).append((row["position"], one, other))
+    return sheet
+
+
+def _note_judge(sheet: Sheet, voter: str, row: Mapping[str, str], line: int) -> None:
+    """Note what a row without an answer says of a judge."""
+    weight = _weight(row["weight"], line) if "weight" in row else 1.0
+    if sheet.weights.setdefault(voter, weight) != weight:
+        raise ProblemError(
+            f"line {line}: '{voter}' has weight {weight:g} here, and {sheet.weights[voter]:g} before."
+        )
+    if candidate := row.get("conflict"):
+        if candidate not in sheet.problem.candidates:
+            raise ProblemError(
+                f"line {line}: there is no candidate '{candidate:.80}' to have a conflict with."
+            )
+        sheet.conflicts.setdefault(voter, []).append(candidate)
+    missing = (row.get("missing") or "open").casefold()
+    if missing not in ("open", "dropped"):
+        raise FileError(f"line {line}: missing must be open or dropped, not '{missing:.40}'.")
+    if missing == "dropped":
+        sheet.dropped.add(voter)
+
+
+def _rows(text: str, problem: Problem | None) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield the rows of a file, by column, and the lines they stand on."""
     rows = filled_rows(text)
     line, cells = next(rows, (1, [""]))
     columns = _columns(line, cells)
@@ -110,22 +202,21 @@ def read_rankings(text: str, problem: Problem | None = None) -> Iterator[AnswerR
                 f"line {line}: {len(columns)} columns are expected, but there "
                 f"{'is' if len(cells) == 1 else 'are'} {len(cells)}."
             )
-        row = {"position": default or ""} | {
-            column: _plain(cell) for column, cell in zip(columns, cells, strict=True)
-        }
-        for column, cell in row.items():
-            if not cell and column not in (*PASSED_OVER, "tie", "counts"):
+        row = {column: _plain(cell) for column, cell in zip(columns, cells, strict=True)}
+        if _has_answer(row):
+            row.setdefault("position", default or "")
+        needed = ("voter", *ANSWER_COLUMNS, "weight") if _has_answer(row) else ("voter", "weight")
+        for column in () if row.get("withdrawn") or row.get("chosen") else needed:
+            if not row.get(column, "-"):
                 raise FileError(f"line {line}: the {column} is empty.")
-        if not _is_yes(row, "counts", "yes", line):
-            continue
-        try:
-            answer = _answer(row, line)
-            if problem is not None:
-                for name in answer.candidates:
-                    problem.edge_number(name, answer.position)
-        except ProblemError as error:
-            raise ProblemError(f"line {line}: {error}") from None
-        yield AnswerRow(line, answer)
+        yield line, row
+
+
+def _has_answer(row: Mapping[str, str]) -> bool:
+    """Whether a row is an answer, and not about a judge, a candidate or the line-up."""
+    if row.get("chosen"):
+        return False
+    return "voter" not in row or any(row.get(column) for column in ANSWER_COLUMNS)
 
 
 def _columns(line: int, cells: list[str]) -> list[str]:
@@ -149,15 +240,31 @@ def _plain(cell: str) -> str:
     return cell[1:] if cell[:1] == "'" and cell[1:2] in ("=", "+", "-", "@") else cell
 
 
-def _answer(row: Mapping[str, str], line: int) -> Answer:
+def _answer(
+    row: Mapping[str, str], line: int, problem: Problem | None, gone: AbstractSet[str]
+) -> Answer | None:
+    """Return the answer that a row has; None if it says nothing of those who have not withdrawn."""
     weight = _weight(row["weight"], line) if "weight" in row else 1.0
-    if "ranking" in row:
-        return Answer(row["position"], ranking_from(row["ranking"]), row.get("voter"), weight)
-    two = row["winner"], row["loser"]
-    if two[0] == two[1]:
-        raise ProblemError(f"'{two[0]}' cannot win against itself.")
-    tie = _is_yes(row, "tie", "no", line)
-    return Answer(row["position"], (two,) if tie else two, row.get("voter"), weight)
+    try:
+        if "ranking" in row:
+            answer = Answer(row["position"], ranking_from(row["ranking"]), row.get("voter"), weight)
+        else:
+            two = row["winner"], row["loser"]
+            if two[0] == two[1]:
+                raise ProblemError(f"'{two[0]}' cannot win against itself.")
+            tie = _is_yes(row, "tie", "no", line)
+            answer = Answer(row["position"], (two,) if tie else two, row.get("voter"), weight)
+        if gone & {*answer.candidates}:
+            staying = [tuple(name for name in group if name not in gone) for group in answer.groups]
+            if sum(map(len, staying)) < 2:
+                return None
+            answer = replace(answer, ranking=[group for group in staying if group])
+        if problem is not None:
+            for name in answer.candidates:
+                problem.edge_number(name, answer.position)
+    except ProblemError as error:
+        raise ProblemError(f"line {line}: {error}") from None
+    return answer
 
 
 def _is_yes(row: Mapping[str, str], column: str, default: str, line: int) -> bool:

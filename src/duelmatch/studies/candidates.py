@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields, replace
 from typing import Any
@@ -12,21 +13,8 @@ from duelmatch.studies.texts import plain
 
 LONGEST_DETAIL = 5_000
 
-
-def without(problem: Problem, dropped: Iterable[str]) -> Problem:
-    """Return the problem without these candidates.
-
-    :raises NoMatchingError: if the others cannot fill every position.
-    """
-    gone = set(dropped)
-    if not gone:
-        return problem
-    return replace(
-        problem,
-        candidates=tuple(name for name in problem.candidates if name not in gone),
-        edges=tuple(edge for edge in problem.edges if edge[0] not in gone),
-        candidate_details={name: of for name, of in problem.candidate_details.items() if name not in gone},
-    )
+_ON_THE_WEB = re.compile(r"https?://[^\s/]", re.IGNORECASE)
+_SCHEME = re.compile(r"\s*[a-z][a-z0-9+.\s-]*:", re.IGNORECASE)
 
 
 def with_candidate(problem: Problem, candidate: str, positions: Iterable[str]) -> Problem:
@@ -60,7 +48,22 @@ def checked_details(details: Any) -> dict[str, str | None]:
     given = asdict(details) if isinstance(details, Details) else details
     if not isinstance(given, Mapping) or set(given) - known:
         raise ProblemError(f"Details are {', '.join(sorted(known))}, not {given!r:.80}.")
-    return {
+    checked = {
         name: None if text in (None, "") else plain(text, f"The {name}", LONGEST_DETAIL, lines=True)
         for name, text in given.items()
     }
+    check_addresses(checked.get("link"), checked.get("picture"))
+    return checked
+
+
+def check_addresses(link: str | None, picture: str | None) -> None:
+    """Refuse a link that a browser would not open as a page, and a picture that is not on the web.
+
+    The name of a file is no address, and allowed for a picture: the pages do not show it.
+    """
+    if link is not None and not _ON_THE_WEB.match(link):
+        raise ProblemError(f"A link begins with https:// or http://, and '{link:.80}' does not.")
+    if picture is not None and _SCHEME.match(picture) and not _ON_THE_WEB.match(picture):
+        raise ProblemError(
+            f"The address of a picture begins with https:// or http://, and '{picture:.80}' does not."
+        )

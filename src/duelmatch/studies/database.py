@@ -11,6 +11,7 @@ them.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,8 +29,7 @@ BUSY_SECONDS = 30.0
 _MIGRATION_LOCK = 7_306_084_218_213_377
 """The number of PostgreSQL's advisory lock: any that nobody else is likely to use."""
 
-_SQLITE_CLOCK = "(julianday('now') - 2440587.5) * 86400.0"
-_POSTGRES_CLOCK = "extract(epoch from clock_timestamp())::double precision"
+_POSTGRES_CLOCK = sa.text("SELECT extract(epoch from clock_timestamp())::double precision")
 
 
 class Database:
@@ -38,8 +38,7 @@ class Database:
     def __init__(self, url: str, connections: int = 10, clock: Callable[[], float] | None = None) -> None:
         self.url = _checked(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
-        self._own_clock = clock
-        self._clock = sa.text(f"SELECT {_SQLITE_CLOCK if self.is_sqlite else _POSTGRES_CLOCK}")
+        self._clock = time.time if clock is None and self.is_sqlite else clock
         self._engine = _engine(self.url, self.is_sqlite, connections)
         self._driver: Any = self._engine.dialect.loaded_dbapi
         self._unreachable = (self._driver.OperationalError, self._driver.InterfaceError)
@@ -53,10 +52,18 @@ class Database:
         self._engine.dispose()
 
     def now(self, connection: Connection) -> float:
-        """Return the time by the database's clock, which all processes share: seconds since 1970."""
-        if self._own_clock is not None:
-            return self._own_clock()
-        return float(connection.execute(self._clock).scalar_one())
+        """Return the time by the database's clock, which all processes share: seconds since 1970.
+
+        All who write to a file of SQLite are on one machine, and share its clock.
+        """
+        if self._clock is not None:
+            return self._clock()
+        return float(connection.execute(_POSTGRES_CLOCK).scalar_one())
+
+    def check(self) -> None:
+        """Ask the database for something, to see that it answers."""
+        with self.reading() as connection:
+            connection.execute(sa.select(1))
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:

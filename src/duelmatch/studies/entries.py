@@ -23,6 +23,9 @@ BEGINNING = "0" * 64
 """The hash before the first entry."""
 
 
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
+
+
 class Entry(NamedTuple):
     """One thing that happened: what kind, when, by which link (None from outside of the web), to which voter.
 
@@ -46,7 +49,7 @@ class Entry(NamedTuple):
 
 def canonical(data: Mapping[str, Any]) -> str:
     """Return data as canonical JSON, the only form that is stored and hashed."""
-    return json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return _encode(data)
 
 
 def sealed_text(

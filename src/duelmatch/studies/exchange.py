@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 import sqlalchemy as sa
 
+from duelmatch.answers import Answer, ranking_text
 from duelmatch.errors import DuelmatchError, FileError
 from duelmatch.files.tables import dump_table
 from duelmatch.studies import schema
@@ -25,10 +26,14 @@ from duelmatch.studies.state import State
 from duelmatch.studies.store import Store
 from duelmatch.studies.study import Study
 from duelmatch.studies.texts import plain
-from duelmatch.studies.values import GivenAnswer, Ranking
 
 ANSWER_COLUMNS = ("voter", "position", "ranking")
+JUDGE_COLUMNS = ("weight", "conflict", "missing", "struck", "withdrawn", "chosen")
+"""What the verdict of a panel depends on beside the answers; only those are written that say anything."""
+
 TABLE_COLUMNS = ("entry", "time", "voter", "question", "position", "ranking", "struck", "counts")
+
+Row = dict[str, object]
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """What a spreadsheet takes for the beginning of a formula."""
@@ -47,43 +52,75 @@ def export_log(study: Study, people: bool = False) -> str:
 
 
 def export_answers(study: Study, people: bool = False) -> str:
-    """Return the answers that count, in order, as ``duelmatch estimate`` and ``decide`` read them."""
-    names = _names(study, people)
-    rows = [
-        (harmless(names.get(given.voter, given.voter)), given.position, ranking_text(given.answer))
-        for given in _in_order(study)
-        if given.counts
-    ]
-    return dump_table(ANSWER_COLUMNS, rows)
+    """Return the answers that count, in order, as ``duelmatch estimate`` and ``decide`` read them.
+
+    Of a panel, all that its verdict depends on is there: weights, judges who have said nothing, conflicts,
+    answers that were struck, candidates who withdrew (:mod:`duelmatch.files.answers`).
+    """
+    is_panel, rows = study.settings.kind == "panel", _judge_rows(study)
+    judges = {voter.id: voter for voter in study.voters()}
+    said: set[tuple[str, str, frozenset[str]]] = set()
+    answers: list[Row] = []
+    for given in study.answers(limit=None):  # the latest first
+        struck = is_panel and given.struck and not judges[given.voter].struck
+        if not given.counts and not struck:
+            continue
+        row: Row = {"voter": given.voter, "position": given.position, "struck": "yes" if struck else ""}
+        answer = Answer(given.position, given.answer)
+        pairs = {(given.voter, given.position, frozenset(pair[:2])): pair for pair in answer.pairs()}
+        new = {about: pair for about, pair in pairs.items() if about not in said}
+        if not is_panel or struck or len(new) == len(pairs):
+            answers.append(row | {"ranking": answer.text})
+        else:  # of several answers on a pair, the last counts
+            answers += [
+                row | {"ranking": ranking_text([(one, other)] if tie else [one, other])}
+                for one, other, tie in new.values()
+            ]
+        if not struck:
+            said |= {*new}
+    return _written(study, people, ANSWER_COLUMNS, [*rows, *answers[::-1]])
 
 
 def export_table(study: Study, people: bool = False) -> str:
     """Return all answers, in order, each with when it came, by whom, and whether it counts."""
-    names = _names(study, people)
-    rows = []
-    for given in _in_order(study):
+    rows = _judge_rows(study)
+    for given in study.answers(limit=None)[::-1]:
         time = datetime.fromtimestamp(given.at, UTC).isoformat(timespec="milliseconds")
-        who = names.get(given.voter, given.voter)
-        what = (given.entry, time, who, given.question, given.position, ranking_text(given.answer))
-        rows.append([harmless(cell) for cell in (*what, _yes(given.struck), _yes(given.counts))])
-    return dump_table(TABLE_COLUMNS, rows)
+        row: Row = {name: getattr(given, name) for name in ("entry", "voter", "question", "position")}
+        row |= {"time": time, "ranking": ranking_text(given.answer)}
+        rows.append(row | {"struck": _yes(given.struck), "counts": _yes(given.counts)})
+    return _written(study, people, TABLE_COLUMNS, rows)
 
 
-def _in_order(study: Study) -> list[GivenAnswer]:
-    return study.answers(limit=None)[::-1]
+def _judge_rows(study: Study) -> list[Row]:
+    """Return what is to be known of a panel: its judges, who has withdrawn, and the line-up, if not alone."""
+    if study.settings.kind != "panel":
+        return []
+    status = study.status()
+    dropped, result = status.dropped, status.result
+    rows: list[Row] = [{"withdrawn": candidate} for candidate in dropped]
+    if result.status in ("unbeaten", "tied", "no_winner"):  # others may be as good
+        rows += [{"position": s, "chosen": candidate} for s, candidate in (result.matching or {}).items()]
+    speaking = {given.voter for given in study.answers(limit=None) if given.counts}
+    for voter in study.voters():
+        conflicts = [candidate for candidate in voter.conflicts if candidate not in dropped]
+        row: Row = {"voter": voter.id, "missing": "dropped" if voter.open_dropped else ""}
+        if not voter.struck and (conflicts or voter.open_dropped or voter.id not in speaking):
+            rows += [row | {"conflict": candidate} for candidate in conflicts or [""]]
+    return rows
 
 
-def _names(study: Study, people: bool) -> Mapping[str, str]:
-    return {voter.id: voter.name for voter in study.voters() if voter.name is not None} if people else {}
-
-
-def ranking_text(answer: Ranking) -> str:
-    """Return an answer as text.
-
-    >>> ranking_text((("ann",), ("bob", "cyd")))
-    'ann > bob = cyd'
-    """
-    return " > ".join(" = ".join(group) for group in answer)
+def _written(study: Study, people: bool, columns: Sequence[str], rows: list[Row]) -> str:
+    """Return rows as CSV, with the weights and perhaps the names of the voters."""
+    voters = {voter.id: voter for voter in study.voters()}
+    weighted = study.settings.kind == "panel" and any(voter.weight != 1 for voter in voters.values())
+    for row in rows:
+        if (voter := voters.get(str(row.get("voter")))) is not None:
+            row["voter"] = (people and voter.name) or voter.id
+            row["weight"] = voter.weight if weighted else ""
+    needed = (name for name in JUDGE_COLUMNS if name not in columns and any(row.get(name) for row in rows))
+    header = (*columns, *needed)
+    return dump_table(header, [[harmless(row.get(name, "")) for name in header] for row in rows])
 
 
 def harmless(cell: object) -> object:

@@ -89,6 +89,16 @@ class Feed:
                 self.state.kind.tell(question, ranking, self.held.now)
         return self.state.receipt(asked, repeated=False)
 
+    def tell_and_ask(
+        self, voter: str, question: int, answer: questions.Answer
+    ) -> tuple[Receipt, Question | Nothing | None]:
+        """Keep an answer, and put the next question to its voter; None if that has to be asked for later."""
+        receipt = self.tell(voter, question, answer)
+        try:
+            return receipt, self.ask(voter)
+        except (Later, NotAllowedError):  # the answer stays, and its voter learns that it does
+            return receipt, None
+
     def skip(self, voter: str, question: int, reason: str | None) -> None:
         """Pass on an open question for good; what is given back already stays so."""
         if not self.state.settings.skips:
@@ -166,6 +176,11 @@ class Feed:
 
     def add(self, candidate: str, positions: Sequence[str], details: Mapping[str, Any]) -> None:
         """Take in a late candidate."""
+        if candidate in self.state.dropped:
+            raise ConflictError(
+                f"'{candidate}' withdrew from this study, which cannot be taken back. Take them in under a "
+                "new name."
+            )
         with_candidate(self.state.problem, candidate, positions)
         with self._recording():
             self.state.kind.add(candidate, positions)

@@ -7,11 +7,13 @@ for one each: the next transaction does the work of all of them, and each is tol
 from __future__ import annotations
 
 import json
+import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, TypeVar
 
@@ -22,16 +24,24 @@ from duelmatch.errors import DuelError, NotThereError, ProblemError, StudyError,
 from duelmatch.studies import schema
 from duelmatch.studies.database import Database
 from duelmatch.studies.entries import BEGINNING, Entry, sealed
+from duelmatch.studies.links import Access, accesses_in
 from duelmatch.studies.prepared import Prepared
 
 Returned = TypeVar("Returned")
 
 MOST_IN_A_BATCH = 100
 ROWS_AT_ONCE = 1_000
+_log = logging.getLogger(__name__)
+
 LAST = 2**31 - 1
 """No entry has a higher number."""
 
-_HOLD = Prepared(sa.select(schema.studies).where(schema.studies.c.id == sa.bindparam("id")).with_for_update())
+_COLUMNS = schema.studies.c
+_HOLD = Prepared(
+    sa.select(_COLUMNS.id, _COLUMNS.name, _COLUMNS.phase, _COLUMNS.seq, _COLUMNS.hash)
+    .where(_COLUMNS.id == sa.bindparam("id"))
+    .with_for_update()
+)
 _END = sa.select(schema.studies.c.seq).where(schema.studies.c.id == sa.bindparam("id"))
 _AFTER = Prepared(
     sa.select(*(column for column in schema.entries.c if column.name != "study"))
@@ -42,7 +52,8 @@ _AFTER = Prepared(
     )
     .order_by(schema.entries.c.seq)
 )
-_MOVE_END = (
+_APPEND = Prepared(sa.insert(schema.entries))
+_MOVE_END = Prepared(
     sa.update(schema.studies)
     .where(schema.studies.c.id == sa.bindparam("study"))
     .values({name: sa.bindparam(f"new_{name}") for name in ("phase", "seq", "hash", "name")})
@@ -71,19 +82,33 @@ class Held:
         """Add an entry at the end of the log."""
         entry, text = sealed(self.seq + 1, self.now, kind, data, self.hash, by, voter)
         self.entries.append(entry)
-        self.rows.append({"study": self.study, **entry._asdict(), "data": text})
+        row = {"study": self.study, "seq": entry.seq, "at": self.now, "kind": kind, "by": by, "voter": voter}
+        self.rows.append({**row, "data": text, "hash": entry.hash})
         self.seq, self.hash = entry.seq, entry.hash
         return entry
 
 
 class Transaction:
-    """A transaction that adds to logs. ``locks`` are let go when it is on disk, or has failed."""
+    """A transaction that adds to logs. ``locks`` are let go when it is on disk, or has failed.
 
-    def __init__(self, database: Database, connection: Connection, locks: ExitStack) -> None:
+    ``tokens`` are those of the links for which it acts.
+    """
+
+    def __init__(
+        self, database: Database, connection: Connection, locks: ExitStack, tokens: Sequence[str] = ()
+    ) -> None:
         self.connection = connection
         self.locks = locks
         self._database = database
         self._held: dict[str, Held] = {}
+        self._tokens = tokens
+        self._accesses: dict[str, Access] | None = None
+
+    def access(self, token: str) -> Access | None:
+        """Return what a token allows; None if it is not one, or was revoked."""
+        if self._accesses is None:
+            self._accesses = accesses_in(self.connection, self._tokens)
+        return self._accesses.get(token)
 
     def hold(self, study: str) -> Held:
         """Keep all others from writing to a study until the end of the transaction."""
@@ -91,8 +116,9 @@ class Transaction:
             row = _HOLD.one(self.connection, {"id": study})
             if row is None:
                 raise NotThereError(f"There is no study '{study:.80}'.")
+            _, name, phase, seq, digest = row
             now = self._database.now(self.connection)
-            self._held[study] = Held(row.id, row.name, row.phase, row.seq, row.hash, now)
+            self._held[study] = Held(study, name, phase, seq, digest, now)
         return self._held[study]
 
     def create(self, study: str, name: str, data: Mapping[str, Any]) -> Held:
@@ -112,9 +138,9 @@ class Transaction:
         """Hand everything to the database, which others see at the end of the transaction."""
         changed = [held for held in self._held.values() if held.rows]
         for held in changed:
-            self.connection.execute(sa.insert(schema.entries), held.rows)
+            _APPEND.run_for_each(self.connection, held.rows)
             end = {"new_phase": held.phase, "new_seq": held.seq, "new_hash": held.hash, "new_name": held.name}
-            self.connection.execute(_MOVE_END, {"study": held.study, **end})
+            _MOVE_END.run(self.connection, {"study": held.study, **end}).close()
         return changed
 
 
@@ -134,15 +160,17 @@ def end_of(connection: Connection, study: str) -> int:
     return int(found)
 
 
+@dataclass(slots=True)
 class _Ticket(Generic[Returned]):
-    """A piece of work that waits for its transaction."""
+    """A piece of work that waits for its transaction, for the link of a token, and whom to tell."""
 
-    def __init__(self, study: str, work: Callable[[Transaction], Returned]) -> None:
-        self.study = study
-        self.work = work
-        self.future: Future[Returned] = Future()
+    study: str
+    work: Callable[[Transaction], Returned]
+    token: str | None
+    succeed: Callable[[Returned], object]
+    fail: Callable[[BaseException], object]
 
-    def run(self, transaction: Transaction) -> Callable[[], None]:
+    def run(self, transaction: Transaction) -> Callable[[], object]:
         """Do the work; return how to say so, once it is on disk."""
         before = transaction.written()
         try:
@@ -150,8 +178,8 @@ class _Ticket(Generic[Returned]):
         except (StudyError, ProblemError, DuelError) as refusal:
             if transaction.written() > before:  # half of it is there, so none of it may stay
                 raise
-            return partial(self.future.set_exception, refusal)
-        return partial(self.future.set_result, returned)
+            return partial(self.fail, refusal)
+        return partial(self.succeed, returned)
 
 
 class Writer:
@@ -175,20 +203,33 @@ class Writer:
         self._threads.shutdown()
 
     def submit(self, study: str, work: Callable[[Transaction], Returned]) -> Future[Returned]:
-        """Do some work on a study in a transaction, perhaps with that of others; wait for it to be on disk.
+        """Do some work on a study in a transaction; the future is done when it is on disk."""
+        future: Future[Returned] = Future()
+        self.do(study, work, future.set_result, future.set_exception)
+        return future
 
-        Work is done again if that of others in the same transaction has failed.
+    def do(
+        self,
+        study: str,
+        work: Callable[[Transaction], Returned],
+        succeed: Callable[[Returned], object],
+        fail: Callable[[BaseException], object],
+        token: str | None = None,
+    ) -> None:
+        """Do some work on a study in a transaction, perhaps with that of others; say so when it is on disk.
+
+        Work is done again if that of others in the same transaction has failed. A ``token`` is one that it
+        will look up.
         """
-        ticket = _Ticket(study, work)
+        ticket = _Ticket(study, work, token, succeed, fail)
         queue = "" if self._database.is_sqlite else study
         with self._lock:
             waiting = self._waiting.get(queue)
             if waiting is not None:
                 waiting.append(ticket)
-                return ticket.future
+                return
             self._waiting[queue] = deque([ticket])
         self._threads.submit(self._work_off, queue)
-        return ticket.future
 
     def _work_off(self, queue: str) -> None:
         """Work until nobody waits any more."""
@@ -210,17 +251,19 @@ class Writer:
                 for ticket in batch:  # one of them is to blame; the others should not suffer
                     self._do([ticket])
                 return
-            for ticket in batch:
-                ticket.future.set_exception(error)
-            return
+            outcomes = [partial(ticket.fail, error) for ticket in batch]
         for tell in outcomes:
-            tell()
+            try:
+                tell()
+            except Exception:  # as of a future that was cancelled; the others are told all the same
+                _log.exception("Nobody could be told what became of a transaction.")
 
-    def _commit(self, batch: list[_Ticket[Any]]) -> list[Callable[[], None]]:
+    def _commit(self, batch: list[_Ticket[Any]]) -> list[Callable[[], object]]:
         with ExitStack() as locks:
             try:
                 with self._database.writing() as connection:
-                    transaction = Transaction(self._database, connection, locks)
+                    tokens = [ticket.token for ticket in batch if ticket.token is not None]
+                    transaction = Transaction(self._database, connection, locks, tokens)
                     outcomes = [ticket.run(transaction) for ticket in batch]
                     transaction.finish()
             except BaseException:

@@ -17,10 +17,10 @@ MOST_AHEAD = 1_000_000
 BATCH = 10
 """How many duels at once an algorithm wants that can do so: voters come in crowds."""
 
-PANEL_PARAMETERS = ("criterion", "consistent", "question_size")
+PANEL_PARAMETERS = ("criterion", "consistent", "question_size", "until")
 CROWD = ("condorcet", "borda")
 CROWD_PARAMETERS = (
-    "size",
+    "ballot_size",
     "question_size",
     "epsilon",
     "assume_winner",
@@ -171,8 +171,9 @@ def _one_of(*values: Any) -> tuple[Callable[[Any], bool], str]:
 _PARAMETERS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "criterion": _one_of("condorcet", "borda"),
     "consistent": _one_of(True, False),
+    "until": _one_of("unbeaten", "decided"),
     "question_size": _between(2, 10),
-    "size": _between(1, 1_000),
+    "ballot_size": _between(1, 1_000),
     "heirs": _between(0, 100),
     "assume_winner": _one_of(True, False),
     "silence": _one_of("blind", "any"),

@@ -69,6 +69,10 @@ class Member:
     """The questions with an answer, in the order in which these were given."""
 
 
+RENAMED = {"size": "ballot_size"}
+"""Parameters that are called otherwise in the logs of earlier versions."""
+
+
 class State:
     """What the log of a study says, up to and with entry ``seq``. Hold ``lock`` while you look."""
 
@@ -374,5 +378,6 @@ def read_created(created: Entry) -> tuple[Problem, Settings, list[dict[str, Any]
         raise StoreError("Another version of duelmatch wrote this study; this one cannot read it.")
     settings = dict(created.data["settings"])
     voters = settings.pop("voters")
+    parameters = {RENAMED.get(name, name): value for name, value in settings["parameters"].items()}
     problem = read_problem(json.dumps(created.data["problem"]), ".json")
-    return problem, Settings.from_dict(settings), voters
+    return problem, Settings.from_dict(settings | {"parameters": parameters}), voters

@@ -21,12 +21,18 @@ MOST_STATES = 200
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    """Let the garbage collector rest while millions of objects are made that all stay."""
+    """Let the garbage collector rest while millions of objects are made that all stay.
+
+    It would go through all of them as soon as it is on again, unless they count as old by then.
+    """
     was_on = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
+        if not gc.get_freeze_count():
+            gc.freeze()
+            gc.unfreeze()
         if was_on:
             gc.enable()
 

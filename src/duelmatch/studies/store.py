@@ -13,8 +13,9 @@ import sqlalchemy as sa
 from duelmatch.errors import NotThereError, StudyError
 from duelmatch.problem import Problem
 from duelmatch.studies import schema
+from duelmatch.studies.candidates import check_addresses
 from duelmatch.studies.database import Database
-from duelmatch.studies.links import Access, access_in
+from duelmatch.studies.links import Access, accesses_in
 from duelmatch.studies.log import Transaction, Writer, read_entries
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.state import State, created_data, read_created
@@ -88,6 +89,8 @@ class Store:
                 f"The problem is too large for a study: it has {problem.graph.pairs:,} different duels, "
                 f"where {MOST_PAIRS:,} are allowed."
             )
+        for about in (*problem.candidate_details.values(), *problem.position_details.values()):
+            check_addresses(about.link, about.picture)
         people = [(new_voter_id(), member.checked(problem)) for member in members]
         names = [member.name for _, member in people if member.name is not None]
         if twice := [each for each in names if names.count(each) > 1]:
@@ -141,7 +144,7 @@ class Store:
     def access(self, token: str) -> Access | None:
         """Return what a link's token allows; None if it is not one, or was revoked."""
         with self.database.reading() as connection:
-            return access_in(connection, token)
+            return accesses_in(connection, [token]).get(token)
 
     def recall(self) -> None:
         """Read the newest of the open studies, so that the next who votes there need not wait for it."""

@@ -23,7 +23,7 @@ from duelmatch.studies.database import Database
 from duelmatch.studies.entries import Entry, checked
 from duelmatch.studies.feed import Feed, Later
 from duelmatch.studies.history import History
-from duelmatch.studies.links import Access, Link, Role, access_in, is_id, new_token
+from duelmatch.studies.links import Access, Link, Role, is_id, new_token
 from duelmatch.studies.log import LAST, Transaction, Writer, end_of, read_entries
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.state import State
@@ -92,25 +92,44 @@ class Study:
         """
         return self._submit(lambda transaction, feed: work(feed), by)
 
-    def submit_as(self, token: str, work: Callable[[Feed, Access], Returned]) -> Future[Returned]:
+    def submit_as(
+        self,
+        token: str,
+        work: Callable[[Feed, Access], Returned],
+        succeed: Callable[[Returned], object],
+        fail: Callable[[BaseException], object],
+    ) -> None:
         """Do some work for whoever has a link's token, which is looked up in the same transaction.
 
-        :raises NotAllowedError: (from the future) if the token does not open this study.
+        When all of it is on disk, ``succeed`` is called with what it returned, or else ``fail``: with a
+        NotAllowedError if the token does not open this study. Both are called in another thread.
         """
 
         def checked_work(transaction: Transaction, feed: Feed) -> Returned:
-            access = access_in(transaction.connection, token)
+            access = transaction.access(token)
             if access is None or access.study != self.id:
                 raise NotAllowedError("This link does not open this study.")
             feed.by = access.link
             return work(feed, access)
 
-        return self._submit(checked_work, None)
+        self._begin(checked_work, None, token, succeed, fail)
 
     def _submit(self, work: Callable[[Transaction, Feed], Returned], by: str | None) -> Future[Returned]:
         if by is not None and not is_id(by):
             raise NotThereError(f"There is no link {by!r:.40} in this study.")
         outcome: Future[Returned] = Future()
+        self._begin(work, by, None, outcome.set_result, outcome.set_exception)
+        return outcome
+
+    def _begin(
+        self,
+        work: Callable[[Transaction, Feed], Returned],
+        by: str | None,
+        token: str | None,
+        succeed: Callable[[Returned], object],
+        fail: Callable[[BaseException], object],
+    ) -> None:
+        """Do some work in a transaction; if that has to wait for a computation, again after it."""
 
         def turn(transaction: Transaction) -> Returned | Later:
             held = transaction.hold(self.id)
@@ -123,24 +142,21 @@ class Study:
                 return later
 
         def attempt() -> None:
-            self._writer.submit(self.id, turn).add_done_callback(finish)
+            self._writer.do(self.id, turn, finish, fail, token)
 
         def try_again(prepared: Future[None]) -> None:
             if (error := prepared.exception()) is not None:
-                outcome.set_exception(error)
+                fail(error)
             else:
                 attempt()
 
-        def finish(done: Future[Returned | Later]) -> None:
-            if (error := done.exception()) is not None:
-                outcome.set_exception(error)
-            elif isinstance(returned := done.result(), Later):
+        def finish(returned: Returned | Later) -> None:
+            if isinstance(returned, Later):
                 self._states.preparing(self.id).add_done_callback(try_again)
             else:
-                outcome.set_result(returned)
+                succeed(returned)
 
         attempt()
-        return outcome
 
     def _do(self, work: Callable[[Feed], Returned], by: str | None = None) -> Returned:
         return self.submit(work, by).result()
@@ -450,6 +466,7 @@ class Study:
                     member.conflicts,
                     member.struck,
                     member.left,
+                    member.open_dropped,
                     len(member.answered),
                 )
                 for member in state.members.values()

@@ -79,7 +79,8 @@ class Receipt:
 class Voter:
     """Somebody who may vote; the name is what the organiser calls them, and not in the log.
 
-    ``struck``: no answer of theirs counts. ``left``: they are asked nothing more, but their answers count.
+    ``struck``: no answer of theirs counts. ``left``: they are asked nothing more, but their answers count;
+    ``open_dropped``: and what they have not said is not counted.
     """
 
     id: str
@@ -88,6 +89,7 @@ class Voter:
     conflicts: tuple[str, ...]
     struck: bool
     left: bool
+    open_dropped: bool
     answers: int
 
 

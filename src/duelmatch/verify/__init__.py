@@ -11,10 +11,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from duelmatch.verify.chain import DamagedError, Entry, checked
+from duelmatch.verify.chain import DamagedError, Entry, checked, checked_receipt, received
 from duelmatch.verify.crowd import Crowd
 from duelmatch.verify.log import NotRecomputedError, StudyLog, Verdict
 from duelmatch.verify.panel import BordaPanel, Panel
+
+
+@dataclass(frozen=True)
+class Received:
+    """The entry that a receipt is of: its number, its time in seconds since 1970, and what happened."""
+
+    receipt: str
+    entry: int
+    at: float
+    kind: str
 
 
 @dataclass(frozen=True)
@@ -31,6 +41,7 @@ class Report:
     found: Verdict | None = None
     reason: str | None = None
     positions: tuple[str, ...] = ()
+    receipts: tuple[Received, ...] = ()
 
     @property
     def differs(self) -> bool:
@@ -43,11 +54,13 @@ class Report:
 def verify(lines: Iterable[str], receipts: Sequence[str] = ()) -> Report:
     """Check a log, and recompute its verdict at the moment when the study was closed, or else at its end.
 
-    ``receipts`` are hashes, or how they begin, that voters or the organiser have kept.
+    ``receipts`` are hashes that voters or the organiser have kept, or their first 12 letters or more.
     """
+    known = [checked_receipt(receipt) for receipt in receipts]
     entries: list[Entry] = []
     try:
-        entries.extend(checked(lines, receipts))
+        entries.extend(checked(lines))
+        of_receipts = received(entries, known)
         log, recorded = read(entries)
     except DamagedError as damage:
         return Report(len(entries), str(damage))
@@ -58,7 +71,11 @@ def verify(lines: Iterable[str], receipts: Sequence[str] = ()) -> Report:
         found = verdict(log, recorded)
     except NotRecomputedError as error:
         reason = str(error)
-    return Report(len(entries), None, recorded, found, reason, tuple(log.positions))
+    named = tuple(
+        Received(receipt, entry["seq"], entry["at"], entry["kind"])
+        for receipt, entry in zip(known, of_receipts, strict=True)
+    )
+    return Report(len(entries), None, recorded, found, reason, tuple(log.positions), named)
 
 
 def read(entries: Sequence[Entry]) -> tuple[StudyLog, Verdict | None]:
@@ -99,4 +116,4 @@ def verdict(log: StudyLog, recorded: Verdict | None) -> Verdict:
             )
 
 
-__all__ = ["Report", "Verdict", "verify"]
+__all__ = ["Received", "Report", "Verdict", "checked_receipt", "verify"]

@@ -6,6 +6,7 @@ then the bets were not fair, whatever the hashes say.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -13,6 +14,10 @@ from typing import Any
 
 from duelmatch.errors import DuelmatchError
 from duelmatch.verify.chain import DamagedError, Entry
+
+UNFIT = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError)
+"""What Python raises where data are not of the form expected."""
+NOT_AS_WRITTEN = "something that it should say is missing, or not of its form"
 
 LISTED = 10_000
 """Up to so many line-ups are looked at one by one."""
@@ -23,6 +28,10 @@ Pair = tuple[str, str, str]
 """A position and two of its candidates."""
 Groups = list[list[str]]
 """An answer: candidates in groups of equals, best first."""
+
+
+class ImpossibleError(DuelmatchError, ValueError):
+    """Something that cannot have happened after the entries before; the message is a clause."""
 
 
 class NotRecomputedError(DuelmatchError):
@@ -119,8 +128,9 @@ class StudyLog:
             self.judges: dict[str, Judge] = {}
             for one in self.settings.get("voters") or ():
                 self._entered(one["id"], one.get("weight", 1), one.get("conflicts") or ())
-        except (KeyError, TypeError, AttributeError) as error:
-            raise DamagedError(f"The first entry does not create a study: {error!r}.") from None
+        except (*UNFIT, ImpossibleError) as error:
+            what = error if isinstance(error, ImpossibleError) else NOT_AS_WRITTEN
+            raise DamagedError(f"The first entry does not create a study: {what}.") from None
         self.questions: dict[int, Question] = {}
         self.given: dict[int, Question] = {}
         """Those that were answered, in the order of the answers."""
@@ -145,7 +155,7 @@ class StudyLog:
             lineup = verdict.get("matching")
             known = None if lineup is None else tuple(lineup[j] for j in self.positions)
             return Verdict(verdict["status"], known, verdict.get("shortfall"))
-        except (KeyError, TypeError, AttributeError):
+        except UNFIT:
             raise DamagedError(f"Entry {closed['seq']} ('closed') has no verdict of this study.") from None
 
     def staying(self, position: str) -> list[str]:
@@ -187,8 +197,8 @@ class StudyLog:
             raise DamagedError(f"Entry {number} is of a kind that no study writes: '{kind:.50}'.")
         try:
             getattr(self, f"_{kind}")(entry.get("voter"), **entry["data"])
-        except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
-            what = str(error) if type(error) is ValueError else repr(error)
+        except (*UNFIT, ImpossibleError) as error:
+            what = error if isinstance(error, ImpossibleError) else NOT_AS_WRITTEN
             raise DamagedError(f"Entry {number} ('{kind}') does not fit those before it: {what}.") from None
 
     # Questions and answers
@@ -203,26 +213,27 @@ class StudyLog:
         ballot: int = -1,
         place: int = -1,
     ) -> None:
+        if type(question) is not int:
+            raise ImpossibleError("a question has no number")
         if question in self.questions or not set(candidates) <= set(self.staying(position)):
-            raise ValueError(
+            raise ImpossibleError(
                 f"question {question} was asked before, or is not about candidates for {position}"
             )
         if ballot >= 0:
             drawn = self.ballots[ballot]
             j, of_these = drawn.questions[place]
             if drawn.holder != voter or j != position or not set(candidates) <= set(of_these):
-                raise ValueError(f"question {question} is not on the ballot of its voter")
+                raise ImpossibleError(f"question {question} is not on the ballot of its voter")
         self.questions[question] = Question(voter, position, tuple(candidates), ballot, place)
 
     def _answered(self, voter: Any, question: int, answer: Groups, coin: Any = None) -> None:
         # a coin: the tie was tossed by a study of format 1
-        asked = self.questions[question]
-        if voter not in (None, asked.voter):
-            raise ValueError(f"question {question} was put to another voter")
-        if asked.answer is not None or sorted(name for group in answer for name in group) != sorted(
-            asked.candidates
-        ):
-            raise ValueError(f"question {question} was answered before, or this is no answer to it")
+        asked = self._question(question)
+        if voter != asked.voter:
+            raise ImpossibleError(f"question {question} was put to another voter")
+        if asked.answer is not None:
+            raise ImpossibleError(f"question {question} was answered before")
+        self._check_answer(asked, answer)
         asked.answer = answer
         self.given[question] = asked
         if (
@@ -230,17 +241,28 @@ class StudyLog:
         ):  # else it is too late to count
             self.ballots[asked.ballot].answered[asked.place] = question
 
+    def _check_answer(self, asked: Question, answer: Groups) -> None:
+        if sorted(name for group in answer for name in group) != sorted(asked.candidates):
+            raise ImpossibleError("this is no answer to the question")
+
+    def _question(self, number: Any) -> Question:
+        if type(number) is not int or number not in self.questions:
+            raise ImpossibleError(f"question {json.dumps(number):.20} was not asked")
+        return self.questions[number]
+
     def _undone(self, voter: Any, question: int) -> None:
-        asked = self.questions[question]
+        asked = self._question(question)
         if 0 <= asked.ballot < self.settled():
-            raise ValueError(f"the ballot of question {question} had been counted")
+            raise ImpossibleError(f"the ballot of question {question} had been counted")
         asked.answer = None
         self.given.pop(question, None)
         if asked.ballot >= 0 and self.ballots[asked.ballot].answered.pop(asked.place, None) is not None:
             self.ballots[asked.ballot].holder, self.ballots[asked.ballot].finished = asked.voter, False
 
     def _corrected(self, voter: Any, question: int, answer: Groups | None, clerical: bool = False) -> None:
-        asked, now = self.questions[question], self.counts[-1]
+        asked, now = self._question(question), self.counts[-1]
+        if answer is not None:
+            self._check_answer(asked, answer)
         if asked.ballot < 0:
             asked.answer = answer
         elif self.ballots[asked.ballot].answered.get(asked.place) == question and (
@@ -265,7 +287,7 @@ class StudyLog:
 
     def _added(self, voter: Any, candidate: str, positions: list[str]) -> None:
         if candidate in self.candidates and candidate not in self.dropped:
-            raise ValueError(f"'{candidate}' was a candidate already")
+            raise ImpossibleError(f"'{candidate}' was a candidate already")
         self.dropped.discard(candidate)
         self.at = {j: [one for one in at if one != candidate] for j, at in self.at.items()}
         self.candidates = [*(one for one in self.candidates if one != candidate), candidate]
@@ -274,7 +296,9 @@ class StudyLog:
 
     def _entered(self, voter: str, weight: int = 1, conflicts: Sequence[Any] = ()) -> None:
         if voter in self.judges:
-            raise ValueError(f"voter {voter} was on the panel already")
+            raise ImpossibleError(f"voter {voter} was on the panel already")
+        if type(weight) is not int or weight < 1:
+            raise ImpossibleError(f"the weight of voter {voter} is not a whole number from 1 on")
         self.judges[voter] = Judge(weight, list(conflicts))
 
     def _conflict(self, voter: str, candidates: list[Any]) -> None:
@@ -293,7 +317,7 @@ class StudyLog:
     ) -> None:
         pairs, at_positions, proof_for = self.pairs(), rest["position_chances"], rest["proof_for"]
         if design != len(self.designs) or not all(0 <= chance <= 1 + 1e-9 for chance in chances):
-            raise ValueError("it is not the next design, or one of its chances is not between 0 and 1")
+            raise ImpossibleError("it is not the next design, or one of its chances is not between 0 and 1")
         self.designs.append(
             Design(
                 tuple(champion[j] for j in self.positions),
@@ -313,7 +337,7 @@ class StudyLog:
         self, voter: str, ballot: int, design: int, questions: list[Any], deadline: Any = None
     ) -> None:
         if ballot != len(self.ballots) or not 0 <= design < len(self.designs):
-            raise ValueError("it is not the next ballot, or its design comes later")
+            raise ImpossibleError("it is not the next ballot, or its design comes later")
         asked = [(one["position"], tuple(one["candidates"])) for one in questions]
         self._check_drawn(self.designs[design], asked)
         self._takes_part(voter)
@@ -327,20 +351,20 @@ class StudyLog:
         pairs = [self.pair(j, *two) for j, candidates in asked for two in combinations(candidates, 2)]
         drawn = {pair for pair in pairs if design.chances[pair] > 0}
         if len(set(pairs)) < len(pairs) or len(drawn) > design.size:
-            raise ValueError("the ballot has a pair twice, or more than its design allows")
+            raise ImpossibleError("the ballot has a pair twice, or more than its design allows")
         for j, candidates in asked:
             if not all(any(pair[0] == j and one in pair[1:] for pair in drawn) for one in candidates):
-                raise ValueError(f"'{' or '.join(candidates)}' at {j} had no chance to be on the ballot")
+                raise ImpossibleError(f"'{' or '.join(candidates)}' at {j} had no chance to be on the ballot")
 
     def _passed(self, voter: str, ballot: int, deadline: Any = None) -> None:
         self._takes_part(voter)
         if self.ballots[ballot].holder is not None or self.ballots[ballot].finished:
-            raise ValueError(f"ballot {ballot} was another voter's")
+            raise ImpossibleError(f"ballot {ballot} was another voter's")
         self.ballots[ballot].holder = voter
 
     def _takes_part(self, voter: str) -> None:
         if voter in self.has_ballot:
-            raise ValueError(f"voter {voter} has two ballots, which are then not independent")
+            raise ImpossibleError(f"voter {voter} has two ballots, which are then not independent")
         self.has_ballot.add(voter)
 
     def _expired(self, voter: Any, ballot: int) -> None:

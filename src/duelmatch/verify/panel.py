@@ -118,8 +118,8 @@ class Panel:
         worst = self.closest(lineup, -1)
         if worst is None:
             return Verdict("decided", lineup, 0.0)
-        if worst >= 0:
-            return Verdict("unbeaten", lineup, 0.0)
+        if worst >= 0:  # if nobody's opinion counts, nothing is certain
+            return Verdict("unbeaten" if any(self.factor.values()) else "budget_spent", lineup, 0.0)
         status = "no_winner" if self._is_least_beaten(lineup, -worst) else "budget_spent"
         return Verdict(status, lineup, -worst / self.unit / len(lineup))
 
@@ -203,7 +203,7 @@ class BordaPanel(Panel):
         worst = self.closest(lineup, -1)
         if worst is None:
             return Verdict("decided", lineup, 0.0)
-        tied = worst >= 0 and self.closest(lineup, 1) is not None
+        tied = worst >= 0 and any(self.factor.values()) and self.closest(lineup, 1) is not None
         return Verdict("tied" if tied else "budget_spent", lineup, max(0, -worst) / self.unit / len(lineup))
 
     def best(self) -> Verdict:

@@ -7,7 +7,6 @@ from typing import Any
 
 from fastapi import APIRouter, FastAPI, HTTPException, Request
 from fastapi.responses import PlainTextResponse
-from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 
 from duelmatch.studies import Store
@@ -38,6 +37,7 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         separate_input_output_schemas=False,
+        telemetry={"tracing": False, "metrics": False, "logs": False},  # which would tell paths, with tokens
     )
     app.state.store = store
     app.state.config = config
@@ -49,9 +49,7 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     app.state.preparing = None
     problems.install(app, pages.refusal_page)
     refusals = documented(400, 403, 413, 422, 429, 503)
-    described = voting.direct_routes("/api/v1", refusals)
-    served = [Route(route.path, route.endpoint, methods=["POST"]) for route in described]
-    app.router.routes[:0] = [*served, *described]
+    app.router.routes[:0] = voting.direct_routes("/api/v1", refusals)
     api = APIRouter(prefix="/api/v1", responses=refusals)
     for part in (voting.router, organising.router, creating.router, events.router):
         api.include_router(part)
@@ -61,6 +59,7 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     app.add_api_route("/healthz", _alive, include_in_schema=False)
     app.add_api_route("/readyz", _ready, include_in_schema=False)
     app.add_api_route("/metrics", _metrics, include_in_schema=False)
+    app.add_middleware(voting.DirectVotes, prefix="/api/v1")
     app.add_middleware(BodyLimit, largest=LARGEST_BODY)
     if config.rates is not None:
         app.add_middleware(RateLimit, rates=config.rates)
@@ -79,8 +78,7 @@ def _ready(request: Request, store: GetStore) -> PlainTextResponse:
     preparing: threading.Thread | None = request.app.state.preparing
     if preparing is not None and preparing.is_alive():
         raise HTTPException(503, "The server is getting ready.")
-    with store.database.reading() as connection:
-        store.database.now(connection)
+    store.database.check()
     return PlainTextResponse("ready\n")
 
 

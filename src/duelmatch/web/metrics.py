@@ -104,7 +104,9 @@ class JsonFormatter(logging.Formatter):
 
 
 def configure_logging(level: int = logging.INFO) -> None:
-    """Log to standard error, as lines of JSON."""
+    """Log to standard error, as lines of JSON; what these do not have is not looked up for every line."""
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
+    logging.logAsyncioTasks = False  # type: ignore[attr-defined,unused-ignore]
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter())
     for name in ("duelmatch.web", "uvicorn"):

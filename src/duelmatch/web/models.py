@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -101,6 +101,12 @@ class Answer(_Strict):
         if not isinstance(self.answer, list):
             return self.answer
         return [group if isinstance(group, str) else tuple(group) for group in self.answer]
+
+
+class VoterAnswer(Answer):
+    """An answer of the voter who was asked."""
+
+    next: bool = Field(default=False, description="Put the next question to me, too, and return it.")
 
 
 class Correction(Answer):
@@ -260,7 +266,7 @@ class Receipt(BaseModel):
     repeated: bool = Field(description="It was there already, and this is what it was.")
 
     @classmethod
-    def of_study(cls, receipt: studies.Receipt) -> Receipt:
+    def of_study(cls, receipt: studies.Receipt) -> Self:
         """Show a receipt."""
         return cls(
             number=receipt.question,
@@ -271,6 +277,14 @@ class Receipt(BaseModel):
             hash=receipt.hash,
             repeated=receipt.repeated,
         )
+
+
+class Kept(Receipt):
+    """The receipt of an answer, with the next question if it was wanted."""
+
+    next: Question | None = Field(
+        default=None, description="As the operation question returns it; null if it has to be asked for."
+    )
 
 
 class About(BaseModel):

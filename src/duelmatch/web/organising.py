@@ -8,7 +8,6 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
 
-from duelmatch.problem import Problem
 from duelmatch.studies import (
     LARGEST_NUMBER,
     NewVoter,
@@ -262,7 +261,7 @@ def duplicate(study: GetStudy, store: GetStore, new: models.NewName) -> models.C
         for voter in study.voters()
         if study.settings.kind == "panel" and not voter.struck and not voter.left
     ]
-    problem = without(study.problem, dropped)
+    problem = study.problem.without(dropped)
     return created(store, store.create(problem, replace(study.settings, seed=None), new.name, judges))
 
 
@@ -273,14 +272,3 @@ def created(store: Store, study: Study) -> models.Created:
         for voter in study.voters()
     ]
     return models.Created(study=study.id, organiser_token=study.new_link("organiser"), voters=invited)
-
-
-def without(problem: Problem, dropped: tuple[str, ...]) -> Problem:
-    """Return a problem without some candidates."""
-    return Problem(
-        tuple(name for name in problem.candidates if name not in dropped),
-        problem.positions,
-        tuple(edge for edge in problem.edges if edge[0] not in dropped),
-        {name: details for name, details in problem.candidate_details.items() if name not in dropped},
-        problem.position_details,
-    )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -54,6 +55,65 @@ def status_of(error: DuelmatchError) -> int:
     return 422
 
 
+def sentence_of(error: Mapping[str, Any]) -> str:
+    """Return a sentence that says what is wrong with a field of a request.
+
+    >>> sentence_of({"type": "missing", "loc": ("body", "name"), "msg": "Field required"})
+    "'name' is missing."
+    >>> about = ("body", "voters", 0, "weight")
+    >>> sentence_of({"type": "int_type", "loc": about, "msg": "Input should be a valid integer"})
+    "'voters.0.weight' must be a whole number."
+    """
+    path = ".".join(str(part) for part in error["loc"] if part not in ("body", "query", "path"))
+    where = f"'{path}'" if path else "The body of the request"
+    match error["type"]:
+        case "missing":
+            return f"{where} is missing."
+        case "extra_forbidden":
+            return f"There is no field {where} here."
+        case "json_invalid":
+            return "The body of the request is not JSON."
+    if path.partition(".")[0] == "answer":  # of several forms, none of which it has
+        return f"'answer' must be {ANSWER_FORMS}."
+    clause = re.sub(r"^(\w+ should|Value error,)", "must", str(error["msg"])).removesuffix(".")
+    for technical, plain in PLAIN_WORDS.items():
+        clause = clause.replace(technical, plain)
+    return f"{where} {clause}." if clause.startswith("must") else f"{where} is wrong: {clause}."
+
+
+ANSWER_FORMS = 'a name, null for no difference, or a ranking such as ["ann", ["bob", "cyd"]]'
+
+PLAIN_WORDS = {
+    "a valid integer, unable to parse string as an integer": "a whole number",
+    "a valid integer, got a number with a fractional part": "a whole number",
+    "a valid integer": "a whole number",
+    "a valid string": "a text",
+    "a valid boolean": "true or false",
+    "a valid list": "a list",
+    "a valid dictionary or object to extract fields from": "a mapping",
+    "a valid dictionary": "a mapping",
+    "greater than or equal to": "at least",
+    "less than or equal to": "at most",
+    " after validation": "",
+}
+"""What the library that checks requests calls things, and how people would."""
+
+
+REFUSALS = (DuelmatchError, RequestValidationError, HTTPException)
+"""What is raised to say no."""
+
+
+def reason_of(error: Exception) -> tuple[int, str, dict[str, str] | None]:
+    """Return the status, the sentence and the headers with which one of them is answered."""
+    if isinstance(error, DuelmatchError):
+        status = status_of(error)
+        return status, UNAVAILABLE if status == 503 else str(error), None
+    if isinstance(error, RequestValidationError):
+        return 422, sentence_of(error.errors()[0])[:500], None
+    assert isinstance(error, HTTPException)
+    return error.status_code, str(error.detail), dict(error.headers or {})
+
+
 Page = Callable[[Request, int, str], Response]
 """What says no to people: given the request, the status and a sentence."""
 
@@ -70,21 +130,5 @@ def install(app: FastAPI, page: Page) -> None:
             return page(request, status, detail)
         return refusal(status, detail, headers)
 
-    def refused(request: Request, error: Exception) -> Response:
-        assert isinstance(error, DuelmatchError)
-        status = status_of(error)
-        return say(request, status, UNAVAILABLE if status == 503 else str(error))
-
-    def invalid(request: Request, error: Exception) -> Response:
-        assert isinstance(error, RequestValidationError)
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"] if part != "body") or "The body"
-        return say(request, 422, f"{where}: {first['msg']}."[:500])
-
-    def otherwise(request: Request, error: Exception) -> Response:
-        assert isinstance(error, HTTPException)
-        return say(request, error.status_code, str(error.detail), dict(error.headers or {}))
-
-    app.add_exception_handler(DuelmatchError, refused)
-    app.add_exception_handler(RequestValidationError, invalid)
-    app.add_exception_handler(HTTPException, otherwise)
+    for kind in REFUSALS:
+        app.add_exception_handler(kind, lambda request, error: say(request, *reason_of(error)))

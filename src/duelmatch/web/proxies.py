@@ -36,15 +36,21 @@ class Proxies:
         """Pass a request on, as from who called the proxy."""
         peer = scope.get("client")
         if scope["type"] == "http" and peer is not None and (self._all or self._believes(peer[0])):
-            headers = Headers(scope=scope)
-            hops = [hop.strip() for line in headers.getlist("x-forwarded-for") for hop in line.split(",")]
-            caller = self._caller([hop for hop in hops if hop])
-            scope = dict(scope)
-            if caller is not None:
-                scope["client"] = (caller, 0)
-            if headers.get("x-forwarded-proto") in ("http", "https"):
-                scope["scheme"] = headers["x-forwarded-proto"]
+            said = [(name, value) for name, value in scope["headers"] if name.startswith(b"x-forwarded-")]
+            if said:
+                scope = self._as_from_caller(scope, Headers(raw=said))
         await self._app(scope, receive, send)
+
+    def _as_from_caller(self, scope: Scope, headers: Headers) -> Scope:
+        """Return a request as it came to the proxy."""
+        hops = [hop.strip() for line in headers.getlist("x-forwarded-for") for hop in line.split(",")]
+        caller = self._caller([hop for hop in hops if hop])
+        scope = dict(scope)
+        if caller is not None:
+            scope["client"] = (caller, 0)
+        if headers.get("x-forwarded-proto") in ("http", "https"):
+            scope["scheme"] = headers["x-forwarded-proto"]
+        return scope
 
     def _caller(self, hops: list[str]) -> str | None:
         """Return the last address that no believed proxy has; the first if all of them are such."""

@@ -1,9 +1,9 @@
 """The operations of voters.
 
-Two of them, the next question and its answer, make up a vote and nearly all requests there are. They have
-routes of their own kind: no worker thread and no dependencies, just one await until the transaction that
-serves many voters at once is on disk. Everything else about them is as for the others: the same refusals, and
-a place in the OpenAPI description.
+Two of them, the next question and its answer, make up a vote and nearly all requests there are. They are
+served before the routes are looked through: no worker thread and no dependencies, just one await until the
+transaction that serves many voters at once is on disk. Everything else about them is as for the others: the
+same refusals, and a place in the OpenAPI description.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ValidationError
 from starlette.concurrency import run_in_threadpool
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from duelmatch.errors import NotAllowedError
 from duelmatch.files.problems import tree_of
@@ -36,7 +37,7 @@ from duelmatch.web.access import (
 )
 from duelmatch.web.cookies import forget, remember, remembered
 from duelmatch.web.loop_bridge import LoopBridge
-from duelmatch.web.problems import documented
+from duelmatch.web.problems import REFUSALS, documented, reason_of, refusal
 
 Returned = TypeVar("Returned")
 Body = TypeVar("Body", bound=BaseModel)
@@ -67,16 +68,46 @@ async def next_question(request: Request) -> Response:
 
 
 async def answer(request: Request) -> Response:
-    """Answer a question of mine; when this returns, the answer is on disk. Sent twice, it counts once."""
+    """Answer a question of mine, and perhaps get the next one.
+
+    When this returns, the answer is on disk. Sent twice, it counts once.
+    """
     number = _number(request.path_params["number"])
-    said = (await _body(request, models.Answer)).said
-    kept = await _as_voter(request, lambda feed, voter: feed.tell(voter, number, said))
-    return _sent(models.Receipt.of_study(kept))
+    body = await _body(request, models.VoterAnswer)
+    if not body.next:
+        receipt = await _as_voter(request, lambda feed, voter: feed.tell(voter, number, body.said))
+        return _sent(models.Kept.of_study(receipt))
+    receipt, asked = await _as_voter(request, lambda feed, voter: feed.tell_and_ask(voter, number, body.said))
+    kept = models.Kept.of_study(receipt)
+    kept.next = None if asked is None else models.Question.of_study(asked)
+    return _sent(kept)
+
+
+class DirectVotes:
+    """Serves the two, and passes all other requests on."""
+
+    def __init__(self, app: ASGIApp, prefix: str) -> None:
+        self._app = app
+        self._path = re.compile(f"{prefix}/studies/(?P<study>[^/]+)/question(s/(?P<number>[^/]+)/answer)?")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request that is part of a vote."""
+        is_post = scope["type"] == "http" and scope["method"] == "POST"
+        if not is_post or (found := self._path.fullmatch(scope["path"])) is None:
+            await self._app(scope, receive, send)
+            return
+        operation = next_question if found["number"] is None else answer
+        scope["endpoint"], scope["path_params"] = operation, found.groupdict()
+        try:
+            response = await operation(Request(scope, receive))
+        except REFUSALS as error:
+            response = refusal(*reason_of(error))
+        await response(scope, receive, send)
 
 
 def direct_routes(prefix: str, responses: dict[int | str, dict[str, Any]]) -> list[APIRoute]:
-    """Return the two as FastAPI describes them. They are served by plain routes, before all others."""
-    schema = {"$ref": "#/components/schemas/Answer"}
+    """Return the two as FastAPI describes them."""
+    schema = models.VoterAnswer.model_json_schema()
     body = {"content": {"application/json": {"schema": schema}}, "required": True}
     secured: dict[str, Any] = {"security": [{"HTTPBearer": []}]}
     return [
@@ -94,7 +125,7 @@ def direct_routes(prefix: str, responses: dict[int | str, dict[str, Any]]) -> li
             answer,
             methods=["POST"],
             tags=["voter"],
-            response_model=models.Receipt,
+            response_model=models.Kept,
             responses={**responses, **documented(401, 404, 409)},
             openapi_extra={"parameters": [_STUDY, _NUMBER], "requestBody": body, **secured},
         ),
@@ -114,7 +145,9 @@ async def _as_voter(request: Request, work: Callable[[Feed, str], Returned]) -> 
         return None if access.voter is None else (work(feed, access.voter),)
 
     try:
-        done = await _bridge(request).awaitable(study.submit_as(token or "", work_of_voter))
+        waiting, succeed, fail = _bridge(request).expect()
+        study.submit_as(token or "", work_of_voter, succeed, fail)
+        done: tuple[Returned] | None = await waiting
     except NotAllowedError:
         await run_in_threadpool(access_of, request, store, study_id)  # refuses if it was for the token
         raise
@@ -141,8 +174,8 @@ def _bridge(request: Request) -> LoopBridge:
 
 def _number(text: str) -> int:
     """Return the number of a question as a path has it."""
-    if not re.fullmatch("[0-9]{1,10}", text) or not 1 <= int(text) <= LARGEST_NUMBER:
-        raise HTTPException(422, f"number: A whole number from 1 to {LARGEST_NUMBER} is needed.")
+    if not (text.isascii() and text.isdecimal() and len(text) <= 10 and 1 <= int(text) <= LARGEST_NUMBER):
+        raise HTTPException(422, f"The number of a question is from 1 to {LARGEST_NUMBER:,}.")
     return int(text)
 
 

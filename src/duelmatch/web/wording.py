@@ -42,6 +42,8 @@ def headline(status: Status) -> str:
             return "No line-up beats every other"
     if status.phase != "open":
         return f"The study is {status.phase}"
+    if status.done:
+        return "Nothing more can be asked"
     return "Voting is under way" if status.answers else "Waiting for the first vote"
 
 
@@ -74,6 +76,8 @@ def _panel_sentence(status: Status) -> str:
                 "Every line-up is beaten by another. This one is beaten least: its share of the votes is at "
                 f"most {behind} per position below half."
             )
+    if result.duels == 0 and result.shortfall == 0:
+        return "Nothing is decided: there is no judge whose votes count."
     if not status.counted:
         return "Nobody leads before the first votes."
     leads = "led when the study was closed" if status.phase == "closed" else "leads so far"

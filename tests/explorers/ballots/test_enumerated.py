@@ -57,7 +57,7 @@ def expected(play):
 
 def study(choose, criterion, **settings) -> BallotExplorer:
     """A study whose ballots are drawn by choice."""
-    run = BallotExplorer(TRIO, criterion, 0.05, seed=1, **({"size": 2} | settings))
+    run = BallotExplorer(TRIO, criterion, 0.05, seed=1, **({"ballot_size": 2} | settings))
 
     def draw(design, voter, deadline):
         left_out = choose(1 - design.chances) if design.size == 2 else None
@@ -94,7 +94,7 @@ TYPES = [(1, 1, 0), (0, 0, 1)]
 @pytest.mark.parametrize("size", [1, 2])
 def test_where_all_tie_the_wealth_is_1_on_average(criterion, size):
     def play(choose):
-        run = study(choose, criterion, size=size)
+        run = study(choose, criterion, ballot_size=size)
         for number in range(3):
             answer(run, f"v{number}", TYPES[choose([0.5, 0.5])])
         return wealth(run)

@@ -16,13 +16,13 @@ from duelmatch.explorers.ballots.explorer import BallotExplorer
 
 WIDE = dm.Problem.complete(["a", "b", "c", "d", "e"], ["s", "t"])
 SETTINGS = {
-    "condorcet": {"criterion": "condorcet", "size": 4},
-    "no winner assumed": {"criterion": "condorcet", "size": 4, "assume_winner": False},
-    "borda": {"criterion": "borda", "size": 3},
-    "epsilon": {"criterion": "borda", "size": 5, "epsilon": 0.1},
-    "any silence": {"criterion": "condorcet", "size": 4, "silence": "any"},
-    "last count": {"criterion": "borda", "size": 4, "counting": "last"},
-    "rankings": {"criterion": "borda", "size": 6, "question_size": 3},
+    "condorcet": {"criterion": "condorcet", "ballot_size": 4},
+    "no winner assumed": {"criterion": "condorcet", "ballot_size": 4, "assume_winner": False},
+    "borda": {"criterion": "borda", "ballot_size": 3},
+    "epsilon": {"criterion": "borda", "ballot_size": 5, "epsilon": 0.1},
+    "any silence": {"criterion": "condorcet", "ballot_size": 4, "silence": "any"},
+    "last count": {"criterion": "borda", "ballot_size": 4, "counting": "last"},
+    "rankings": {"criterion": "borda", "ballot_size": 6, "question_size": 3},
 }
 
 
@@ -142,8 +142,8 @@ def test_a_fresh_explorer_fed_with_the_events_goes_on_in_the_same_way(seed, sett
 def test_with_tables_too(monkeypatch, criterion):
     monkeypatch.setattr(conclusions, "MOST_LISTED", 5)
     for seed in range(3):
-        run, events, now = messy(seed, criterion=criterion, size=4)
-        again = restored(events, seed, criterion=criterion, size=4)
+        run, events, now = messy(seed, criterion=criterion, ballot_size=4)
+        again = restored(events, seed, criterion=criterion, ballot_size=4)
         assert again.progress == run.progress
         assert again.ask(3, voter="new", now=now) == run.ask(3, voter="new", now=now)
 
@@ -187,7 +187,7 @@ def test_what_is_no_event_of_this_study_is_refused(event):
 
 
 def test_a_late_answer_is_for_the_standings_and_a_skipped_question_goes_to_an_heir():
-    run = BallotExplorer(WIDE, seed=1, size=3, lease=10)
+    run = BallotExplorer(WIDE, seed=1, ballot_size=3, lease=10)
     first, second, third = run.ask(3, voter="eve", now=0)
     run.tell(first, first.first, now=1)
     run.skip(second, now=2)

@@ -21,7 +21,11 @@ WIDE = dm.Problem.complete(["a", "b", "c", "d"], ["s", "t"])
 SPARSE = dm.Problem.from_edges(
     [("a", "s"), ("b", "s"), ("c", "s"), ("b", "t"), ("c", "t"), ("d", "t"), ("d", "u"), ("e", "u")]
 )
-LAWS = {"pairs": {"size": 4}, "rankings": {"size": 6, "question_size": 3}, "single": {"size": 1}}
+LAWS = {
+    "pairs": {"ballot_size": 4},
+    "rankings": {"ballot_size": 6, "question_size": 3},
+    "single": {"ballot_size": 1},
+}
 BOTH = ("condorcet", "borda")
 
 
@@ -86,7 +90,7 @@ def shy(crowd):
 def test_a_live_study_comes_to_exactly_what_follows_from_its_log(criterion):
     for seed in range(6):
         run = played(
-            WIDE, criterion, seed, voters=60, change=shy, epsilon=0.05 if seed % 2 else None, size=5,
+            WIDE, criterion, seed, voters=60, change=shy, epsilon=0.05 if seed % 2 else None, ballot_size=5,
             between=lambda run, came: run.strike(STRIKES[came]) if came in STRIKES else None,
         )  # fmt: skip
         assert len(run.conclusions.evidence) == 4

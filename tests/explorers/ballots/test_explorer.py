@@ -24,7 +24,7 @@ def finish(run, decide=min, voters=5000):
 
 
 def test_a_voter_who_comes_back_goes_on_with_the_same_ballot():
-    run = BallotExplorer(PROBLEM, seed=1, size=5)
+    run = BallotExplorer(PROBLEM, seed=1, ballot_size=5)
     first = run.ask(2, voter="eve")
     assert len(first) == 2
     assert run.ask(2, voter="eve") == first
@@ -48,7 +48,7 @@ def test_without_a_voter_every_question_is_a_new_voters():
 
 
 def test_what_somebody_leaves_out_passes_to_one_fresh_voter_who_gets_nothing_else():
-    run = BallotExplorer(PROBLEM, seed=1, size=4)
+    run = BallotExplorer(PROBLEM, seed=1, ballot_size=4)
     eve = run.ask(4, voter="eve")
     run.tell(eve[0], eve[0].first)
     run.skip(eve[1])
@@ -69,20 +69,20 @@ def test_what_somebody_leaves_out_passes_to_one_fresh_voter_who_gets_nothing_els
 
 
 def test_nobody_waits_for_what_nobody_answers():
-    run = BallotExplorer(PROBLEM, seed=1, size=2, heirs=2)
+    run = BallotExplorer(PROBLEM, seed=1, ballot_size=2, heirs=2)
     for voter in ("v1", "v2", "v3"):
         for question in run.ask(5, voter=voter):
             run.skip(question)
     assert run.state.returned[0].closed
     assert run.conclusions.evidence[0].settled == 1
-    strict = BallotExplorer(PROBLEM, seed=1, size=2, silence="any")
+    strict = BallotExplorer(PROBLEM, seed=1, ballot_size=2, silence="any")
     for question in strict.ask(5, voter="v1"):
         strict.skip(question)
     assert strict.conclusions.evidence[0].settled == 1
 
 
 def test_leases_end_at_the_deadline():
-    run = BallotExplorer(PROBLEM, seed=1, size=2, lease=10)
+    run = BallotExplorer(PROBLEM, seed=1, ballot_size=2, lease=10)
     run.ask(1, voter="eve", now=0)
     run.expire(now=9)
     assert run.state.waiting == []
@@ -102,7 +102,7 @@ def test_what_is_not_an_answer_is_refused_and_changes_nothing():
 
 
 def test_rankings_with_ties():
-    run = BallotExplorer(TRIO, "borda", seed=1, question_size=3, size=3)
+    run = BallotExplorer(TRIO, "borda", seed=1, question_size=3, ballot_size=3)
     (question,) = run.ask(5, voter="eve")
     assert set(question.candidates) == {"a", "b", "c"}
     run.tell(question, ["b", ("a", "c")])
@@ -140,7 +140,7 @@ def test_a_cycle_has_no_winner_and_a_winner_can_be_proven_without_assuming_one()
 
 
 def test_a_struck_voter_costs_no_other_vote_and_may_undo_a_verdict():
-    run = BallotExplorer(TRIO, "condorcet", 0.05, 1, size=2)
+    run = BallotExplorer(TRIO, "condorcet", 0.05, 1, ballot_size=2)
     result = finish(run)
     assert result.status == "certified"
     last = run.state.ballots[-1].voter
@@ -156,7 +156,7 @@ def test_a_struck_voter_costs_no_other_vote_and_may_undo_a_verdict():
 
 
 def test_voters_correct_their_own_answers_until_the_ballot_is_settled():
-    run = BallotExplorer(TRIO, "condorcet", 0.05, 1, size=2)
+    run = BallotExplorer(TRIO, "condorcet", 0.05, 1, ballot_size=2)
     run.ask(1, voter="slow")
     first, second = run.ask(2, voter="eve")
     run.tell(first, first.first)
@@ -180,7 +180,7 @@ def test_voters_correct_their_own_answers_until_the_ballot_is_settled():
 
 
 def test_the_organisers_corrections_are_for_the_standings_unless_they_are_clerical():
-    run = BallotExplorer(TRIO, "condorcet", 0.05, 1, size=2)
+    run = BallotExplorer(TRIO, "condorcet", 0.05, 1, ballot_size=2)
     first, second = run.ask(2, voter="eve")
     run.tell(first, first.first)
     run.tell(second, second.first)
@@ -216,7 +216,7 @@ def test_somebody_leaves_and_somebody_comes():
 
 
 def test_the_open_ballot_of_a_struck_voter_holds_up_nobody_and_passes_to_nobody():
-    run = BallotExplorer(PROBLEM, seed=1, size=4)
+    run = BallotExplorer(PROBLEM, seed=1, ballot_size=4)
     eve = run.ask(4, voter="eve")
     run.tell(eve[0], eve[0].first)
     run.strike("eve")
@@ -238,7 +238,7 @@ def test_the_only_line_up_is_certified_at_once():
 
 def test_a_proof_that_is_over_does_not_begin_again_with_ballots_of_two_kinds():
     """Named voters and others take turns, so two designs are in use at the same time."""
-    run = BallotExplorer(PROBLEM, "condorcet", 0.05, 3, size=4, max_answers=600)
+    run = BallotExplorer(PROBLEM, "condorcet", 0.05, 3, ballot_size=4, max_answers=600)
     rng = np.random.default_rng(1)
     number = 0
     while not run.done:

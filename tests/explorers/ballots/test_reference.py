@@ -107,7 +107,7 @@ def test_what_was_said_counts_on_against_given_shares_when_a_candidate_comes() -
     evidence = {}
     for asked in ("decisions", {(name, "s"): 1 / 3 for name in "abc"}):
         run = BallotExplorer(
-            dm.Problem.complete(list("abc"), list("s")), "borda", seed=2, size=2, reference=asked
+            dm.Problem.complete(list("abc"), list("s")), "borda", seed=2, ballot_size=2, reference=asked
         )
         for number in range(15):
             for question in run.ask(9, voter=f"v{number}"):

@@ -11,6 +11,7 @@ from duelmatch.explorers.ballots.evidence import settle_finished
 from duelmatch.explorers.ballots.explorer import BallotExplorer
 from duelmatch.explorers.ballots.records import EVERYBODY
 from duelmatch.explorers.ballots.tables import SCALES, TabledEvidence
+from duelmatch.explorers.frugal.tables import Tables
 from explorers.ballots.test_evidence import WIDE, played, what_is_said
 
 BOTH = ("condorcet", "borda")
@@ -80,3 +81,41 @@ def test_ballots_keep_to_one_position_and_a_clear_winner_is_certified(monkeypatc
             better = "a" if question.position == "s" else "b"
             run.tell(question, better if better in question.candidates else min(question.candidates))
     assert (run.result.status, dict(run.result.matching)) == ("certified", {"s": "a", "t": "b"})
+
+
+def test_looking_at_the_last_doubt_first_proves_nothing_sooner_or_later(monkeypatch):
+    monkeypatch.setattr(conclusions, "MOST_LISTED", 1)
+    proven, poorest = TabledEvidence.proven, Tables.poorest
+    looks, solved = [], []
+
+    def checked(self, threshold, proof_threshold):
+        found = proven(self, threshold, proof_threshold)
+        if self.proof_for is not None:
+            feared = self.contest.usable.copy()
+            feared[self.proof_for] = True
+            others = self.contest.usable.copy()
+            others[self.proof_for] = False
+            least = poorest(self.proof, self.contest.graph, feared)[others]
+            assert found == (least >= proof_threshold).all()
+            looks.append(found)
+        return found
+
+    def counted(self, graph, allowed):
+        solved.append(self)
+        return poorest(self, graph, allowed)
+
+    monkeypatch.setattr(TabledEvidence, "proven", checked)
+    monkeypatch.setattr(Tables, "poorest", counted)
+    run = BallotExplorer(WIDE, "condorcet", 0.2, 1, max_answers=20_000)
+    rng = np.random.default_rng(0)
+    voters = 0
+    while not run.done:
+        voters += 1
+        for question in run.ask(10, voter=str(voters)):
+            better = "a" if question.position == "s" else "b"
+            liked, other = sorted(question.candidates, key=lambda name: (name != better, name))
+            run.tell(question, other if rng.random() < 0.1 else liked)
+    assert run.result.status == "certified"
+    assert looks[-1]
+    of_proof = sum(tables is run.conclusions.present.proof for tables in solved)
+    assert 1 <= of_proof < len(looks) / 4

@@ -147,7 +147,7 @@ def test_who_leaves_is_asked_nothing_and_is_open_or_dropped() -> None:
     assert run.done
     assert run.result.status == "budget_spent"
     run.leave("ned", "dropped")
-    assert run.result.status == "unbeaten"
+    assert run.result.status == "budget_spent", "nobody has said anything"
 
 
 def test_a_skipped_question_is_not_asked_again_and_a_released_one_is() -> None:
@@ -269,7 +269,7 @@ def test_bad_arguments_are_refused(arguments: dict[str, object], sentence: str) 
         ("zoe", "is not an answer to question 1"),
         (["ann", "zoe"], "'zoe' cannot be there in a ranking"),
         (["ann"], "lacks 'bob'"),
-        (3, "a name, None or a ranking"),
+        (3, "a name, a ranking"),
     ],
 )
 def test_an_answer_that_does_not_fit_changes_nothing(answer: object, sentence: str) -> None:
@@ -348,3 +348,26 @@ def test_with_only_skipped_and_absent_answers_open_the_certain_shortfall_is_left
         assert result.shortfall is not None
         assert 0 < result.shortfall <= 0.5
         assert result.shortfall == run.progress.shortfall
+
+
+@pytest.mark.parametrize("criterion", ["condorcet", "borda"])
+def test_without_anybody_to_count_nothing_is_certain(criterion):
+    run = PanelExplorer(TEAM, ["eve", "ned"], criterion=criterion)
+    (question,) = run.ask(1, voter="eve")
+    run.tell(question, question.candidates[0])
+    for voter in ("eve", "ned"):
+        run.strike(voter)
+    assert (run.result.status, run.result.shortfall, run.done) == ("budget_spent", 0.0, True)
+    assert run.progress.waiting_for == ()
+    run.reinstate("ned")
+    assert not run.done
+
+
+def test_whose_opinions_are_open_is_told():
+    run = PanelExplorer(TEAM, ["eve", "ned"])
+    pairs = TEAM.graph.pairs
+    (question,) = run.ask(1, voter="ned")
+    run.tell(question, question.candidates[0])
+    assert run.progress.waiting_for == (("eve", pairs), ("ned", pairs - 1))
+    run.leave("eve", "dropped")
+    assert run.progress.waiting_for == (("ned", pairs - 1),)

@@ -59,6 +59,12 @@ def command() -> None:
     help="What makes a line-up the best, for a panel.",
 )
 @click.option(
+    "--until",
+    type=click.Choice(["unbeaten", "decided"]),
+    help="When a panel is done: when nothing can beat the line-up any more, or only when it beats every "
+    "other, or certainly does not.  [default: unbeaten]",
+)
+@click.option(
     "--question-size", type=click.IntRange(2, 10), help="How many candidates to rank in a question."
 )
 @click.option(
@@ -66,7 +72,7 @@ def command() -> None:
     "parameters",
     metavar="NAME=VALUE",
     multiple=True,
-    help="A parameter of the algorithm, such as size=6 (questions on a ballot) or consistent=false.",
+    help="A parameter of the algorithm, such as ballot_size=6 (questions on a ballot) or consistent=false.",
 )
 @click.option("--delta", type=Between(0, 1), default=DELTA, show_default=True, help=DELTA_HELP)
 @click.option(
@@ -100,6 +106,7 @@ def create(
     conflicts: Sequence[str],
     criterion: str | None,
     question_size: int | None,
+    until: str | None,
     parameters: Sequence[str],
     as_json: bool,
     **own: Any,
@@ -119,6 +126,7 @@ def create(
     given = {key: _value(text) for key, text in _pairs("--parameter", parameters)}
     given |= {} if criterion is None else {"criterion": criterion}
     given |= {} if question_size is None else {"question_size": question_size}
+    given |= {} if until is None else {"until": until}
     settings = Settings(parameters=given, **own)
     judges = _judges(voters, weights, conflicts)
     with opened_store(url, new=True) as store:

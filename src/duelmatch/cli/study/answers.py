@@ -26,6 +26,8 @@ def parsed(text: str, candidates: Sequence[str], titles: Mapping[str, str] | Non
         return None
     if len(candidates) == 2 and (one := _meant(text, candidates, titles or {})) is not None:
         return one
+    if len(candidates) > 2 and _meant(text, candidates, titles or {}) is not None:
+        raise DuelError(f"Rank all of them, best first: {' > '.join(candidates)}, for example.")
     groups = [tuple(part.strip() for part in group.split("=")) for group in text.split(">")]
     ranking: list[tuple[str, ...]] = []
     for group in groups:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from duelmatch.cli.options import json_option
-from duelmatch.cli.output import counted, print_either
+from duelmatch.cli.output import counted, print_either, working
 from duelmatch.cli.store import on_study
 from duelmatch.cli.study.answers import parsed, written
 from duelmatch.errors import ConflictError, NotThereError, StudyError
@@ -200,7 +200,8 @@ def rename(name: str, study: Study, as_json: bool) -> None:
 
 
 def _report(study: Study, as_json: bool, sentence: str, summary: dict[str, object]) -> None:
-    number = study.status().counted
+    with working("Counting"):
+        number = study.status().counted
     count = f"{counted(number, 'answer')} {'counts' if number == 1 else 'count'}."
     name = study.name
     print_either(

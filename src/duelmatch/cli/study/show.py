@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,11 +15,11 @@ from duelmatch.cli.output import Page, counted, print_either, print_json, rounde
 from duelmatch.cli.standing import meaning, print_matching, probability, still_possible
 from duelmatch.cli.store import on_study, opened_store, store_option
 from duelmatch.cli.study.answers import written
+from duelmatch.cli.study.panels import nothing_counts, panel_facts, panel_meaning, print_awaited
 from duelmatch.errors import FileError
 from duelmatch.files.text import printable
 
 if TYPE_CHECKING:
-    import duelmatch as dm
     from duelmatch.studies import Entry, Status, Study
 
 MOST_BYTES = 500_000_000
@@ -47,32 +48,13 @@ def status(study: Study, as_json: bool) -> None:
     if where.algorithm == "panel" and where.result.matching is not None:
         certain = where.result.status != "budget_spent"
         heading = "Candidate" if certain else "Candidate (NOT CERTAIN)"
-        page.table({"Position": "left", heading: "left"}, where.result.matching.items())
+        if not nothing_counts(where.result):
+            page.table({"Position": "left", heading: "left"}, where.result.matching.items())
         page.paragraph(panel_meaning(where.result))
+        print_awaited(page, where, study)
         return
     print_matching(page, where.result)
     page.paragraph(GUESS if where.result.status == "budget_spent" else meaning(where.result))
-
-
-def panel_meaning(result: dm.Result) -> str:
-    """Say what a panel has decided."""
-    proviso = "".join(f", if {assumption.sentence}" for assumption in result.assuming)
-    points = f"{100 * (result.shortfall or 0.0):.1f} points per position"
-    match result.status:
-        case "decided":
-            return f"This is decided{proviso}: whatever the open answers are, it is the panel's choice."
-        case "unbeaten":
-            return (
-                f"This is certain{proviso}: nothing beats it, whatever the open answers are; some may draw."
-            )
-        case "tied":
-            return f"This is certain{proviso}: no score is above it, and at least one other is equal."
-        case "no_winner":
-            return (
-                f"Every line-up is beaten by another{proviso}. This one is beaten least: its share of the "
-                f"votes is {points} below half at most."
-            )
-    return f"This is not certain yet: by the open answers another line-up may be ahead, by {points} at most."
 
 
 def _facts(where: Status, study: Study) -> Iterator[tuple[str, str]]:
@@ -86,10 +68,15 @@ def _facts(where: Status, study: Study) -> Iterator[tuple[str, str]]:
     if where.dropped:
         yield "Withdrawn", ", ".join(where.dropped)
     progress = where.progress
-    decided = len(progress.accepted) + len(progress.rejected)
-    yield "Decided", f"{decided:,} of {counted(decided + len(progress.undecided), 'edge')}"
-    if where.algorithm == "panel" and progress.possible is not None:
-        yield "Possible", counted(progress.possible, "line-up")
+    if where.algorithm == "panel":
+        yield from panel_facts(where, len(study.problem.positions))
+    else:
+        decided = len(progress.accepted) + len(progress.rejected)
+        yield "Decided", f"{decided:,} of {counted(decided + len(progress.undecided), 'edge')}"
+    if where.algorithm != "panel" and progress.waiting_for:
+        names = {voter.id: voter.name or voter.id for voter in study.voters()}
+        voter, behind = progress.waiting_for[0]
+        yield "Held up", f"{counted(behind, 'answer')} until the ballot of {names[voter]} is in"
     if not where.done and progress.p_value is not None and progress.leader is not None:
         yield "Leader", f"p {probability(progress.p_value)}; {still_possible(progress)}"
     if not where.done:
@@ -109,8 +96,36 @@ def _as_dict(where: Status, study: Study) -> dict[str, Any]:
         "error_allowed": where.result.delta,
         "shortfall": where.result.shortfall,
         **{name: getattr(progress, name) for name in shown},
+        "waiting_for": dict(progress.waiting_for),
         "settings": study.settings.as_dict(),
     }
+
+
+@click.command("list")
+@store_option
+@json_option
+def list_all(url: str, as_json: bool) -> None:
+    """List the studies of a database, oldest first.
+
+    \b
+    Example:
+      duelmatch study list
+    """  # noqa: D301
+    with opened_store(url) as store:
+        studies = store.studies()
+    if as_json:
+        print_json({"studies": [asdict(study) for study in studies]})
+        return
+    page = Page()
+    if not studies:
+        page.paragraph("There is no study here. Create one with: duelmatch study create FILE")
+        return
+    rows = [(study.id, study.name, study.phase, _time(study.created_at)) for study in studies]
+    page.table({"Study": "left", "Name": "left", "Phase": "left", "Created (UTC)": "left"}, rows)
+
+
+def _time(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
 @click.command("log")
@@ -130,8 +145,7 @@ def log(study: Study, after: int, limit: int | None, as_json: bool) -> None:
         print_json({"study": study.id, "entries": [entry._asdict() for entry in entries]})
         return
     for entry in entries:
-        time = datetime.fromtimestamp(entry.at, UTC).strftime("%Y-%m-%d %H:%M:%S")
-        click.echo(f"{entry.seq:>6}  {time}  {_sentence(entry)}")
+        click.echo(f"{entry.seq:>6}  {_time(entry.at)}  {_sentence(entry)}")
 
 
 def _sentence(entry: Entry) -> str:
@@ -154,9 +168,7 @@ def _sentence(entry: Entry) -> str:
 @click.command("export")
 @click.argument("target", metavar="[FILE]", required=False, type=click.Path(dir_okay=False, path_type=Path))
 @on_study
-@click.option(
-    "--csv", "as_csv", is_flag=True, help="The answers that count as CSV, for `duelmatch estimate`."
-)
+@click.option("--csv", "as_csv", is_flag=True, help="The answers that count as CSV, for `duelmatch decide`.")
 @click.option(
     "--table", "as_table", is_flag=True, help="All answers as CSV, with times and whether they count."
 )
@@ -168,7 +180,8 @@ def export(
     """Write the log of a study to FILE, or its answers as CSV if FILE ends in .csv.
 
     Without FILE, it is printed. The log is JSON, an entry per line, each with the hash of the one before:
-    `duelmatch verify` checks it, and `duelmatch study import` reads it.
+    `duelmatch verify` checks it, and `duelmatch study import` reads it. The CSV of a panel also has weights,
+    conflicts and judges who have said nothing: `duelmatch decide` says what the study says.
 
     Voters appear by their ids, unless their names are asked for. Links are never included.
 
@@ -180,14 +193,25 @@ def export(
     from duelmatch.files.text import naming, write_text
     from duelmatch.studies import export_answers, export_log, export_table
 
-    wants_csv = as_csv or (target is not None and target.suffix.lower() == ".csv")
+    wants_csv = as_csv or as_table or (target is not None and target.suffix.lower() == ".csv")
     text = (export_table if as_table else export_answers if wants_csv else export_log)(study, voters)
     if target is None:
         click.echo(text, nl=False)
         return
     with naming(target) as path:
         write_text(path, text, MOST_BYTES)
-    print_either(as_json, {"study": study.id, "file": str(target)}, f"{study.name} is in {target}.")
+    sentence = f"{study.name} is in {target}."
+    if wants_csv and study.settings.kind == "panel":
+        sentence += f" To count it: {_decide_command(study, target)}"
+    print_either(as_json, {"study": study.id, "file": str(target)}, sentence)
+
+
+def _decide_command(study: Study, target: Path) -> str:
+    """Return the command that gives the verdict of a panel from its answers."""
+    parameters = study.settings.parameters
+    criterion = "" if parameters["criterion"] == "condorcet" else f" --criterion {parameters['criterion']}"
+    consistent = "" if parameters["consistent"] else " --no-consistent"
+    return f"duelmatch decide PROBLEM {target}{criterion}{consistent}"
 
 
 @click.command("import")
@@ -218,4 +242,4 @@ def take_in(file: Path, url: str, name: str | None, as_json: bool) -> None:
     print_either(as_json, summary, sentence)
 
 
-COMMANDS = (status, log, export, take_in)
+COMMANDS = (status, list_all, log, export, take_in)

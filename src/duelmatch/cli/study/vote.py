@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Collection
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -11,13 +12,14 @@ import click
 
 from duelmatch.cli.dialogue import called, show_details
 from duelmatch.cli.options import json_option
-from duelmatch.cli.output import Page, print_either, print_json
+from duelmatch.cli.output import Page, print_either, print_json, working
 from duelmatch.cli.store import on_study
 from duelmatch.cli.study.answers import parsed, written
+from duelmatch.cli.study.changes import voter_called
 from duelmatch.errors import ConflictError, DuelError, NotAllowedError, NotThereError, did_you_mean
 
 if TYPE_CHECKING:
-    from duelmatch.studies import Question, Receipt, Study
+    from duelmatch.studies import Nothing, Question, Receipt, Study
 
 WHY = {
     "done": "The study is over: there is nothing left to ask. See: duelmatch study status",
@@ -31,7 +33,7 @@ WHY = {
 }
 
 HELP = (
-    "A number or a name: that one is better. Or a ranking, best first: 2 > 1 = 3.",
+    "Of two: a number or a name, that one is better. Of more: all of them, best first: 2 > 1 = 3.",
     "=  there is no difference.",
     "s  skip: you cannot say.",
     "u  undo: take your last answer back.",
@@ -43,7 +45,7 @@ voter_option = click.option(
 )
 
 
-def _voter_called(study: Study, name: str) -> str:
+def _answering(study: Study, name: str) -> str:
     """Return the id of a voter; a crowd takes in whoever comes, but a panel is these judges and nobody else.
 
     :raises NotThereError: if no judge of a panel has this name.
@@ -72,8 +74,8 @@ def vote(voter: str, study: Study, as_json: bool) -> None:
     """  # noqa: D301
     from duelmatch.studies import Question
 
-    page, voter_id, reason = Page(stderr=as_json), _voter_called(study, voter), None
-    while isinstance(asked := study.ask(voter_id), Question):
+    page, voter_id, reason = Page(stderr=as_json), _answering(study, voter), None
+    while isinstance(asked := _asked(study, voter_id), Question):
         _show(page, study, asked)
         if not _answered(page, study, voter_id, asked):
             break
@@ -84,10 +86,16 @@ def vote(voter: str, study: Study, as_json: bool) -> None:
         print_json({"study": study.id, "answers": study.answers_by(voter_id), "reason": reason})
 
 
+def _asked(study: Study, voter: str) -> Question | Nothing:
+    """Return a voter's question, or why there is none; the first one can take a while."""
+    with working("Choosing a question"):
+        return study.ask(voter)
+
+
 def _answered(page: Page, study: Study, voter: str, asked: Question) -> bool:
     """Read what a voter says until it is an answer, a skip or an undo; False if the voter stops."""
     while True:
-        page.prompt("Your answer (= no difference, s skip, u undo, q stop, ? help):")
+        page.prompt(f"{_how(asked)} (= no difference, s skip, u undo, q stop, ? help):")
         line = sys.stdin.readline()
         if not sys.stdin.isatty():
             page.line(line.strip() or " ")
@@ -118,10 +126,21 @@ def _answered(page: Page, study: Study, voter: str, asked: Question) -> bool:
             page.line(str(refusal))
 
 
+def _how(asked: Question) -> str:
+    """Say how a question is answered."""
+    if len(asked.candidates) == 2:
+        return "Your answer"
+    order = " > ".join(str(number) for number in range(len(asked.candidates), 0, -1))
+    return f"Rank all of them, best first, such as {order}"
+
+
 def _show(page: Page, study: Study, question: Question) -> None:
     problem = study.problem
     place = f" ({question.place} of {question.of})" if question.place and question.of else ""
-    page.heading(f"Who is better for {called(question.position, problem.position_details)}?{place}")
+    position = called(question.position, problem.position_details)
+    ranks = len(question.candidates) > 2
+    asked = f"Who comes first, second, … for {position}?" if ranks else f"Who is better for {position}?"
+    page.heading(f"{asked}{place}")
     show_details(page, question.position, problem.position_details)
     for number, candidate in enumerate(question.candidates, start=1):
         page.line(f"{number}  {called(candidate, problem.candidate_details)}", style="bold", indent=2)
@@ -146,7 +165,7 @@ def ask(voter: str, study: Study, as_json: bool) -> None:
     """  # noqa: D301
     from duelmatch.studies import Question
 
-    question = study.ask(_voter_called(study, voter))
+    question = _asked(study, _answering(study, voter))
     if not isinstance(question, Question):
         summary = {"study": study.id, "question": None, "reason": question.reason}
         print_either(as_json, summary, WHY[question.reason])
@@ -191,22 +210,38 @@ def tell(
     """  # noqa: D301
     if (answer is not None) + tie + skip != 1:
         raise click.UsageError("Give the ANSWER, or --tie, or --skip.")
-    voter_id = _voter_called(study, voter)
+    voter_id = _answering(study, voter)
     summary = {"study": study.id, "question": question}
     if skip:
         study.skip(voter_id, question, reason)
         print_either(as_json, summary | {"answer": None}, f"Question {question} is skipped.")
         return
-    said = None if answer is None else _as_told(answer)
+    said = None if answer is None else _as_told(answer, study.problem.candidates)
     receipt = study.tell(voter_id, question, said)
     print_either(as_json, summary | {"answer": asdict(receipt)}, _kept(receipt))
 
 
-def _as_told(answer: str) -> str | list[tuple[str, ...]]:
-    """Return a ranking if there is a sign of one, or else a name."""
-    if ">" not in answer and " = " not in answer:
+def _as_told(answer: str, candidates: Collection[str]) -> str | list[tuple[str, ...]]:
+    """Return a ranking if there is a sign of one, or else a name, which may have such signs in it."""
+    if answer in candidates or (">" not in answer and "=" not in answer):
         return answer
     return [tuple(name.strip() for name in group.split("=")) for group in answer.split(">")]
+
+
+@click.command("undo")
+@voter_option
+@on_study
+@json_option
+def undo(voter: str, study: Study, as_json: bool) -> None:
+    """Take back a voter's last answer; its question is open again.
+
+    \b
+    Example:
+      duelmatch study undo --voter ann
+    """  # noqa: D301
+    question = study.undo(voter_called(study, voter).id)
+    sentence = f"The answer to question {question.number} is taken back. It is open again."
+    print_either(as_json, {"study": study.id, "question": asdict(question)}, sentence)
 
 
 @click.command("link")
@@ -251,4 +286,4 @@ def link(study: Study, voter: str | None, anybody: bool, server: str, as_json: b
     click.echo(address)
 
 
-COMMANDS = (vote, ask, tell, link)
+COMMANDS = (vote, ask, tell, undo, link)

@@ -81,6 +81,7 @@ class Conclusions:
         self._state = state
         self._rules = rules
         self._contest: Contest | None = None
+        self._seen: tuple[int, int] | None = None
         self.update()
 
     @property
@@ -89,8 +90,10 @@ class Conclusions:
         return self.evidence[-1]
 
     def update(self) -> None:
-        """Take in what the state has come to."""
+        """Take in what the state has come to: nothing new, most of the time."""
         state, before = self._state, self.evidence
+        if self._seen == (state.changes, state.settled):
+            return
         if self._contest is not state.contest:
             self._contest, before = state.contest, []
             self.rows = state.contest.rivals(MOST_LISTED)
@@ -102,6 +105,7 @@ class Conclusions:
             settle_finished(each, state.designs, state.ballots, state.returned)
         if changed or not before:
             self._review()
+        self._seen = state.changes, state.settled
 
     def _begin(self, count: Count) -> Evidence | TabledEvidence:
         contest = self._state.contest
@@ -189,6 +193,7 @@ class Conclusions:
             exp(-known),
             None if rows is None else len(rows),
             () if rows is None or len(rows) > FEW else tuple(map(problem.matching, rows.tolist())),
+            waiting_for=() if self.outcome else self._state.waiting_for(),
         )
 
     def _known_of(self, leader: Indices) -> float:

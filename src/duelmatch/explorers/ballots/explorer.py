@@ -44,9 +44,9 @@ NAMELESS = "#"
 class BallotExplorer:
     """One study of a crowd.
 
-    ``size`` is how many pairs a ballot has at most, ``question_size`` how many candidates are compared in
-    one question. ``reference`` says against whom Borda counts; shares given by edge stay as they are when a
-    candidate comes late, and are scaled up when one leaves. ``silence``: "blind" if whether a question is
+    ``ballot_size`` is how many pairs a ballot has at most, ``question_size`` how many candidates are compared
+    in one question. ``reference`` says against whom Borda counts; shares given by edge stay as they are when
+    a candidate comes late, and are scaled up when one leaves. ``silence``: "blind" if whether a question is
     answered does not depend on the answer; then missing pairs pass to a fresh voter, ``heirs`` times at most.
     "any" if it may depend on it.
     ``counting``: "least" rejects only what every count in the log rejects; "last" goes by the present
@@ -63,7 +63,7 @@ class BallotExplorer:
         delta: float = 0.05,
         seed: int | None = None,
         *,
-        size: int = 10,
+        ballot_size: int = 10,
         question_size: int = 2,
         epsilon: float | None = None,
         assume_winner: bool = False,
@@ -78,10 +78,10 @@ class BallotExplorer:
         problem.require_one_to_one("A study of ballots")
         if not 0 < delta < 1:
             raise ProblemError(f"delta must lie between 0 and 1, not {delta!r:.50}.")
-        if size < 1 or question_size < 2 or heirs < 0:
+        if ballot_size < 1 or question_size < 2 or heirs < 0:
             raise ProblemError(
                 f"A ballot has 1 pair or more, a question 2 candidates or more, and heirs are 0 or more, "
-                f"not {size!r:.50}, {question_size!r:.50} and {heirs!r:.50}."
+                f"not {ballot_size!r:.50}, {question_size!r:.50} and {heirs!r:.50}."
             )
         self.name = criterion
         self.delta = delta
@@ -93,7 +93,7 @@ class BallotExplorer:
         rules = Rules(criterion, delta, epsilon, assume_winner, counting)
         self._conclusions = Conclusions(self.state, rules)
         self._designer = Designer(self.state, self._conclusions, rules.proves, self.seed)
-        self._law = Law(size, question_size)
+        self._law = Law(ballot_size, question_size)
         self._silence, self._most_heirs, self._lease = silence, heirs, lease
 
     # Events
@@ -147,6 +147,8 @@ class BallotExplorer:
 
         The first time the whole ballot is drawn. Without a voter, every question is a new voter's.
         """
+        if voter is not None and (not isinstance(voter, str) or not voter.strip()):
+            raise DuelError(f"The name of a voter must be text, not {voter!r:.80}.")
         if voter is not None and voter.startswith(NAMELESS):
             raise DuelError(f"The name of a voter does not begin with '{NAMELESS}', as {voter!r:.80} does.")
         self.expire(now=now)
@@ -296,6 +298,15 @@ class BallotExplorer:
         for part in parts:
             if part.deadline is not None and now is not None and part.deadline <= now:
                 self._end(part)
+
+    def leave(self, voter: str) -> None:
+        """Hand in the ballot of a voter who will not answer any more: what is missing passes to another.
+
+        :raises DuelError: if the voter has no ballot.
+        """
+        if voter not in self.state.parts:
+            raise DuelError(f"The voter '{voter!s:.80}' has no ballot.")
+        self._end(self.state.parts[voter])
 
     def settle(self) -> None:
         """Hand in the ballots on which nothing is left, after answers were noted that nobody told."""

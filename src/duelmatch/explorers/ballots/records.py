@@ -88,10 +88,8 @@ class Ballot:
         deadline: float | None = None,
     ) -> Ballot:
         """Put down a ballot's pairs: those of each question in turn, by their edges."""
-        one = [a for edges in questions for a, _ in combinations(sorted(edges), 2)]
-        other = [b for edges in questions for _, b in combinations(sorted(edges), 2)]
-        pairs = table.number(np.array(one, dtype=np.intp), np.array(other, dtype=np.intp))
-        return cls(number, design, voter, pairs, tuple(questions), deadline)
+        pairs = [table.number_of(*pair) for edges in questions for pair in combinations(sorted(edges), 2)]
+        return cls(number, design, voter, np.array(pairs, dtype=np.intp), tuple(questions), deadline)
 
     def pairs_of(self, place: int) -> range:
         """Return where the pairs of a question stand among those of the ballot."""

@@ -115,6 +115,7 @@ class CrowdState:
         self.earlier: dict[int, Earlier] = {}
         """Answers of before the first ballot, by question: for the estimates, never for a proof."""
         self.contest = self._contest()
+        self._edge_number = _numbered(problem)
         self._tally: Pairs | None = Pairs(problem.graph)
 
     @property
@@ -152,6 +153,16 @@ class CrowdState:
         self.last_question = max(self.last_question, question)
         self._tally = None
 
+    def waiting_for(self) -> tuple[tuple[str, int], ...]:
+        """Return whose ballot is not finished, and how many answers on later ballots count only then."""
+        found, behind = [], 0
+        for number in range(len(self.ballots) - 1, self.settled - 1, -1):
+            if behind and not self.returned[number].closed:
+                found.append((self.holders[number].voter, behind))
+            ballot, missing = self.ballots[number], self.returned[number].missing
+            behind += sum(not missing[ballot.pairs_of(n)].any() for n in range(len(ballot.questions)))
+        return tuple(found[::-1])
+
     def unanswered(self, number: int) -> list[int]:
         """Return the places of the questions without an answer, about candidates who have not left."""
         ballot, missing = self.ballots[number], self.returned[number].missing
@@ -188,18 +199,15 @@ class CrowdState:
         self.latest[design.basis] = design
 
     def _opened(self, event: Event) -> None:
-        number, voter, graph = event["ballot"], event["voter"], self.problem.graph
+        number, voter, edge_number = event["ballot"], event["voter"], self._edge_number
         _expect(number, len(self.ballots))
-        candidate, position = self.problem.candidate_number, self.problem.position_number
-        questions = [
-            tuple(
-                int(graph.edge_at[position(question["position"]), candidate(name)])
-                for name in question["candidates"]
-            )
-            for question in event["questions"]
-        ]
+        questions = []
+        for question in event["questions"]:
+            position = question["position"]
+            questions.append(tuple([edge_number[name, position] for name in question["candidates"]]))
         self.designs[event["design"]]
-        ballot = Ballot.of(number, event["design"], voter, questions, graph.pair_table, event["deadline"])
+        table = self.problem.graph.pair_table
+        ballot = Ballot.of(number, event["design"], voter, questions, table, event["deadline"])
         self.ballots.append(ballot)
         self.returned.append(Answers.awaited(ballot))
         part = Participation(voter, number, 0, list(range(len(questions))), ballot.deadline)
@@ -281,10 +289,9 @@ class CrowdState:
         A pair with somebody who was not in the question any more is left out.
         """
         ballot, order, edges = self.ballots[number], order_of(groups), self.problem.edges
-        table, values = self.contest.pairs, {}
-        for index in ballot.pairs_of(place):
-            pair = ballot.pairs[index]
-            one, other = order.get(edges[table.first[pair]][0]), order.get(edges[table.second[pair]][0])
+        pairs, values = combinations(sorted(ballot.questions[place]), 2), {}
+        for index, (low, high) in zip(ballot.pairs_of(place), pairs, strict=True):
+            one, other = order.get(edges[low][0]), order.get(edges[high][0])
             if one is not None and other is not None:
                 values[index] = 1.0 if one < other else 0.0 if one > other else 0.5
         return values
@@ -347,7 +354,7 @@ class CrowdState:
         self.designs = [renumbered.design(design) for design in self.designs]
         self.latest = {design.basis: design for design in self.designs}
         self.ballots = [renumbered.ballot(ballot) for ballot in self.ballots]
-        self.problem = problem
+        self.problem, self._edge_number = problem, _numbered(problem)
         self.late_candidates = (*self.late_candidates, event["candidate"])
         self.contest = self._contest()
         self._tally = None
@@ -363,6 +370,10 @@ class CrowdState:
 _NOTED: dict[str, Callable[[CrowdState, Any], None]] = {
     kind: getattr(CrowdState, f"_{kind}") for kind in KINDS
 }
+
+
+def _numbered(problem: Problem) -> dict[Edge, int]:
+    return {edge: number for number, edge in enumerate(problem.edges)}
 
 
 def _expect(found: object, wanted: object) -> None:

@@ -29,7 +29,13 @@ from duelmatch.explorers.ballots.records import EVERYBODY, Answers, Ballot, Coun
 from duelmatch.explorers.frugal.stakes import NO_RUIN
 from duelmatch.explorers.frugal.tables import SCALES, Tables
 from duelmatch.graph import Indices, Mask, Vector
-from duelmatch.matchings.assignment import FORBIDDEN, alternatives, list_matchings
+from duelmatch.matchings.assignment import (
+    FORBIDDEN,
+    allowed_edges,
+    alternatives,
+    best_matching,
+    list_matchings,
+)
 
 
 class TabledEvidence:
@@ -60,6 +66,8 @@ class TabledEvidence:
         self._forget = forget
         self._last_design = -1
         self._odds: tuple[int, Odds, Vector] | None = None
+        self._doubt: Indices | None = None
+        """A rival that was not shown to be no better when this was last looked at."""
 
     def settle(self, design: Design, ballot: Ballot, answers: Answers) -> None:
         """Settle the next ballot in the order of opening; look what is ruled out at each new design."""
@@ -128,7 +136,22 @@ class TabledEvidence:
         others = feared.copy()
         others[self.proof_for] = False
         feared[self.proof_for] = True
-        return bool((self.proof.poorest(self.contest.graph, feared)[others] >= proof_threshold).all())
+        doubt, graph = self._doubt, self.contest.graph
+        if (
+            doubt is not None
+            and feared[doubt].all()
+            and others[doubt].any()
+            and self.proof.bound(doubt) < proof_threshold
+        ):
+            return False  # without nine assignment problems
+        least = self.proof.poorest(graph, feared)
+        least[~others] = np.inf
+        edge = int(least.argmin())
+        if least[edge] >= proof_threshold:
+            return True
+        through = feared & allowed_edges(graph, required=[edge])
+        self._doubt = best_matching(graph, -self.proof.logs.mean(axis=0), through)
+        return False
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

@@ -77,6 +77,10 @@ class Tables:
             least = np.maximum(least, bonus - most)
         return least
 
+    def bound(self, matching: Indices) -> float:
+        """Bound the log wealth against a matching; :meth:`poorest` is no higher for any of its edges."""
+        return float((BONUS + MIXTURES @ self.logs[:, matching].sum(axis=1)).max())
+
     def wealth(self, rows: Indices) -> Vector:
         """Return the log wealth against the matchings listed."""
         logs = self.logs[:, rows].sum(axis=2)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from duelmatch.answers import Answer
 from duelmatch.errors import ProblemError
 from duelmatch.explorers.panel.closure import UNKNOWN
+from duelmatch.explorers.panel.entries import OpenAnswers
 from duelmatch.explorers.panel.explorer import PanelExplorer
 from duelmatch.explorers.panel.plan import answers_at_best
 from duelmatch.explorers.result import Progress, Result
@@ -70,15 +70,17 @@ def decide(
     consistent: bool = True,
     *,
     voters: Collection[str] = (),
-    missing: Literal["open", "dropped"] = "open",
+    missing: OpenAnswers | Mapping[str, OpenAnswers] = "open",
     conflicts: Mapping[str, Collection[Conflict]] | None = None,
     voter_weight: Mapping[str, object] | None = None,
+    chosen: Mapping[str, str] | None = None,
 ) -> Decision:
     """Return what the answers of a panel decide, whatever the missing ones would be.
 
     The panel is who has answered, and ``voters`` who may not have yet. What they have not said is open; with
-    ``missing="dropped"`` it is not counted: whoever has an opinion on a pair decides it. A voter whose weight
-    is not in ``voter_weight`` has that of the answers.
+    ``missing="dropped"`` it is not counted: whoever has an opinion on a pair decides it; ``missing`` may also
+    say so of each voter. A voter whose weight is not in ``voter_weight`` has that of the answers. Where
+    several line-ups are equally good, the result is the one ``chosen`` before, if it is one of them.
 
     >>> team = Problem.complete(["ann", "bob"], ["chair"])
     >>> said = [Answer("chair", ["ann", "bob"], voter) for voter in ("eve", "ned")]
@@ -100,10 +102,12 @@ def decide(
         run.note({"kind": "asked", "question": number, "until": None, **about})
         groups = [list(group) for group in answer.groups]
         run.note({"kind": "answered", "question": number, "answer": groups})
-    for (
-        voter
-    ) in names:  # nobody is asked any more: the line-up is the one with the smallest certain shortfall
-        run.note({"kind": "left", "voter": voter, "open_answers": missing})
+    # nobody is asked any more: the line-up is the one with the smallest certain shortfall
+    for voter in names:
+        way = missing if isinstance(missing, str) else missing.get(voter, "open")
+        run.note({"kind": "left", "voter": voter, "open_answers": way})
+    if chosen:
+        run.note({"kind": "backed", "champion": dict(chosen)})
     unknown = run.state.unknown
     return Decision(
         criterion,

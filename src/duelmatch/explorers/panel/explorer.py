@@ -12,7 +12,7 @@ from duelmatch.explorers.explorer import MISSING
 from duelmatch.explorers.panel.asking import next_question
 from duelmatch.explorers.panel.choice import Choice
 from duelmatch.explorers.panel.entries import Event, OpenAnswers, Seat
-from duelmatch.explorers.panel.proceedings import Proceedings, as_conflicts, with_candidate, without
+from duelmatch.explorers.panel.proceedings import Proceedings, as_conflicts, with_candidate
 from duelmatch.explorers.panel.standing import Standing, Until
 from duelmatch.explorers.panel.state import PanelState
 from duelmatch.explorers.questions import Question, places
@@ -276,7 +276,7 @@ class PanelExplorer:
 
         :raises ProblemError: if there is no such candidate, or a position could not be filled without.
         """
-        without(self.problem, candidate)
+        self.problem.without([candidate])
         for question in self.open_duels:
             if candidate in question.candidates:
                 self._happen("released", question=question.id, reason="dropped")

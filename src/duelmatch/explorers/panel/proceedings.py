@@ -222,7 +222,7 @@ class Proceedings:
 
     def _dropped(self, event: Event) -> None:
         candidate = event["candidate"]
-        self.problem = without(self.problem, candidate)
+        self.problem = self.problem.without([candidate])
         for question in list(self.open.values()):
             if candidate in question.candidates:
                 self._move(self.entries[question.id], "released", "dropped")
@@ -261,20 +261,6 @@ _KINDS = {
 def as_conflicts(conflicts: Collection[object]) -> tuple[Conflict, ...]:
     """Return conflicts as they are given in Python: JSON has lists for tuples."""
     return tuple(tuple(one) if isinstance(one, list) else one for one in conflicts)  # type: ignore[misc]
-
-
-def without(problem: Problem, candidate: str) -> Problem:
-    """Return the problem without a candidate.
-
-    :raises ProblemError: if there is none of this name, or a position could not be filled any more.
-    """
-    problem.candidate_number(candidate)
-    return replace(
-        problem,
-        candidates=tuple(name for name in problem.candidates if name != candidate),
-        edges=tuple(edge for edge in problem.edges if edge[0] != candidate),
-        candidate_details={n: what for n, what in problem.candidate_details.items() if n != candidate},
-    )
 
 
 def with_candidate(problem: Problem, candidate: str, positions: Collection[str]) -> Problem:

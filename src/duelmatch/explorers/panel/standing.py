@@ -132,7 +132,13 @@ class Standing:
             shortfall,
             fewest,
             int(now.state.unknown.sum()),
+            self._open_answers(),
         )
+
+    def _open_answers(self) -> tuple[tuple[str, int], ...]:
+        """Return how many opinions of each judge are open, of those who have any, the most first."""
+        rows = zip(self.now.voters, self.now.state.unknown.sum(axis=1).tolist(), strict=True)
+        return tuple(sorted(((voter, number) for voter, number in rows if number), key=lambda row: -row[1]))
 
     def _decided_edges(self, verdict: Verdict, possible: Indices | None) -> tuple[Mask, Mask]:
         """Mark the edges that are in every possible winner, and those that are in none."""

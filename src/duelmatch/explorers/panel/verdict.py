@@ -10,6 +10,9 @@ compares the most this one can lose by with the least any other must lose by,
 which is enough, and necessary once nothing is open; the right side is
 :func:`duelmatch.matchings.minimax.least_beaten`, within its limits.
 
+Where no opinion is counted, given or open (all judges are struck, say), nothing is certain: then all line-ups
+draw, and none is the choice of anybody.
+
 Borda. ``decided``: its score is above every other's. ``tied``: no score is above it, and some other is
 certain to be equal.
 """
@@ -63,7 +66,7 @@ class CondorcetJudge:
         if rival is None:
             return Verdict(champion, "decided", 0)
         if rival.ahead >= 0:
-            return Verdict(champion, "unbeaten", 0)
+            return Verdict(champion, "unbeaten" if self.bounds.state.total.any() else None, 0)
         status: PanelStatus | None = None
         if self.must_lose(champion) > 0 and self._others_lose(champion, -rival.ahead):
             status = "no_winner"
@@ -140,7 +143,8 @@ class BordaJudge:
             return Verdict(champion, "decided", 0)
         if rival.ahead < 0:
             return Verdict(champion, None, -rival.ahead)
-        return Verdict(champion, None if self.may_beat_all(champion) else "tied", 0)
+        tied = self.bounds.state.total.any() and not self.may_beat_all(champion)
+        return Verdict(champion, "tied" if tied else None, 0)
 
     def may_beat_all(self, champion: Indices) -> bool:
         """Whether a line-up has the best score alone in some completion of the open answers."""

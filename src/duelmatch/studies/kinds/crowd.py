@@ -24,7 +24,7 @@ class CrowdKind(ExploredKind):
     _run: BallotExplorer
 
     def __init__(self, problem: Problem, settings: Settings) -> None:
-        lease = settings.lease * settings.parameters.get("size", 1)
+        lease = settings.lease * settings.parameters.get("ballot_size", 1)
         criterion = settings.algorithm
         super().__init__(
             BallotExplorer(

@@ -18,7 +18,7 @@ from duelmatch.errors import ConflictError, NotAllowedError, StoreError
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.explorers.result import Progress, Result
 from duelmatch.problem import Problem
-from duelmatch.studies.candidates import with_candidate, without
+from duelmatch.studies.candidates import with_candidate
 from duelmatch.studies.history import Point
 from duelmatch.studies.kinds import FOR_PANELS, Event, Record, shown
 from duelmatch.studies.kinds.stacks import Pair, Stacks
@@ -226,7 +226,7 @@ class RoundsKind:
 
     def drop(self, candidate: str) -> None:
         """Take out a candidate."""
-        without(self._problem, [*self._dropped, candidate])
+        self._problem.without([*self._dropped, candidate])
         self._decide({"kind": "dropped", "candidate": candidate})
 
     def add(self, candidate: str, positions: Sequence[str]) -> None:

@@ -23,7 +23,6 @@ from duelmatch.explorers.catalogue import BUILT_IN, described
 from duelmatch.explorers.engine import Counts, Round
 from duelmatch.explorers.explorer import Explorer
 from duelmatch.problem import Problem
-from duelmatch.studies.candidates import without
 from duelmatch.studies.history import Point, Trace
 from duelmatch.studies.settings import Settings
 
@@ -38,7 +37,7 @@ class Stacks:
     """The run, the stacks of answers, and what the present round still needs."""
 
     def __init__(self, problem: Problem, dropped: Iterable[str], settings: Settings) -> None:
-        self.problem = without(problem, dropped)
+        self.problem = problem.without({*dropped})
         self.run = begin_run(self.problem, settings)
         self.trace = Trace()
         self._ahead = settings.ahead

@@ -146,7 +146,7 @@ function study() {
   const size = Number(element("size").value);
   const settings = { ties: element("ties").checked, skips: element("skips").checked };
   if (isPanel()) {
-    Object.assign(settings, { algorithm: "panel", parameters: { criterion: chosen("criterion"), question_size: size } });
+    Object.assign(settings, { algorithm: "panel", parameters: { criterion: chosen("criterion"), question_size: size, until: element("until").value } });
   } else {
     Object.assign(settings, { algorithm: chosen("criterion"), delta: Number(chosen("delta")), parameters: { question_size: size } });
   }
@@ -157,6 +157,7 @@ function study() {
 function showWho() {
   show("judges-part", isPanel());
   show("delta-part", !isPanel());
+  show("until-part", isPanel());
 }
 
 // The links of the voters, each with a button that copies it.

@@ -190,12 +190,13 @@ function answer(value) {
   if (busy || !ready()) return;
   const { number } = question;
   act(async () => {
-    const kept = await patiently(() => call(`${study}/questions/${number}/answer`, { answer: value }), trouble);
+    const kept = await patiently(() => call(`${study}/questions/${number}/answer`, { answer: value, next: true }), trouble);
     last = number;
     answered = kept.repeated ? (await get(`${study}/me`)).answers : answered + 1; // repeated: given in another tab
     said = kept.answer.length === 1 ? "Kept: no difference." : `Kept: ${written(kept.answer)}.`;
     element("receipt").textContent = `Receipt of your last vote: ${kept.hash.slice(0, 12)}`;
     element("receipt").title = `The hash of entry ${kept.entry} of the log: ${kept.hash}`;
+    return kept.next;
   });
 }
 
