@@ -368,6 +368,7 @@ class Play:
             self.worst,
             tangent,
             table.graph.edges,
+            table.several,
         )
 
 
@@ -394,11 +395,8 @@ class Played:
     tangent: float
     """The bet that suited the hardest rival, where all rivals share their bets."""
     edges: int
-
-    @property
-    def several(self) -> bool:
-        """Whether a position has several seats."""
-        return self.spread_of_both is not None
+    several: bool
+    """Whether a position has several seats."""
 
 
 def squared_margins(gaps: Vector, slack: float) -> Vector:
