@@ -22,7 +22,7 @@ from duelmatch.verify import Report, Verdict, checked_receipt, verify
 AGREED, DIFFERS = 0, 1
 
 
-class Receipt(click.ParamType[str]):
+class ReceiptText(click.ParamType[str]):
     """A receipt, or enough of its beginning."""
 
     name = "hash"
@@ -42,7 +42,7 @@ class Receipt(click.ParamType[str]):
     "receipts",
     metavar="HASH",
     multiple=True,
-    type=Receipt(),
+    type=ReceiptText(),
     help="A hash that a voter was given, or its first 12 letters: the entry must be there. Can be repeated.",
 )
 @json_option
@@ -87,7 +87,7 @@ def _print(report: Report) -> None:
     page.paragraph(f"{report.entries:,} entries, each with the hash of the one before: nothing was changed.")
     for one in report.receipts:
         time = datetime.fromtimestamp(one.at, UTC).strftime("%Y-%m-%d %H:%M:%S")
-        page.line(f"Receipt {one.receipt[:12]}: entry {one.entry:,}, '{one.kind}', of {time} (UTC).")
+        page.line(f"ReceiptText {one.receipt[:12]}: entry {one.entry:,}, '{one.kind}', of {time} (UTC).")
     page.heading("Verdict")
     page.facts(
         [

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from duelmatch.verify.chain import DamagedError, Entry, checked, checked_receipt, received
-from duelmatch.verify.crowd import Crowd
+from duelmatch.verify.crowd import CrowdVerdict
 from duelmatch.verify.log import NotRecomputedError, StudyLog, Verdict
 from duelmatch.verify.panel import BordaPanel, Panel
 
@@ -109,7 +109,7 @@ def verdict(log: StudyLog, recorded: Verdict | None) -> Verdict:
             lineup = None if recorded is None else recorded.lineup
             return panel.best() if lineup is None else panel.verdict(lineup)
         case "condorcet" | "borda":
-            return Crowd(log).verdict()
+            return CrowdVerdict(log).verdict()
         case other:
             raise NotRecomputedError(
                 f"The verdict of '{other}' takes its rounds, which are not recomputed here."
