@@ -11,8 +11,7 @@ import brute
 import duelmatch as dm
 from cases import each
 from duelmatch.experiments.simulation import answer_round
-from duelmatch.explorers.frugal.listed import Ledger
-from duelmatch.explorers.frugal.proofs import Proof
+from duelmatch.explorers.frugal.listed import Ledger, Proof
 from duelmatch.explorers.frugal.search import FrugalSearch
 from explorers.frugal.watching import PROBLEMS, SQUARE, WIDE, all_decided, play_out, tabled, worlds
 

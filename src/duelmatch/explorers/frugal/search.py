@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 from math import exp, inf, log
 from typing import Protocol
 
@@ -38,8 +39,7 @@ from duelmatch.errors import TooLargeError
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.explorers.engine import Outcome, Round, Rounds, Snapshot, Status
 from duelmatch.explorers.frugal.finding import worthwhile
-from duelmatch.explorers.frugal.listed import ListedRivals
-from duelmatch.explorers.frugal.proofs import GRID, Proof
+from duelmatch.explorers.frugal.listed import GRID, ListedRivals, Proof
 from duelmatch.explorers.frugal.stakes import Pairs, Play, Played, Prospects, Stakes
 from duelmatch.explorers.frugal.tables import TabledRivals
 from duelmatch.graph import Graph, Indices, Mask, Vector
@@ -141,7 +141,6 @@ class FrugalSearch:
         self._threshold = log((2 if self._proves else 1) / delta)
         self._rng = np.random.default_rng([seed, 0])
         self._pairs = Pairs(graph)
-        self._model = StrengthModel(graph, self._pairs.wins, self._pairs.duels)
         self._budget: int | None = None
         self._plain = graph.one_to_one and graph.even  # what a budget buys is worked out for these
         self._decisions = decisions_of(graph)
@@ -164,6 +163,11 @@ class FrugalSearch:
         self._rivals: ListedRivals | TabledRivals = self._listed(self._usable) or TabledRivals(
             graph, self._usable, self._assume_winner, self._history
         )
+
+    @cached_property
+    def _model(self) -> StrengthModel:
+        """What steers the search, learned from its answers."""
+        return StrengthModel(self._graph, self._pairs.wins, self._pairs.duels)
 
     def aim_at(self, max_duels: int) -> None:
         """Make the best of so many duels: find a good leader first, and prove it if that is in reach."""

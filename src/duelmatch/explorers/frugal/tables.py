@@ -19,7 +19,7 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.special import entr
 
-from duelmatch.explorers.frugal.proofs import Proof, ProofWealth
+from duelmatch.explorers.frugal.listed import Proof, ProofWealth
 from duelmatch.explorers.frugal.seats import pairs_within
 from duelmatch.explorers.frugal.stakes import (
     NO_RUIN,
