@@ -667,6 +667,31 @@ def test_a_judge_is_told_what_is_still_needed(browser: Browser, place: tuple[str
     browser.until(lambda: browser.text("#count").endswith("; no more are asked for"))
 
 
+def test_who_skips_all_is_not_told_that_the_result_is_clear_and_an_open_link_is_asked_for(
+    browser: Browser, place: tuple[str, Store]
+) -> None:
+    study = place[1].create(
+        dm.Problem.complete(["Ann", "Bob"], ["Chair"]), Settings("panel"), "Team", ["Eve"]
+    )
+    (eve,) = study.voters()
+    study.skip(eve.id, study.ask(eve.id).number)  # type: ignore[union-attr]
+    browser.go(f"/l/{study.new_link('voter', eve.id)}")
+    browser.until(lambda: browser.text("#end-title") == "That is all that you are asked")
+    browser.go(f"/l/{study.new_link('organiser')}")
+    said = browser.until(lambda: browser.text("#standing"))
+    assert "nobody can be asked" in said
+    assert "the result is certain." not in said
+    browser.driver.execute_script("document.getElementById('share').open = true")
+    browser.click("#open-link")
+    assert "whoever opens the link becomes a judge" in browser.driver.switch_to.alert.text
+    browser.driver.switch_to.alert.dismiss()
+    assert {link.role for link in study.links()} == {"voter", "organiser"}
+    browser.click("#open-link")
+    browser.driver.switch_to.alert.accept()
+    browser.until(lambda: browser.find("#qr svg").is_displayed())
+    assert {link.role for link in study.links()} == {"voter", "organiser", "open"}
+
+
 def test_a_voter_of_a_crowd_sees_how_long_the_ballot_is(browser: Browser, place: tuple[str, Store]) -> None:
     team = dm.Problem.complete(["Ann", "Bob", "Cyd"], ["Chair", "Editor"])
     study = place[1].create(team, Settings("condorcet", seed=0), "Team")
