@@ -203,6 +203,18 @@ class Created(BaseModel):
     voters: list[Invited] = []
 
 
+class OpenLink(_Strict):
+    """Whether strangers may become judges of a panel."""
+
+    judges: bool = Field(
+        default=False,
+        description=(
+            "Needed for a panel: whoever opens the link becomes a judge, and what they have not said stays "
+            "open."
+        ),
+    )
+
+
 class Token(_Strict):
     """The token of a link, which is shown once."""
 
@@ -310,6 +322,7 @@ class Progress(BaseModel):
     voters: int
     open_questions: int
     answers_left: int | None = Field(description="A rough estimate; null while the answers do not tell yet.")
+    held_up: int = Field(description="Answers of a crowd that count once a ballot opened before is in.")
 
     @classmethod
     def of_status(cls, status: Status) -> Progress:
@@ -323,6 +336,7 @@ class Progress(BaseModel):
             voters=status.voters,
             open_questions=status.open_questions,
             answers_left=status.answers_left,
+            held_up=status.held_up,
         )
 
 
@@ -344,6 +358,12 @@ class Outcome(BaseModel):
     rejected: list[Edge]
     undecided: list[Edge]
     dropped: list[str]
+    waiting_for: dict[VoterId, int] = Field(
+        description=(
+            "Who holds up the result: of a panel, the open opinions of each judge; of a crowd, how many "
+            "answers wait for the ballot of each voter."
+        )
+    )
     entries: int = Field(description="How long the log was.")
     hash: str = Field(description="The hash of its last entry.")
 
@@ -361,6 +381,7 @@ class Outcome(BaseModel):
             rejected=_edges(progress.rejected),
             undecided=_edges(progress.undecided),
             dropped=list(status.dropped),
+            waiting_for=dict(status.progress.waiting_for),
             entries=status.entries,
             hash=status.hash,
         )

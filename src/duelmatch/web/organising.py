@@ -151,10 +151,13 @@ def voter_link(study: GetStudy, voter: VoterId) -> models.Token:
     return models.Token(token=study.new_link("voter", voter))
 
 
-@router.post("/open-link", status_code=201)
-def open_link(study: GetStudy) -> models.Token:
-    """Make a link by which anybody can become a voter, as often as they can pretend to be somebody new."""
-    return models.Token(token=study.new_link("open"))
+@router.post("/open-link", status_code=201, responses=documented(403))
+def open_link(study: GetStudy, sure: models.OpenLink | None = None) -> models.Token:
+    """Make a link by which anybody can become a voter, as often as they can pretend to be somebody new.
+
+    For a panel it has to be asked for with `{"judges": true}`: whoever opens it becomes a judge.
+    """
+    return models.Token(token=study.new_link("open", judges=sure is not None and sure.judges))
 
 
 @router.post("/organiser-link", status_code=201)
@@ -261,8 +264,10 @@ def duplicate(study: GetStudy, store: GetStore, new: models.NewName) -> models.C
         for voter in study.voters()
         if study.settings.kind == "panel" and not voter.struck and not voter.left
     ]
-    problem = study.problem.without(dropped)
-    return created(store, store.create(problem, replace(study.settings, seed=None), new.name, judges))
+    problem, settings = study.problem.without(dropped), replace(study.settings, seed=None)
+    if settings.kind != "panel":  # a crowd could be created with it once, and never asked less for that
+        settings = replace(settings, questions_each=None)
+    return created(store, store.create(problem, settings, new.name, judges))
 
 
 def created(store: Store, study: Study) -> models.Created:
