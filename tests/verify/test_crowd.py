@@ -17,7 +17,7 @@ from duelmatch.explorers.ballots.tables import TabledEvidence
 from duelmatch.verify import verify
 from logs import log_of, some_problem, verdict_of
 
-STUDIES = 60
+STUDIES = 40
 
 
 class MessyStudy:
@@ -138,7 +138,7 @@ def test_verdicts_are_the_same_where_wealth_is_kept_in_tables(monkeypatch: pytes
     monkeypatch.setattr("duelmatch.explorers.ballots.conclusions.MOST_LISTED", 4)
     monkeypatch.setattr("duelmatch.verify.log.LISTED", 4)
     endings: Counter[tuple[str, bool]] = Counter()
-    for seed in range(STUDIES // 2):
+    for seed in range(30):
         study = MessyStudy(seed)
         study.play()
         report = verify(study.log())
