@@ -10,6 +10,7 @@ import pytest
 
 import duelmatch as dm
 from duelmatch.errors import AlgorithmError, DuelError, DuelmatchError, ProblemError
+from duelmatch.explorers.engine import Round
 
 PROBLEM = dm.Problem.complete(["a", "b", "c"], ["x", "y"])
 RANKINGS = {(voter, position): ["a", "b", "c"] for voter in ("eve", "ned") for position in ("x", "y")}
@@ -81,6 +82,23 @@ def test_an_algorithm_that_is_not_there_or_is_none_is_refused() -> None:
     dm.register_algorithm(dm.Algorithm("empty", "borda", lambda graph, delta, seed: object()))  # type: ignore[arg-type, return-value]
     with pytest.raises(AlgorithmError, match="a method 'rounds'"):
         dm.explorer("empty", PROBLEM)
+
+
+def test_what_a_registered_algorithm_asks_for_is_checked() -> None:
+    class Wild:
+        def __init__(self, graph: Any, delta: float, seed: int) -> None:
+            self.edges = graph.edges
+
+        def rounds(self) -> Any:
+            beyond = np.array([self.edges])
+            yield Round(np.zeros(1, dtype=np.intp), beyond, np.ones(1, dtype=np.int64))
+
+        def snapshot(self) -> Any:
+            raise AssertionError
+
+    dm.register_algorithm(dm.Algorithm("wild", "borda", Wild))
+    with pytest.raises(AlgorithmError, match="an edge that is not there"):
+        dm.explorer("wild", PROBLEM)
 
 
 def test_a_simulated_panel_shows_its_seed() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 
 import choices
@@ -15,6 +17,8 @@ from duelmatch.errors import DuelmatchError
 from duelmatch.explorers.ballots.explorer import BallotExplorer
 from duelmatch.explorers.ballots.tables import TabledEvidence
 from duelmatch.verify import verify
+from duelmatch.verify.contest import Contest
+from duelmatch.verify.log import StudyLog
 from logs import log_of, some_problem, verdict_of
 
 STUDIES = 40
@@ -150,6 +154,20 @@ def test_verdicts_are_the_same_where_wealth_is_kept_in_tables(monkeypatch: pytes
     assert endings["budget_spent", False] >= 5
     assert sum(number for (status, _), number in endings.items() if status != "budget_spent") >= 2
     assert any(listed for _, listed in endings)
+
+
+def test_borda_is_counted_against_all_line_ups_alike() -> None:
+    edges = [(f"c{k}", f"p{j}") for k in range(6) for j in range(4) if (k + 2 * j) % 5]
+    problem = dm.Problem([f"c{k}" for k in range(6)], [f"p{j}" for j in range(4)], edges)
+    log = StudyLog(json.loads(log_of(problem, {"algorithm": "borda", "delta": 0.05}, [])[0]))
+    contest = Contest(log)
+    rows = contest.rows(contest.usable)
+    assert rows is not None
+    assert len(rows) == dm.matchings.count(problem)
+    assert contest._share is not None
+    np.testing.assert_allclose(
+        contest._share, np.bincount(rows.ravel(), minlength=len(contest.edges)) / len(rows)
+    )
 
 
 def certified() -> tuple[dm.Problem, dict[str, Any], list[Any], Any]:
