@@ -19,7 +19,6 @@ from cases import each
 from duelmatch.explorers import catalogue
 from duelmatch.explorers.ballots.explorer import BallotExplorer
 from duelmatch.explorers.catalogue import BUILT_IN, DEFAULT, described, preferred, register_algorithm
-from duelmatch.explorers.crowd import OF_BALLOTS
 from duelmatch.explorers.engine import Outcome, Rounds, Snapshot
 from duelmatch.explorers.planning import plan
 from duelmatch.graph import Graph
@@ -65,7 +64,7 @@ def test_the_parameters_described_are_those_that_the_run_takes(algorithm: dm.Alg
         ballots = inspect.signature(BallotExplorer).parameters
         of_voters = [parameter.name for parameter in algorithm.parameters if parameter.of_voters]
         for name in of_voters:
-            assert ballots[OF_BALLOTS.get(name, name)].default == algorithm.defaults[name]
+            assert ballots[name].default == algorithm.defaults[name]
         own += of_voters
     assert sorted(own) == sorted(algorithm.defaults)
     for name in set(own) & set(taken):

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from duelmatch.explorers.ballots.explorer import BallotExplorer
     from duelmatch.models.standings import Standings
 
-OF_BALLOTS = {"ballot_lease": "lease"}
-"""Parameters of the catalogue that have another name for ballots."""
-
 
 class CrowdExplorer(Explorer):
     """One run, of unsigned duels or of voters.
@@ -59,8 +56,7 @@ class CrowdExplorer(Explorer):
     def _begin_ballots(self) -> BallotExplorer:
         from duelmatch.explorers.ballots.explorer import BallotExplorer
 
-        settings = {OF_BALLOTS.get(name, name): value for name, value in self.parameters.items()}
-        del settings["batch"]
+        settings = {name: value for name, value in self.parameters.items() if name != "batch"}
         most, criterion = self.max_duels, cast(Criterion, self.name)
         return BallotExplorer(super().problem, criterion, self.delta, self.seed, max_answers=most, **settings)
 

@@ -110,7 +110,7 @@ class Mess:
 def messy(seed: int, steps: int = 350, **settings):
     """A run with everything in it, and its events after a journey through JSON."""
     events: list[str] = []
-    run = BallotExplorer(WIDE, delta=0.2, seed=seed, lease=60.0, **settings)
+    run = BallotExplorer(WIDE, delta=0.2, seed=seed, ballot_lease=60.0, **settings)
     run.record = lambda event: events.append(json.dumps(event))
     mess = Mess(run, seed)
     for _ in range(steps):
@@ -119,7 +119,7 @@ def messy(seed: int, steps: int = 350, **settings):
 
 
 def restored(events, seed, **settings):
-    run = BallotExplorer(WIDE, delta=0.2, seed=seed, lease=60.0, **settings)
+    run = BallotExplorer(WIDE, delta=0.2, seed=seed, ballot_lease=60.0, **settings)
     for event in events:
         run.note(event)
     return run
@@ -158,7 +158,7 @@ def test_messy_runs_have_every_kind_of_event_in_them():
 
 def test_events_have_names_and_the_evidence_of_one_look_is_that_of_many():
     run, events, _ = messy(1, **SETTINGS["borda"])
-    looked = BallotExplorer(WIDE, delta=0.2, seed=1, lease=60.0, **SETTINGS["borda"])
+    looked = BallotExplorer(WIDE, delta=0.2, seed=1, ballot_lease=60.0, **SETTINGS["borda"])
     for event in events:
         looked.note(event)
         looked.progress  # noqa: B018  settle now, not later
@@ -187,7 +187,7 @@ def test_what_is_no_event_of_this_study_is_refused(event):
 
 
 def test_a_late_answer_is_for_the_standings_and_a_skipped_question_goes_to_an_heir():
-    run = BallotExplorer(WIDE, seed=1, ballot_size=3, lease=10)
+    run = BallotExplorer(WIDE, seed=1, ballot_size=3, ballot_lease=10)
     first, second, third = run.ask(3, voter="eve", now=0)
     run.tell(first, first.first, now=1)
     run.skip(second, now=2)

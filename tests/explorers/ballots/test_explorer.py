@@ -82,7 +82,7 @@ def test_nobody_waits_for_what_nobody_answers():
 
 
 def test_leases_end_at_the_deadline():
-    run = BallotExplorer(PROBLEM, seed=1, ballot_size=2, lease=10)
+    run = BallotExplorer(PROBLEM, seed=1, ballot_size=2, ballot_lease=10)
     run.ask(1, voter="eve", now=0)
     run.expire(now=9)
     assert run.state.waiting == []

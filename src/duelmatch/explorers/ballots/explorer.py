@@ -52,8 +52,8 @@ class BallotExplorer:
     answered does not depend on the answer; then missing pairs pass to a fresh voter, ``heirs`` times at most.
     "any" if it may depend on it.
     ``counting``: "least" rejects only what every count in the log rejects; "last" goes by the present
-    count, which must have been chosen without looking. A ``lease`` is how long a ballot stays with its
-    voter, in the units of ``now``; with ``lease_each`` it has that for each question that is left on it.
+    count, which must have been chosen without looking. A ballot stays with its voter for ``ballot_lease``,
+    in the units of ``now``, or for ``question_lease`` for each question that is left on it.
 
     ``record`` is called with every event that this object decided, after it was noted.
     """
@@ -73,8 +73,8 @@ class BallotExplorer:
         silence: Literal["blind", "any"] = "blind",
         heirs: int = 5,
         counting: Literal["least", "last"] = "least",
-        lease: float | None = None,
-        lease_each: bool = False,
+        ballot_lease: float | None = None,
+        question_lease: float | None = None,
         max_answers: int | None = None,
         record: Callable[[Event], None] | None = None,
     ) -> None:
@@ -98,8 +98,8 @@ class BallotExplorer:
         self._conclusions = Conclusions(self.state, rules)
         self._designer = Designer(self.state, self._conclusions, rules.proves, self.seed)
         self._law = Law(ballot_size, question_size)
-        self._silence, self._most_heirs, self._lease = silence, heirs, lease
-        self._lease_each = lease_each
+        self._silence, self._most_heirs = silence, heirs
+        self._ballot_lease, self._question_lease = ballot_lease, question_lease
 
     # Events
 
@@ -206,9 +206,11 @@ class BallotExplorer:
 
     def _deadline(self, questions: int, now: float | None) -> float | None:
         """Return when what is missing on a ballot of so many questions goes to somebody else."""
-        if self._lease is None or now is None:
+        if now is None:
             return None
-        return now + self._lease * (questions if self._lease_each else 1)
+        if self._question_lease is not None:
+            return now + self._question_lease * questions
+        return None if self._ballot_lease is None else now + self._ballot_lease
 
     def _hand_out(self, part: Participation, place: int) -> Question:
         if place not in part.handed:

@@ -31,8 +31,7 @@ class CrowdKind(ExploredKind):
                 criterion,  # type: ignore[arg-type]
                 settings.delta,
                 settings.seed,
-                lease=settings.lease,
-                lease_each=True,
+                question_lease=settings.lease,
                 **settings.parameters,
             )
         )
