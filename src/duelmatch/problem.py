@@ -255,16 +255,6 @@ class Problem:
         """Which of 'capacity', 'seats', 'weight' and 'rules' it has; none of them: one-to-one matchings."""
         return tuple(name for name in ("capacity", "seats", "weight", "rules") if getattr(self, name))
 
-    def require_one_to_one(self, who: str) -> None:
-        """Refuse conditions on behalf of whoever works on one-to-one matchings of equal positions only.
-
-        :raises ProblemError: naming the conditions.
-        """
-        if self.conditions:
-            words = {"capacity": "capacities", "weight": "weights"}
-            has = " and ".join(words.get(name, name) for name in self.conditions)
-            raise ProblemError(f"{who} cannot work on a problem with {has} yet.")
-
     def without(self, candidates: Iterable[str]) -> Problem:
         """Return the problem without some candidates, who are left out of its rules, too.
 

@@ -74,5 +74,5 @@ def test_it_gives_up_where_rules_are_too_tangled(monkeypatch):
     assert costs[cheapest(graph, costs)].sum() == -1
     assert not decisions_of(graph).fast
     monkeypatch.setattr(whole, "MOST_NODES", 1)
-    with pytest.raises(TooLargeError, match="within 1 branchings. Use fewer rules"):
+    with pytest.raises(TooLargeError, match=r"within 1 branchings\. Use fewer rules"):
         cheapest(graph, costs)

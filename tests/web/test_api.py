@@ -696,7 +696,11 @@ def test_a_study_with_seats_and_rules_from_a_file_to_its_result(client: httpx2.C
     ("algorithm", "sentence"),
     [
         ("condorcet", "Ballots cannot work on positions of several seats yet."),
-        ("car-cond", "A study in rounds cannot work on a problem with seats yet."),
+        (
+            "car-cond",
+            "car-cond cannot take seats: accepted candidates would have to be duelled on, which the listing "
+            "does not do.",
+        ),
     ],
 )
 def test_what_cannot_take_seats_refuses_in_a_sentence(
