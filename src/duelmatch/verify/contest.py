@@ -130,8 +130,8 @@ class Contest:
         """Return q: how often each edge is the one to be compared with, for Borda."""
         if name == "candidates":
             staying = {j: self.log.staying(j) for j in self.log.positions}
-            share = {j: self.log.seats.get(j, 1) / len(staying[j]) for j in self.log.positions}
-            return np.array([share[j] if one in staying[j] else 0.0 for j, one in self.edges])
+            each = {j: self.log.seats.get(j, 1) / len(staying[j]) for j in self.log.positions}
+            return np.array([each[j] if one in staying[j] else 0.0 for j, one in self.edges])
         if name != "decisions":
             raise NotRecomputedError(f"Against whom Borda was counted is not known here: '{name:.50}'.")
         if self.log.has_conditions:
