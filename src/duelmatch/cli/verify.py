@@ -87,7 +87,7 @@ def _print(report: Report) -> None:
     page.paragraph(f"{report.entries:,} entries, each with the hash of the one before: nothing was changed.")
     for one in report.receipts:
         time = datetime.fromtimestamp(one.at, UTC).strftime("%Y-%m-%d %H:%M:%S")
-        page.line(f"ReceiptText {one.receipt[:12]}: entry {one.entry:,}, '{one.kind}', of {time} (UTC).")
+        page.line(f"Receipt {one.receipt[:12]}: entry {one.entry:,}, '{one.kind}', of {time} (UTC).")
     page.heading("Verdict")
     page.facts(
         [

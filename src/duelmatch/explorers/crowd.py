@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any, cast, overload
 
 from duelmatch.errors import DuelError
 from duelmatch.explorers.engine import Counts, Round
-from duelmatch.explorers.explorer import MISSING, Explorer, whole_number
-from duelmatch.explorers.questions import Answer, Question
+from duelmatch.explorers.explorer import Explorer, whole_number
+from duelmatch.explorers.questions import MISSING, Answer, Question, told
 from duelmatch.explorers.result import Progress, Result
 from duelmatch.preferences import Criterion
 from duelmatch.problem import Duel, Problem
 
 if TYPE_CHECKING:
     from duelmatch.explorers.ballots.explorer import BallotExplorer
+    from duelmatch.models.standings import Standings
 
 OF_BALLOTS = {"ballot_lease": "lease"}
 """Parameters of the catalogue that have another name for ballots."""
@@ -101,7 +102,7 @@ class CrowdExplorer(Explorer):
         if self._ballots is None:
             super().tell(cast(Duel, duel), answer, winner=winner)
         else:
-            self._ballots.tell(cast(Question, duel), winner if answer == MISSING else answer, now=now)
+            self._ballots.tell(cast(Question, duel), told(answer, winner), now=now)
 
     def release(self, duel: Duel | Question) -> None:
         """Take back a question; it may be asked again, under a new number."""
@@ -141,6 +142,10 @@ class CrowdExplorer(Explorer):
     def progress(self) -> Progress:
         """Where the run stands."""
         return super().progress if self._ballots is None else self._ballots.progress
+
+    def standings(self, seed: int = 0) -> Standings:
+        """Estimate from all answers so far who is in the best line-up: by a model, without a guarantee."""
+        return super().standings(seed) if self._ballots is None else self._ballots.standings(seed)
 
     # Of runs of duels only
 

@@ -62,7 +62,8 @@ class Result:
             f"{position}: {spoken(names)}" for position, names in (self.matching or {}).items()
         )
         duels = f"after {self.duels:,} duel{'s' * (self.duels != 1)}"
-        assuming = "".join(f" if {assumption.sentence}" for assumption in self.assuming)
+        taken = ", and ".join(assumption.sentence for assumption in self.assuming)
+        assuming = f" if {taken}" if taken else ""
         seed = "" if self.seed is None else f", seed {self.seed}"
         seed += AGAINST.get(self.reference or "", "")
         wrong = f"wrong with probability {self.delta:g} at most"
@@ -101,7 +102,9 @@ class Progress:
     would make the leader certain, if all answers spoke for it, and ``duels_left`` if they are as expected:
     both are estimates along the present plan. ``open_answers`` have not been given.
 
-    ``shortfall``: by how much the leader is worse than the best, at most; None where nothing is known of it.
+    ``shortfall``: by how much the leader is worse than the best, at most, per position: in its worst defeat,
+    or in Borda score. Of a panel it is certain; of a crowd it holds at all times with probability 1 - delta.
+    None where nothing is known of it.
 
     ``waiting_for`` says who holds up the result, and with how much. On a panel, whose opinions are open, and
     how many. In a run of voters, whose ballot is not finished, and how many answers on later ballots count

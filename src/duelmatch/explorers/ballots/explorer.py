@@ -14,7 +14,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import heappop
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -34,6 +34,9 @@ from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.reference import ReferenceName
 from duelmatch.preferences import Criterion
 from duelmatch.problem import Problem
+
+if TYPE_CHECKING:
+    from duelmatch.models.standings import Standings
 
 NAMELESS = "#"
 """The names of voters without one begin with this."""
@@ -399,6 +402,27 @@ class BallotExplorer:
         self._decide("added", candidate=candidate, positions=list(positions))
 
     # What follows
+
+    def standings(self, seed: int = 0) -> Standings:
+        """Estimate from all answers so far who is in the best line-up: by a model, without a guarantee.
+
+        Late answers count, too, and what the organiser corrected; those of struck voters do not.
+        """
+        from duelmatch import answers
+        from duelmatch.models.standings import standings
+
+        state, contest = self.state, self.state.contest
+        said = [(question.position, groups) for question, groups in self.given()]
+        said += [
+            (earlier.position, earlier.groups)
+            for earlier in state.earlier.values()
+            if earlier.groups is not None and earlier.voter not in state.count.struck
+        ]
+        marginals = contest.marginals if contest.criterion == "borda" else None
+        given = [
+            answers.Answer(position, tuple(tuple(group) for group in groups)) for position, groups in said
+        ]
+        return standings(self.problem, given, contest.criterion, seed, marginals, contest.usable)
 
     @property
     def result(self) -> Result:
