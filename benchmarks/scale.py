@@ -1,32 +1,40 @@
 """How long does the next question take on large problems? Prints a Markdown table.
 
-One question at a time, from `tell` of the last answer to the next duel in hand, after the first.
+One question at a time, from `tell` of the last answer to the next duel in hand, after the first, in
+milliseconds of processor time. Problems with capacities, seats or rules come last, with panels of five judges
+where every position has one seat.
 """
 
+import argparse
 import time
 
 import numpy as np
 
 import duelmatch as dm
 
-QUESTIONS = 1500
+JUDGES = ["ann", "bob", "cyd", "dee", "eve"]
 
 
-def measure(preferences, algorithm):
+def measure(preferences, algorithm, questions):
     """Return the time to start and for each further question, in milliseconds."""
     rng = np.random.default_rng(0)
-    began = time.perf_counter()
-    assumed = {"assume_winner": True} if algorithm == "condorcet" else {}
-    run = dm.explorer(algorithm, preferences.problem, seed=1, **assumed)
+    began = time.process_time()
+    if algorithm == "panel":
+        run = dm.explorer("panel", preferences.problem, voters=JUDGES)
+    elif algorithm == "condorcet":
+        run = dm.explorer(algorithm, preferences.problem, seed=1, assume_winner=True)
+    else:
+        run = dm.explorer(algorithm, preferences.problem, seed=1)
     (duel,) = run.ask(1)
-    start = time.perf_counter() - began
+    start = time.process_time() - began
     times = []
-    for _ in range(QUESTIONS):
-        first_wins = rng.random() < preferences.probability(duel.position, duel.first, duel.second)
-        began = time.perf_counter()
-        run.tell(duel, duel.first if first_wins else duel.second)
+    for _ in range(questions):
+        first, second = duel.candidates
+        first_wins = rng.random() < preferences.probability(duel.position, first, second)
+        began = time.process_time()
+        run.tell(duel, first if first_wins else second)
         asked = run.ask(1)
-        times.append(time.perf_counter() - began)
+        times.append(time.process_time() - began)
         if not asked:
             break
         (duel,) = asked
@@ -34,17 +42,44 @@ def measure(preferences, algorithm):
 
 
 def main():
-    large = dm.instances.planted(100, 20, gap=0.2, noise=0.1, seed=1)
-    sparse = dm.instances.planted(60, 60, gap=0.2, noise=0.1, density=0.06, seed=1)
-    small = dm.instances.planted(8, 8, gap=0.2, noise=0.1, seed=1)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--questions", type=int, default=1500, help="for each row (1500)")
+    parser.add_argument("--only", default="", help="problems whose name has this in it")
+    options = parser.parse_args()
+    planted = dm.instances.planted
+    both = ("condorcet", "borda")
+    rows = [
+        ("8 x 8", planted(8, 8, gap=0.2, noise=0.1, seed=1), both),
+        ("100 x 20", planted(100, 20, gap=0.2, noise=0.1, seed=1), both),
+        ("60 x 60, sparse", planted(60, 60, gap=0.2, noise=0.1, density=0.06, seed=1), both),
+        (
+            "30 x 20, ten rules",
+            planted(30, 20, gap=0.2, noise=0.1, rules=10, seed=1),
+            ("condorcet", "panel"),
+        ),
+        (
+            "100 x 20, capacities",
+            planted(100, 20, gap=0.2, noise=0.1, capacity=2, seed=1),
+            ("condorcet", "panel"),
+        ),
+        (
+            "100 x 20, capacities and seats",
+            planted(100, 20, gap=0.2, noise=0.1, capacity=2, seats=2, seed=1),
+            ("condorcet",),
+        ),
+    ]
     print(
         "| problem | algorithm | first | median | mean | 99% | longest (ms) |\n|---|---|---|---|---|---|---|"
     )
-    for name, preferences in (("8 x 8", small), ("100 x 20", large), ("60 x 60, sparse", sparse)):
-        for algorithm in ("condorcet", "borda"):
-            dm.simulate(small, algorithm, max_duels=50)  # compile
+    small = rows[0][1]
+    for name, preferences, algorithms in rows:
+        if options.only not in name:
+            continue
+        for algorithm in algorithms:
+            if algorithm != "panel":
+                dm.simulate(small, algorithm, max_duels=50)  # compile
             try:
-                start, times = measure(preferences, algorithm)
+                start, times = measure(preferences, algorithm, options.questions)
             except dm.TooLargeError:
                 print(f"| {name} | {algorithm} | refused: its exact marginals are out of reach | | | | |")
                 continue

@@ -1,7 +1,8 @@
-"""Checking the conditions of a problem: capacities, seats, weights and rules, one clear sentence each."""
+"""Checking the conditions of a problem, and whether a decision meets them, with one clear sentence each."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from math import isfinite, nan
 from numbers import Integral, Real
@@ -179,3 +180,35 @@ def hall_sentence(
         f"{len(shared)} candidate{'s' * (len(shared) > 1)} between them ({listed(shared)}). "
         "Add a candidate to one of them, or drop a position."
     )
+
+
+def check_seats(chosen: Mapping[str, tuple[str, ...]], seats: Mapping[str, int]) -> None:
+    """Refuse a decision, names by position, that does not fill every seat with another candidate."""
+    for position, names in chosen.items():
+        if len(set(names)) < len(names):
+            raise ProblemError(f"A candidate fills two seats of '{position}' in this matching.")
+        if len(names) != (wanted := seats.get(position, 1)):
+            has = "one seat" if wanted == 1 else f"{wanted} seats"
+            raise ProblemError(f"'{position}' has {has}, but the matching names {len(names)} for it.")
+
+
+def check_capacity(chosen: Mapping[str, tuple[str, ...]], capacity: Mapping[str, int]) -> None:
+    """Refuse a decision in which somebody fills more positions than they can."""
+    counts = Counter(name for names in chosen.values() for name in names)
+    if many := [name for name, count in counts.items() if count > capacity.get(name, 1)]:
+        if not capacity:
+            raise ProblemError(
+                f"A candidate can fill one position only, but {listed(many)} would fill several."
+            )
+        raise ProblemError(
+            f"'{many[0]}' can fill {capacity.get(many[0], 1)} at most, but would fill {counts[many[0]]} "
+            "positions."
+        )
+
+
+def check_rules(graph: Graph, decision: Indices, rules: Iterable[Rule]) -> None:
+    """Refuse a decision that breaks a rule; those of the graph are the same, in edge numbers."""
+    uses = graph.uses(decision)
+    for rule, in_edges in zip(rules, graph.rules, strict=True):
+        if not in_edges.holds(uses):
+            raise ProblemError(f"The matching breaks the rule that {rule.sentence}.")

@@ -5,7 +5,6 @@ Names live here and at the edges of the program; everything below works on ``Pro
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -15,7 +14,14 @@ from unicodedata import category
 
 import numpy as np
 
-from duelmatch.conditions import applied, checked_rules, hall_sentence
+from duelmatch.conditions import (
+    applied,
+    check_capacity,
+    check_rules,
+    check_seats,
+    checked_rules,
+    hall_sentence,
+)
 from duelmatch.errors import NoMatchingError, ProblemError, listed
 from duelmatch.graph import Graph, Indices, Vector
 from duelmatch.rules import Rule
@@ -256,16 +262,6 @@ class Problem:
         """Which of 'capacity', 'seats', 'weight' and 'rules' it has; none of them: one-to-one matchings."""
         return tuple(name for name in ("capacity", "seats", "weight", "rules") if getattr(self, name))
 
-    def require_one_to_one(self, who: str) -> None:
-        """Refuse conditions on behalf of whoever works on one-to-one matchings of equal positions only.
-
-        :raises ProblemError: naming the conditions.
-        """
-        if self.conditions:
-            words = {"capacity": "capacities", "weight": "weights"}
-            has = " and ".join(words.get(name, name) for name in self.conditions)
-            raise ProblemError(f"{who} cannot work on a problem with {has} yet.")
-
     def without(self, candidates: Iterable[str]) -> Problem:
         """Return the problem without some candidates, who are left out of its rules, too.
 
@@ -302,36 +298,14 @@ class Problem:
             self.position_number(position)
         if not isinstance(matching, Matching):
             matching = Matching(matching)
-        numbers = [
-            self.edge_number(name, position)
-            for position in self.positions
-            for name in self._seated(position, matching[position])
-        ]
-        counts = Counter(name for position in self.positions for name in seated(matching[position]))
-        if many := [name for name, count in counts.items() if count > self.capacity.get(name, 1)]:
-            if not self.capacity:
-                raise ProblemError(
-                    f"A candidate can fill one position only, but {listed(many)} would fill several."
-                )
-            raise ProblemError(
-                f"'{many[0]}' can fill {self.capacity.get(many[0], 1)} at most, but would fill "
-                f"{counts[many[0]]} positions."
-            )
+        chosen = {position: seated(matching[position]) for position in self.positions}
+        check_seats(chosen, self.seats)
+        numbers = [self.edge_number(name, position) for position, names in chosen.items() for name in names]
+        check_capacity(chosen, self.capacity)
         edges = np.array(sorted(numbers), dtype=np.intp)
-        uses = self.graph.uses(edges) if self.rules else np.zeros(0, dtype=np.bool_)
-        for rule, in_edges in zip(self.rules, self.graph.rules, strict=True):
-            if not in_edges.holds(uses):
-                raise ProblemError(f"The matching breaks the rule that {rule.sentence}.")
+        if self.rules:
+            check_rules(self.graph, edges, self.rules)
         return edges
-
-    def _seated(self, position: str, chosen: Any) -> tuple[str, ...]:
-        names, seats = seated(chosen), self.seats.get(position, 1)
-        if len(set(names)) < len(names):
-            raise ProblemError(f"A candidate fills two seats of '{position}' in this matching.")
-        if len(names) != seats:
-            has = "one seat" if seats == 1 else f"{seats} seats"
-            raise ProblemError(f"'{position}' has {has}, but the matching names {len(names)} for it.")
-        return names
 
     def edge_vector(self, values: Mapping[tuple[str, str], float]) -> Vector:
         """Return numbers given by name, {(candidate, position): number}, in edge order: 0 where none is."""

@@ -132,6 +132,56 @@ def test_the_run_gets_what_it_would_get_from_one_person_alone(algorithm: str) ->
     assert alone.duels - stacks.run.duels == stacks.answers - stacks.run.duels
 
 
+JURY = dm.Problem.complete(
+    ["ann", "bob", "cyd", "dee"],
+    ["chair", "jury"],
+    capacity={"dee": 2},
+    seats={"jury": 2},
+    weight={"chair": 2},
+    rules=[dm.Rule(of=["ann", "bob"], at_most=1)],
+)
+OFFICES = dm.Problem.complete(
+    ["ann", "bob", "cyd"], ["chair", "editor"], capacity={"ann": 2}, weight={"chair": 2}
+)
+
+
+@pytest.mark.parametrize("algorithm", IN_ROUNDS)
+def test_a_study_in_rounds_takes_the_conditions_its_algorithm_takes(
+    file_store: Store, algorithm: str
+) -> None:
+    """From creation to the result: all say that who comes first in the alphabet is better."""
+    borda = algorithm.startswith("clucb")
+    problem = JURY if borda else OFFICES
+    parameters = {"epsilon": 0.3} if algorithm == "clucb-borda-pac" else {}
+    chosen = Settings(algorithm, delta=0.3, parameters=parameters, seed=1)
+    if not borda:
+        with pytest.raises(dm.ProblemError, match=f"{algorithm} cannot take seats and rules: accepted"):
+            file_store.create(JURY, chosen, "x")
+    study = file_store.create(problem, chosen, "x")
+    voter, _ = study.join()
+    stacks = Stacks(problem, (), chosen)
+    question = 0
+    while not stacks.over:
+        for pair in stacks.lacking():
+            question += 1
+            stacks.push(question, pair, 1.0)
+        while stacks.complete:
+            stacks.play(*stacks.take())
+            stacks.install()
+        assert question < 5_000_000
+    for _ in range(1_000 if algorithm == "car-cond" else 12):
+        asked = study.ask(voter)
+        if not isinstance(asked, Question):
+            break
+        study.tell(voter, asked.number, min(asked.candidates))
+    check_log(study)
+    if algorithm == "car-cond":
+        assert study.status().result == stacks.run.result
+    assert stacks.run.result.status == "certified" or parameters
+    best = {"chair": "ann", "jury": ("cyd", "dee")} if borda else {"chair": "ann", "editor": "ann"}
+    assert stacks.run.result.matching == dm.Matching(best)
+
+
 def test_questions_for_several_purposes_go_round(monkeypatch: pytest.MonkeyPatch) -> None:
     """The k-th answer to a question belongs to the k-th of its duels, in the order of the round."""
     stacks = Stacks(PROBLEM, (), Settings("car-cond"))

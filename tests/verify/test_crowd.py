@@ -106,22 +106,22 @@ class MessyStudy:
         return log_of(self.problem, settings, self.events, self.run.result)
 
 
-def ruled_problems() -> Iterator[dm.Problem]:
-    """Yield problems with capacities, weights and rules, and one seat for each position."""
+def ruled_problems(seats: bool) -> Iterator[dm.Problem]:
+    """Yield problems with capacities, weights and rules, with several seats somewhere or nowhere."""
     for seed in choices.SEEDS:
         problem = choices.problem(seed)
-        if problem.graph.pairs and problem.conditions and not problem.seats:
+        if problem.graph.pairs and problem.conditions and bool(problem.seats) == seats:
             yield problem
 
 
-@pytest.mark.parametrize("ruled", [False, True])
-def test_verdicts_of_messy_studies_are_the_same(ruled: bool) -> None:
+@pytest.mark.parametrize("kind", ["plain", "ruled", "seats"])
+def test_verdicts_of_messy_studies_are_the_same(kind: str) -> None:
     statuses: Counter[str] = Counter()
     kinds: Counter[str] = Counter()
     references: Counter[str | None] = Counter()
-    problems = ruled_problems()
+    problems = ruled_problems(kind == "seats")
     for seed in range(STUDIES):
-        study = MessyStudy(seed, next(problems) if ruled else None)
+        study = MessyStudy(seed, None if kind == "plain" else next(problems))
         study.play()
         report = verify(study.log())
         assert report.damage is None, f"study {seed}: {report.damage}"

@@ -29,12 +29,12 @@ class Flows(Decisions):
         self._present = graph.edge_at >= 0
 
     def best(
-        self, weights: Vector, allowed: Mask | None = None, required: Sequence[int] | Indices = ()
+        self, weights: Costs, allowed: Mask | None = None, required: Sequence[int] | Indices = ()
     ) -> Indices | None:
         """Return a decision of largest weight among the allowed edges, with the required; None if none is.
 
         Successive shortest paths with potentials, O(seats (l + n)^2). The choice among equally good ones
-        depends on the weights alone.
+        depends on the weights alone. Whole numbers (int64, or Python's in an array of objects) stay exact.
         """
         graph = self.graph
         cost = np.zeros(graph.edge_at.shape, dtype=weights.dtype)
@@ -48,7 +48,8 @@ class Flows(Decisions):
         if (fixed & ~present).any():
             return None
         used = fixed.copy()
-        if not _fill(cost, present, fixed, graph.seats, graph.capacity, used):
+        fill = _fill.py_func if cost.dtype == object else _fill
+        if not fill(cost, present, fixed, graph.seats, graph.capacity, used):
             return None
         return np.flatnonzero(used.ravel()[graph.cell])
 

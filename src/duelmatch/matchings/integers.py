@@ -1,8 +1,9 @@
-"""The cheapest assignment in exact arithmetic: whole numbers of 64 bits, or of any size.
+"""The cheapest decision in exact arithmetic: whole numbers of 64 bits, or of any size.
 
 ``linear_sum_assignment`` works in doubles. A verdict that rests on a draw needs every digit, so this solver
 does nothing but add, subtract and compare the numbers it is given: int64 compiled, Python's own integers
-(dtype object) where 64 bits are not enough, and float64 where speed matters and digits do not.
+(dtype object) where 64 bits are not enough, and float64 where speed matters and digits do not. The flows of
+capacities and seats are as exact (:mod:`.flows`); rules take a branch and bound (:mod:`.whole`).
 """
 
 from __future__ import annotations
@@ -23,12 +24,16 @@ SAFE = 1 << 60
 
 
 def cheapest(graph: Graph, costs: Costs, allowed: Mask | None = None) -> Indices | None:
-    """Return a matching of least total cost among the allowed edges; None if none fills all positions.
+    """Return a decision of least total cost among the allowed edges; None if there is none.
 
-    Successive shortest augmenting paths with potentials (Kuhn 1955, Munkres 1957, in the form of Jonker and
-    Volgenant 1987 without their start), O(l^2 n). The choice among equally cheap ones depends on the costs
-    alone.
+    For matchings: successive shortest augmenting paths with potentials (Kuhn 1955, Munkres 1957, in the form
+    of Jonker and Volgenant 1987 without their start), O(l^2 n). The choice among equally cheap ones depends
+    on the costs alone.
     """
+    if not graph.one_to_one:
+        from duelmatch.matchings.whole import cheapest_decision
+
+        return cheapest_decision(graph, costs, allowed)
     table = np.zeros(graph.edge_at.shape, dtype=costs.dtype)
     table.ravel()[graph.cell] = costs
     present = graph.edge_at >= 0

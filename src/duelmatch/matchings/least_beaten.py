@@ -1,7 +1,8 @@
 """The least beaten decision, for classes beyond one-to-one matchings; see :mod:`duelmatch.matchings.minimax`.
 
 D(A, B) = x^T ahead y is by how much A is ahead of B, and the worst defeat of A is max over B of -D(A, B): one
-question to the linear oracle. Up to LISTED decisions every two are compared. Beyond that, a growing program:
+question to the linear oracle. Up to LISTED decisions every two are compared, exactly if ``ahead`` is in whole
+numbers that doubles hold. Beyond that, for doubles only, a growing program:
 
     minimise t  subject to  t >= -D(x, B) for the rivals B met so far,  x a decision,
 
@@ -10,6 +11,8 @@ solution's own worst defeat is no more than t.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,22 +35,42 @@ ACCURACY = 1e-7
 """How far the proof may be from the defeat that was found, relative to the largest entry of ``ahead``."""
 
 
-def least_beaten_decision(graph: Graph, ahead: NDArray[np.float64]) -> tuple[Indices, float]:
-    """Return a decision whose worst defeat is smallest, and that defeat.
+def least_beaten_decision(
+    graph: Graph, ahead: NDArray[Any], excluded: Indices | None = None
+) -> tuple[Indices, Any] | None:
+    """Return a decision whose worst defeat is smallest, and that defeat; None if only ``excluded`` is there.
 
-    :raises TooLargeError: beyond LISTED decisions, if the program does not end within its limits.
+    :raises TooLargeError: beyond LISTED decisions, if ``ahead`` is in whole numbers, or the program does not
+    end within its limits; or if the numbers are too large for doubles to hold.
     """
     decisions = decisions_of(graph)
-    rows = decisions.listed(None, LISTED)
+    rows, is_whole = decisions.listed(None, LISTED), ahead.dtype.kind in "iO"
     if rows is None:
+        if is_whole or excluded is not None:
+            raise TooLargeError(f"The least beaten of more than {LISTED:,} decisions is out of reach.")
         return _by_program(decisions, ahead)
+    defeats = worst_defeats(graph, ahead, rows)
+    if excluded is not None:
+        others = (rows != excluded).any(axis=1)
+        if not others.any():
+            return None
+        defeats[~others] = np.inf
+    best = int(np.argmin(defeats))
+    return rows[best], int(defeats[best]) if is_whole else float(defeats[best])
+
+
+def worst_defeats(graph: Graph, ahead: NDArray[Any], rows: Indices) -> NDArray[np.float64]:
+    """Return by how much each decision loses to the one of them that beats it most.
+
+    :raises TooLargeError: if ``ahead`` has whole numbers that doubles cannot hold.
+    """
+    if ahead.dtype.kind in "iO" and int(abs(ahead).max(initial=0)) * rows.shape[1] ** 2 >= 1 << 53:
+        raise TooLargeError("The votes are weighted too finely to compare every two decisions.")
     uses = graph.uses(rows).astype(np.float64)
-    against = ahead @ uses.T
-    defeats = np.concatenate(
+    against = ahead.astype(np.float64) @ uses.T
+    return np.concatenate(
         [(-(uses[first : first + 500] @ against)).max(axis=1) for first in range(0, len(rows), 500)]
     )
-    best = int(np.argmin(defeats))
-    return rows[best], float(defeats[best])
 
 
 def _by_program(decisions: Decisions, ahead: NDArray[np.float64]) -> tuple[Indices, float]:

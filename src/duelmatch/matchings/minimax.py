@@ -70,7 +70,7 @@ def least_beaten(graph: Graph, ahead: Margins, excluded: Indices | None = None) 
     if not graph.one_to_one:
         from duelmatch.matchings.least_beaten import least_beaten_decision
 
-        return least_beaten_decision(graph, ahead)
+        return least_beaten_decision(graph, ahead, excluded)
     rows = list_matchings(graph, usable_edges(graph), LISTED)
     if rows is None:
         return _by_program(graph, ahead, excluded)

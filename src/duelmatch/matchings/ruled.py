@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
 import highspy
 import numpy as np
@@ -26,7 +27,7 @@ from scipy.sparse import csc_array, vstack
 from duelmatch.errors import DuelmatchError, TooLargeError
 from duelmatch.feasibility import MOST_BRANCHINGS, Rows, rule_rows, seat_rows
 from duelmatch.graph import Graph, Indices, Mask, Vector
-from duelmatch.matchings.flows import Flows
+from duelmatch.matchings.flows import Costs, Flows
 from duelmatch.matchings.protocol import Alternatives, Decisions
 
 LISTED = 20_000
@@ -51,7 +52,8 @@ class Ruled(Decisions):
 
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph)
-        self._flows = Flows(graph)
+        self.flows = Flows(graph)
+        """The decisions without the rules."""
         everything = np.ones(graph.edges, dtype=np.bool_)
         self.rows = super().listed(everything, LISTED)
         """All decisions, a row each, if they are few enough."""
@@ -78,10 +80,14 @@ class Ruled(Decisions):
     ) -> Indices | None:
         if self.rows is not None:
             return self._best_listed(weights, allowed, required)
-        flow = self._flows.best(weights, allowed, required)
-        if flow is None or all(rule.holds(self.graph.uses(flow)) for rule in self.graph.rules):
+        flow = self.flows.best(weights, allowed, required)
+        if flow is None or self.obeys(flow):
             return flow
-        return self._program.best(weights, allowed, required, exact)
+        return self.program.best(weights, allowed, required, exact)
+
+    def obeys(self, flow: Indices) -> bool:
+        """Whether a decision by seats and capacities alone obeys the rules."""
+        return all(rule.holds(self.graph.uses(flow)) for rule in self.graph.rules)
 
     def _best_listed(
         self, weights: Vector, allowed: Mask | None, required: Sequence[int] | Indices
@@ -113,11 +119,12 @@ class Ruled(Decisions):
             most = np.full(self.graph.edges, -np.inf)
             np.maximum.at(most, self.rows, np.broadcast_to(totals[:, None], self.rows.shape))
             return most
-        multipliers = self._program.multipliers(weights, allowed)
-        if multipliers is None:
+        relaxed = self.program.relaxed(weights, np.zeros(self.graph.edges), allowed.astype(np.float64))
+        if relaxed is None:
             return np.full(self.graph.edges, -np.inf)
-        constant, charge = _priced(self._rule_rows, self.graph.edges, multipliers)
-        return constant + self._flows.most_through(weights - charge, allowed)
+        constant, charge = self.charged(relaxed[1])
+        bound: Vector = constant + self.flows.most_through(weights - charge, allowed)
+        return bound
 
     def listed(self, allowed: Mask | None, at_most: int) -> Indices | None:
         """Return the decisions of the allowed edges, a row each; None if there may be more than so many."""
@@ -131,24 +138,28 @@ class Ruled(Decisions):
         return rule_rows(self.graph, self.graph.rules)
 
     @cached_property
-    def _program(self) -> _Program:
-        return _Program(self.graph, self._rule_rows)
+    def program(self) -> Program:
+        """The integer program, and its relaxation."""
+        return Program(self.graph, self._rule_rows)
+
+    def charged(self, multipliers: Costs) -> tuple[Any, Costs]:
+        """Return the constant and the charge per edge of the bound, in the arithmetic of the multipliers.
+
+        Those of the wrong sign are dropped.
+        """
+        rows, edges, kind = self._rule_rows, self.graph.edges, multipliers.dtype
+        bounded_above, bounded_below = np.isfinite(rows.high), np.isfinite(rows.low)
+        positive = np.where(bounded_above, np.maximum(multipliers, 0), 0)
+        negative = np.where(bounded_below, np.minimum(multipliers, 0), 0)
+        high = np.where(bounded_above, rows.high, 0.0).astype(np.int64).astype(kind)
+        low = np.where(bounded_below, rows.low, 0.0).astype(np.int64).astype(kind)
+        matrix = rows.matrix if kind == np.float64 else rows.matrix.toarray().astype(np.int64).astype(kind)
+        charge = matrix.T @ (positive + negative)
+        constant = positive @ high + negative @ low + np.maximum(-charge[edges:], 0).sum()
+        return constant, charge[:edges]
 
 
-def _priced(rows: Rows, edges: int, multipliers: Vector) -> tuple[float, Vector]:
-    """Return the constant and the charge per edge of the bound; multipliers of the wrong sign are dropped."""
-    positive = np.where(np.isfinite(rows.high), np.maximum(multipliers, 0.0), 0.0)
-    negative = np.where(np.isfinite(rows.low), np.minimum(multipliers, 0.0), 0.0)
-    high, low = (
-        np.where(np.isfinite(rows.high), rows.high, 0.0),
-        np.where(np.isfinite(rows.low), rows.low, 0.0),
-    )
-    charge = rows.matrix.T @ (positive + negative)
-    constant = float(positive @ high + negative @ low + np.maximum(-charge[edges:], 0.0).sum())
-    return constant, charge[:edges]
-
-
-class _Program:
+class Program:
     """The program in HiGHS, kept between calls: only costs and bounds change, so the simplex starts warm."""
 
     def __init__(self, graph: Graph, rules: Rows) -> None:
@@ -218,14 +229,13 @@ class _Program:
             raise DuelmatchError("HiGHS returned a decision that breaks a rule.")
         return decision
 
-    def multipliers(self, weights: Vector, allowed: Mask) -> Vector | None:
-        """Return the multipliers of the rows of the rules; None if no decision is allowed."""
-        low, high = np.zeros(self._graph.edges), allowed.astype(np.float64)
-        if self._solve(self._relaxation, weights, low, high) is None:
+    def relaxed(self, weights: Vector, lower: Vector, upper: Vector) -> tuple[Vector, Vector] | None:
+        """Return the best x of the relaxation, and the multipliers of the rows of the rules; None if none."""
+        solved = self._solve(self._relaxation, weights, lower, upper)
+        if solved is None:
             return None
         duals = np.array(self._relaxation.getSolution().row_dual)
-        multipliers: Vector = -duals[len(duals) - self._rules :]
-        return multipliers
+        return solved, -duals[len(duals) - self._rules :]
 
     def _solve(self, highs: highspy.Highs, weights: Vector, lower: Vector, upper: Vector) -> Vector | None:
         """Return the x of largest weight between these bounds; None if there is none."""

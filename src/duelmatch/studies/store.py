@@ -11,6 +11,7 @@ from types import TracebackType
 import sqlalchemy as sa
 
 from duelmatch.errors import NotAllowedError, NotThereError, StudyError
+from duelmatch.explorers.catalogue import described
 from duelmatch.problem import Problem
 from duelmatch.studies import schema
 from duelmatch.studies.candidates import check_addresses
@@ -86,7 +87,7 @@ class Store:
         members = [NewVoter(voter) if isinstance(voter, str) else voter for voter in voters]
         settings = (settings or Settings()).settled(named_voters=bool(members))
         if settings.kind == "rounds":
-            problem.require_one_to_one("A study in rounds")
+            described(settings.algorithm).check_conditions(problem)
         if problem.graph.pairs > MOST_PAIRS:
             raise StudyError(
                 f"The problem is too large for a study: it has {problem.graph.pairs:,} different duels, "

@@ -6,7 +6,9 @@ A ballot of a design with champion A says of a line-up B
 
 with X = 1, 1/2 or 0 if the first of the pair is better, no different or worse, and pi the chance of the pair
 to be on the ballot. c depends on B only through its candidate at the position of the pair; so Y(B) is a sum
-over the edges of B, an edge being a position with a candidate for it.
+over the edges of B, an edge being a position with a candidate for it. At a position of k seats c is affine in
+which of the pair's candidates B has; what it is with neither is split between the seats, and Y(B) is a sum
+over the edges of B again.
 """
 
 from __future__ import annotations
@@ -30,6 +32,16 @@ IMPOSSIBLE = 1e7
 """A cost beyond that of any line-up of allowed edges."""
 
 
+def names(who: Any) -> tuple[str, ...]:
+    """Return who fills a position."""
+    return (who,) if isinstance(who, str) else tuple(who)
+
+
+def people(lineup: Lineup) -> set[str]:
+    """Return everybody in a line-up."""
+    return {one for who in lineup for one in names(who)}
+
+
 class Contest:
     """Edges are numbered position by position; rows of numbers, one for each position, are line-ups."""
 
@@ -46,8 +58,12 @@ class Contest:
         self._first = np.array([self._number[j, one] for j, one, _ in self.pairs], dtype=int)
         self._second = np.array([self._number[j, other] for j, _, other in self.pairs], dtype=int)
         total = sum(log.weight.get(j, 1) for j in log.positions)
-        self._worth = np.array([log.weight.get(j, 1) * len(log.positions) / total for j, _, _ in self.pairs])
-        """What a pair counts: the weight of its position, 1 on average."""
+        self.seats = np.array([log.seats.get(j, 1) for j, _, _ in self.pairs], dtype=float)
+        """Of the position of each pair."""
+        self.places = sum(log.seats.get(j, 1) for j in log.positions)
+        weight = np.array([log.weight.get(j, 1) * len(log.positions) / total for j, _, _ in self.pairs])
+        self._worth = weight / self.seats**2
+        """What a pair counts: the weight of its position, 1 on average, over its seats squared."""
         staying = np.array([one not in log.dropped for _, one in self.edges])
         self.usable = self.on_lineups(staying)
         """The edges of all line-ups of the candidates who have not left."""
@@ -62,18 +78,27 @@ class Contest:
 
     def row(self, lineup: Lineup) -> Array:
         """Return the edges of a line-up."""
-        return np.array([self._number[edge] for edge in zip(self.log.positions, lineup, strict=True)])
+        return np.array(
+            [
+                self._number[j, one]
+                for j, who in zip(self.log.positions, lineup, strict=True)
+                for one in names(who)
+            ]
+        )
 
     def lineup(self, row: Array) -> Lineup:
         """Return the line-up of some edges."""
-        return tuple(self.edges[edge][1] for edge in row)
+        chosen = [
+            tuple(self.edges[edge][1] for edge in row if self.edges[edge][0] == j) for j in self.log.positions
+        ]
+        return tuple(who if len(who) > 1 else who[0] for who in chosen)
 
     def rows(self, allowed: Array) -> Array | None:
         """List the line-ups of allowed edges; None if they are too many."""
         lineups = self.log.lineups({self.edges[edge] for edge in np.flatnonzero(allowed)})
         if lineups is None:
             return None
-        return np.array([self.row(lineup) for lineup in lineups]).reshape(-1, len(self.log.positions))
+        return np.array([self.row(lineup) for lineup in lineups]).reshape(-1, self.places)
 
     def _listed(self, allowed: Array) -> Array:
         if (rows := self.rows(allowed)) is None:
@@ -105,7 +130,8 @@ class Contest:
         """Return q: how often each edge is the one to be compared with, for Borda."""
         if name == "candidates":
             staying = {j: self.log.staying(j) for j in self.log.positions}
-            return np.array([1 / len(staying[j]) if one in staying[j] else 0.0 for j, one in self.edges])
+            each = {j: self.log.seats.get(j, 1) / len(staying[j]) for j in self.log.positions}
+            return np.array([each[j] if one in staying[j] else 0.0 for j, one in self.edges])
         if name != "decisions":
             raise NotRecomputedError(f"Against whom Borda was counted is not known here: '{name:.50}'.")
         if self.log.has_conditions:
@@ -145,26 +171,29 @@ class Contest:
 
         None is made where a pair tells something that had no chance, nor for a champion who has left.
         """
-        stakes = self._stakes(self.row(design.champion))
+        stakes, neither = self._stakes(self.row(design.champion))
+        split = neither * (1 - 1 / self.seats)
+        stakes = stakes - split[:, None] * (self.position[self._first][:, None] == self.position)
         chance = np.array([design.chances.get(pair, 0.0) for pair in self.pairs])[:, None]
         odds = np.divide(stakes, chance, out=np.zeros_like(stakes), where=chance > 0)
-        left = not self.log.dropped.isdisjoint(design.champion)
+        left = not self.log.dropped.isdisjoint(people(design.champion))
         return stakes, odds, ((stakes != 0) & (chance == 0)).any(axis=0) | left
 
-    def _stakes(self, champion: Array) -> Array:
+    def _stakes(self, champion: Array) -> tuple[Array, Array]:
+        """Return c by pair and edge of a rival, and c for rivals with neither edge of the pair."""
         own = np.zeros(len(self.edges))
         own[champion] = 1.0
         stakes = np.zeros((len(self.pairs), len(self.edges)))
         each = np.arange(len(self.pairs))
         if self._share is None:  # only a pair with the champion's candidate tells, about the one it meets
             stakes[each, self._first], stakes[each, self._second] = -own[self._second], own[self._first]
-            return np.asarray(stakes * self._worth[:, None])
+            return stakes * self._worth[:, None], np.zeros(len(self.pairs))
         gain, loss = self._share[self._second], -self._share[self._first]
         of_champion = own[self._first] * gain + own[self._second] * loss
         stakes[:] = of_champion[:, None] * (self.position[self._first][:, None] == self.position)
         stakes[each, self._first] -= gain
         stakes[each, self._second] -= loss
-        return np.asarray(stakes * self._worth[:, None])
+        return stakes * self._worth[:, None], of_champion * self._worth
 
     def told(self, number: int, ballot: Ballot, count: Count, odds: Array) -> tuple[Array, Array]:
         """Return what a ballot adds to Y of the rivals with each edge, and its pairs at each position.

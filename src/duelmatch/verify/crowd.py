@@ -6,7 +6,7 @@ from math import log as logarithm
 
 import numpy as np
 
-from duelmatch.verify.contest import Contest
+from duelmatch.verify.contest import Contest, people
 from duelmatch.verify.log import Count, StudyLog, Verdict
 from duelmatch.verify.wealth import ListedWealth, TabledWealth
 
@@ -39,14 +39,14 @@ class CrowdVerdict:
         champion = log.designs[-1].champion if log.designs else None
         if not len(possible):
             return Verdict("certified", champion) if contest.borda else Verdict("no_winner", None)
-        alone = contest.usable.sum() == len(log.positions)
-        if len(possible) == len(log.positions) and (contest.winner_exists or alone):
+        alone = contest.usable.sum() == contest.places
+        if len(possible) == contest.places and (contest.winner_exists or alone):
             return Verdict("certified", contest.lineup(possible))
         if all(each.is_proven(self._needed(each)) for each in found):
             row = found[-1].proof_for
-            if row is not None and log.dropped.isdisjoint(contest.lineup(row)):
+            if row is not None and log.dropped.isdisjoint(people(contest.lineup(row))):
                 return Verdict("within_epsilon" if contest.slack else "certified", contest.lineup(row))
-        stays = champion is not None and log.dropped.isdisjoint(champion)
+        stays = champion is not None and log.dropped.isdisjoint(people(champion))
         return Verdict("budget_spent", champion if stays else None)
 
     def _needed(self, found: ListedWealth | TabledWealth) -> float:

@@ -369,7 +369,7 @@ class StudyLog:
             raise ImpossibleError("it is not the next design, or one of its chances is not between 0 and 1")
         self.designs.append(
             Design(
-                tuple(champion[j] for j in self.positions),
+                tuple(_seated(champion[j]) for j in self.positions),
                 dict(zip(pairs, chances, strict=True)),
                 dict(zip(pairs, rest["advantage"], strict=True)),
                 dict(zip(pairs, rest["variance"], strict=True)),
@@ -377,7 +377,7 @@ class StudyLog:
                 rest["dispersion"],
                 at_positions is not None and sum(at_positions) < 1.5,
                 rest["proof"],
-                None if proof_for is None else tuple(proof_for[j] for j in self.positions),
+                None if proof_for is None else tuple(_seated(proof_for[j]) for j in self.positions),
                 rest["bet"],
             )
         )

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from duelmatch.verify.contest import Array, Contest
+from duelmatch.verify.contest import Array, Contest, people
 from duelmatch.verify.log import Ballot, Count, Design
 
 SHARES = np.log([0.5, 0.125, 0.125, 0.125, 0.125])
@@ -29,6 +29,10 @@ SCALES = np.array([0.25, 0.5, 1.0, 2.0, 4.0])
 MIXTURES = np.vstack([np.eye(5), (np.eye(5)[:-1] + np.eye(5)[1:]) / 2])
 """The weights nu that are tried: every gambler alone, and neighbours in equal parts."""
 BONUS = np.array([-(nu[nu > 0] * np.log(nu[nu > 0])).sum() for nu in MIXTURES]) - np.log(5.0)
+
+
+NOTHING = 1e-12
+"""Less than any stake."""
 
 
 class ListedWealth:
@@ -77,11 +81,22 @@ class ListedWealth:
             for per_edge in (advantage * c, variance * c**2, design.dispersion * c * odds / 4)
         )
         largest = _largest(odds, design).T[rows]
-        if design.one_position:
+        bet = ~void[rows].any(axis=1)
+        if contest.places > len(contest.log.positions):  # c^2, and what has no chance, are no sums over edges
+            of_rivals = np.stack([c[:, row].sum(axis=1) for row in rows], axis=1)
+            gap, noise = (advantage * of_rivals).sum(axis=0), (variance * of_rivals**2).sum(axis=0)
+            chance = np.array([design.chances.get(pair, 0.0) for pair in contest.pairs])[:, None]
+            square = np.divide(of_rivals**2, chance, out=np.zeros_like(of_rivals), where=chance > 0)
+            spread = design.dispersion * square.sum(axis=0) / 4
+            each = np.stack([np.abs(odds[:, row]).sum(axis=1) / 2 for row in rows], axis=1)
+            worst = -np.sort(-each, axis=0)[: design.size].sum(axis=0) * (spread > 0)
+            bet = ~((np.abs(of_rivals) > NOTHING) & (chance == 0)).any(axis=0)
+            bet &= contest.log.dropped.isdisjoint(people(design.champion))
+        elif design.one_position:
             worst = largest.sum(axis=2).max(axis=1)
         else:
             worst = -np.sort(-largest.reshape(len(rows), -1), axis=1)[:, : design.size].sum(axis=1)
-        bet = (worst > 0) & ~void[rows].any(axis=1)
+        bet &= worst > 0
         by_slack = []
         for slack in (0.0, contest.slack):
             gain = np.maximum(gap + slack, 0.0)

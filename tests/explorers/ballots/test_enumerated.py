@@ -17,6 +17,7 @@ from duelmatch.explorers.ballots.explorer import BallotExplorer
 from duelmatch.explorers.ballots.records import Ballot, Count
 
 TRIO = dm.Problem.complete(["a", "b", "c"], ["s"])
+TWO_SEATS = dm.Problem.complete(["a", "b", "c"], ["s"], seats={"s": 2})
 PAIRS = [(0, 1), (0, 2), (1, 2)]
 BOTH = ("condorcet", "borda")
 
@@ -55,15 +56,15 @@ def expected(play):
     return total
 
 
-def study(choose, criterion, **settings) -> BallotExplorer:
+def study(choose, criterion, problem=TRIO, **settings) -> BallotExplorer:
     """A study whose ballots are drawn by choice."""
-    run = BallotExplorer(TRIO, criterion, 0.05, seed=1, **({"ballot_size": 2} | settings))
+    run = BallotExplorer(problem, criterion, 0.05, seed=1, **({"ballot_size": 2} | settings))
 
     def draw(design, voter):
         left_out = choose(1 - design.chances) if design.size == 2 else None
         kept = [k for k in range(3) if k != left_out] if design.size == 2 else [choose(design.chances)]
         questions = [PAIRS[k] for k in kept]
-        table = TRIO.graph.pair_table
+        table = problem.graph.pair_table
         return Ballot.of(len(run.state.ballots), design.number, voter, questions, table)
 
     run._designer.draw = draw
@@ -92,9 +93,10 @@ TYPES = [(1, 1, 0), (0, 0, 1)]
 
 @pytest.mark.parametrize("criterion", BOTH)
 @pytest.mark.parametrize("size", [1, 2])
-def test_where_all_tie_the_wealth_is_1_on_average(criterion, size):
+@pytest.mark.parametrize("problem", [TRIO, TWO_SEATS], ids=["one seat", "two seats"])
+def test_where_all_tie_the_wealth_is_1_on_average(problem, criterion, size):
     def play(choose):
-        run = study(choose, criterion, ballot_size=size)
+        run = study(choose, criterion, problem, ballot_size=size)
         for number in range(3):
             answer(run, f"v{number}", TYPES[choose([0.5, 0.5])])
         return wealth(run)
@@ -129,9 +131,10 @@ WILLING = [(1, 0, 1), (0, 1, 1)]
 
 @pytest.mark.parametrize("criterion", BOTH)
 @pytest.mark.parametrize("silence", ["blind", "any"])
-def test_silence_that_does_not_depend_on_the_answer(criterion, silence):
+@pytest.mark.parametrize("problem", [TRIO, TWO_SEATS], ids=["one seat", "two seats"])
+def test_silence_that_does_not_depend_on_the_answer(problem, criterion, silence):
     def play(choose):
-        run = study(choose, criterion, silence=silence, heirs=2)
+        run = study(choose, criterion, problem, silence=silence, heirs=2)
         for number in range(3 if silence == "blind" else 2):
             willing = WILLING[choose([0.7, 0.3])]
             answer(run, f"v{number}", TYPES[choose([0.5, 0.5])], willing)

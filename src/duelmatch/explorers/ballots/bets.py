@@ -16,6 +16,11 @@ Lemma 1). The factor is 1 + lambda(B) (Y(B) + slack) for five gamblers, as in
 lambda = min(gain / spread, 0.9 / worst), where gain is the gap, shrunk while it is uncertain, for the first
 gambler and 0.05, 0.1, 0.2, 0.4 for the others. All lambda are 0, and the factor is 1, if a pair that tells
 about B had no chance, or if the champion is not a line-up any more because one of its candidates has left.
+
+Where a position has k seats, c_pair(B) is affine in which of the two edges B uses. What it is with neither is
+split between the seats, so that Y(B) is a sum over the edges of B all the same (:meth:`Odds.of`). An answer
+that is missing then takes the worst for each edge by itself, which is at most the worst for B. The sums of
+squares and ``worst``, which are no sums over edges, are worked out rival by rival.
 """
 
 from __future__ import annotations
@@ -33,6 +38,9 @@ from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.reference import NO_REFERENCE, ReferenceName, reference_of, scaled
 from duelmatch.preferences import Criterion
+
+AT_ONCE = 1000
+"""Rivals that are worked on together, for the sake of the memory."""
 
 
 class Contest:
@@ -64,7 +72,7 @@ class Contest:
             self.reference = reference_of(
                 left, reference if isinstance(reference, str) else scaled(left, reference[kept]), seed
             )
-            self.marginals[kept] = self.reference.shares
+            self.marginals[kept] = self.reference.shares * left.seats[left.edge_position]
         self.pairs = Pairs(graph)
 
     def stakes(self, champion: Indices) -> Stakes:
@@ -106,12 +114,17 @@ class Odds:
             pairs.first, pairs.second, pairs.position, contest.graph.start, stakes.neither, stakes.first,
             stakes.second, drawable, void,
         )  # fmt: skip
+        neither, first, second = stakes.neither, stakes.first, stakes.second
+        if pairs.several:
+            shared = neither * (1.0 - 1.0 / contest.graph.seats[pairs.position])
+            neither, first, second = neither - shared, first - shared, second - shared
+            void[:] = False  # that depends on which two edges a rival uses
         if not contest.staying[design.champion].all():
             void[:] = True
         return cls(
-            stakes.neither * inverse,
-            stakes.first * inverse,
-            stakes.second * inverse,
+            neither * inverse,
+            first * inverse,
+            second * inverse,
             stakes.sums(design.advantage),
             stakes.square_sums(design.variance),
             design.dispersion * stakes.square_sums(0.25 * inverse),
@@ -144,9 +157,39 @@ class Bets:
     def of(cls, design: Design, contest: Contest, rows: Indices, slack: float) -> Bets:
         """Work out the bets against the matchings listed."""
         odds = Odds.of(design, contest)
+        if contest.pairs.several:
+            return cls._of_seats(design, contest, rows, slack, odds)
         gaps, noise, spread = over(rows, odds.gap), over(rows, odds.noise), over(rows, odds.spread)
         worst = _worst(rows, odds.largest(design, contest), design.size, design.one_position)
         worst[odds.void[rows].any(axis=1)] = np.inf  # no bet
+        base = _bets(gaps, noise, spread, worst, 0.0)
+        return cls(odds, base, _bets(gaps, noise, spread, worst, slack) if slack else base, spread)
+
+    @classmethod
+    def _of_seats(cls, design: Design, contest: Contest, rows: Indices, slack: float, odds: Odds) -> Bets:
+        """Work them out where a rival may use both edges of a pair."""
+        stakes, pairs, chances = contest.stakes(design.champion), contest.pairs, design.chances
+        drawable = chances > 0
+        quarter = np.where(drawable, 0.25 / np.where(drawable, chances, 1.0), 0.0)
+        per_edge = np.where(
+            contest.graph.edge_position[:, None] == pairs.position, np.abs(odds.neither) / 2, 0.0
+        )
+        numbers = np.arange(pairs.count)
+        per_edge[pairs.first, numbers] = np.abs(odds.first) / 2
+        per_edge[pairs.second, numbers] = np.abs(odds.second) / 2
+        gaps, noise, spread, worst = np.zeros((4, len(rows)))
+        for begin in range(0, len(rows), AT_ONCE):
+            part = slice(begin, begin + AT_ONCE)
+            uses = contest.graph.uses(rows[part])
+            one, other = uses[:, pairs.first], uses[:, pairs.second]
+            with_first = np.where(other, stakes.first + stakes.second - stakes.neither, stakes.first)
+            values = np.where(one, with_first, np.where(other, stakes.second, stakes.neither))
+            gaps[part], noise[part] = values @ design.advantage, values**2 @ design.variance
+            spread[part] = design.dispersion * (values**2 @ quarter)
+            worst[part] = -np.sort(-(uses @ per_edge), axis=1)[:, : design.size].sum(axis=1)
+            worst[part][(values[:, ~drawable] != 0).any(axis=1)] = np.inf  # no bet
+        worst[spread == 0.0] = 0.0
+        worst[odds.void[rows].any(axis=1)] = np.inf
         base = _bets(gaps, noise, spread, worst, 0.0)
         return cls(odds, base, _bets(gaps, noise, spread, worst, slack) if slack else base, spread)
 

@@ -12,6 +12,7 @@ from typing import Literal
 
 import numpy as np
 
+from duelmatch.errors import TooLargeError
 from duelmatch.explorers.ballots.bets import Contest
 from duelmatch.explorers.ballots.evidence import Evidence, settle_finished
 from duelmatch.explorers.ballots.planning import advantages
@@ -22,8 +23,9 @@ from duelmatch.explorers.catalogue import Assumption
 from duelmatch.explorers.engine import Outcome
 from duelmatch.explorers.frugal.search import least_beaten_estimate
 from duelmatch.explorers.result import Progress
-from duelmatch.graph import Indices, Mask
+from duelmatch.graph import Graph, Indices, Mask
 from duelmatch.matchings import Edge
+from duelmatch.matchings.assignment import decisions_of
 from duelmatch.preferences import Criterion
 from duelmatch.problem import Problem
 
@@ -62,6 +64,18 @@ class Rules:
     def slack(self, problem: Problem) -> float:
         """By how much a matching may be worse than the winner, over all positions."""
         return 0.0 if self.epsilon is None else self.epsilon * problem.graph.positions
+
+
+def check_listed(graph: Graph) -> None:
+    """Refuse several seats where rivals cannot be listed: their tables would take one edge per position.
+
+    :raises TooLargeError: if there are more than MOST_LISTED decisions.
+    """
+    if graph.places > graph.positions and decisions_of(graph).listed(None, MOST_LISTED) is None:
+        raise TooLargeError(
+            f"Where a position has several seats, ballots decide between {MOST_LISTED:,} decisions at most, "
+            "and this problem has more. Leave out candidates that cannot win, or edges."
+        )
 
 
 class Conclusions:
@@ -134,8 +148,8 @@ class Conclusions:
                 return Outcome("certified", self._state.designs[-1].champion)  # somebody has the best score
             tally, usable = self._state.tally, self._state.contest.usable
             return Outcome("no_winner", least_beaten_estimate(tally, advantages(tally), usable))
-        alone = int(self._state.contest.usable.sum()) == problem.graph.positions
-        if (per_position == 1).all() and (self.forget or alone):
+        alone = int(self._state.contest.usable.sum()) == problem.graph.places
+        if (per_position == problem.graph.seats).all() and (self.forget or alone):
             return Outcome("certified", np.flatnonzero(edges))
         proof_for = self.present.proof_for
         stands = proof_for is not None and self._state.contest.staying[proof_for].all()
@@ -180,7 +194,7 @@ class Conclusions:
         """Where the study stands."""
         rows, edges, leader, problem = self.possible, self.possible_edges, self.leader, self._state.problem
         per_position = np.add.reduceat(edges, problem.graph.start[:-1], dtype=np.intp)
-        accepted = edges & (per_position == 1)[problem.graph.edge_position]
+        accepted = edges & (per_position == problem.graph.seats)[problem.graph.edge_position]
         known = 0.0 if leader is None else self._known_of(leader)
         return Progress(
             self._state.answers,

@@ -21,7 +21,7 @@ import numpy as np
 
 from duelmatch.errors import DuelError, ProblemError
 from duelmatch.explorers.ballots.asking import Designer
-from duelmatch.explorers.ballots.conclusions import Conclusions, Rules
+from duelmatch.explorers.ballots.conclusions import Conclusions, Rules, check_listed
 from duelmatch.explorers.ballots.events import Event, designed, groups_of, opened
 from duelmatch.explorers.ballots.latecomers import larger_problem
 from duelmatch.explorers.ballots.planning import Law
@@ -78,8 +78,7 @@ class BallotExplorer:
         max_answers: int | None = None,
         record: Callable[[Event], None] | None = None,
     ) -> None:
-        if problem.seats:
-            raise ProblemError("Ballots cannot work on positions of several seats yet.")
+        check_listed(problem.graph)
         if not 0 < delta < 1:
             raise ProblemError(f"delta must lie between 0 and 1, not {delta!r:.50}.")
         if ballot_size < 1 or question_size < 2 or heirs < 0:
@@ -413,7 +412,7 @@ class BallotExplorer:
         """Let a late candidate run for some positions."""
         if candidate in self.problem.candidates:
             raise ProblemError(f"'{candidate}' is a candidate already.")
-        larger_problem(self.problem, candidate, positions)  # or it is refused
+        check_listed(larger_problem(self.problem, candidate, positions).graph)  # or it is refused
         self._decide("added", candidate=candidate, positions=list(positions))
 
     # What follows

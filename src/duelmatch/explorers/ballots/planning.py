@@ -225,7 +225,7 @@ def _for_rankings(
     for j in np.flatnonzero(position_chances):
         edges = _rankable(contest, int(j))
         asked = min(k, len(edges))
-        if contest.criterion == "condorcet":  # the champion's edge, and others as they tell
+        if _around_champion(contest):  # its edge, and others as they tell
             own = np.flatnonzero(contest.pairs.position == j)
             within = inclusion_chances(omega[own], asked - 1)
         else:
@@ -234,6 +234,11 @@ def _for_rankings(
             within = np.full(len(own), asked * (asked - 1) / (len(edges) * (len(edges) - 1)))
         chances[own] = position_chances[j] * within
     return chances, position_chances, int(np.rint(position_chances.sum())) * (k * (k - 1) // 2)
+
+
+def _around_champion(contest: Contest) -> bool:
+    """Whether only pairs with one edge of each position tell anything: rankings are about that one."""
+    return contest.criterion == "condorcet" and not contest.pairs.several
 
 
 def _rankable(contest: Contest, position: int) -> Indices:
@@ -275,7 +280,7 @@ def _draw_rankings(design: Design, contest: Contest, rng: np.random.Generator) -
     pairs = contest.pairs
     questions: list[tuple[int, ...]] = []
     for place in draw(design.position_chances, rng).tolist():
-        if contest.criterion == "condorcet":
+        if _around_champion(contest):
             within = np.where(pairs.position == place, design.chances / design.position_chances[place], 0.0)
             met = draw(within, rng)
             edges = np.union1d(pairs.first[met], pairs.second[met])

@@ -17,7 +17,12 @@ against both above both, below both or between, hence contributes -|f(a, y) - f(
 the true minimum over all rankings, if the pairs have the same factor. Condorcet needs no such care, as only
 one answer of a judge at a position counts for d_j(a, b).
 
-The least D(A, B) over B is one assignment problem. To leave out B = A itself, D is first multiplied by l + 1
+Positions may count differently, candidates have capacities, and rules be obeyed, as long as every position
+has one seat: the counts are then multiplied by the weights (:mod:`.state`), and the bounds are sums over the
+edges of B all the same. (The narrowing by consistency is left out there.)
+
+The least D(A, B) over B is one assignment problem, or one question to the exact oracle
+(:func:`duelmatch.matchings.integers.cheapest`). To leave out B = A itself, D is first multiplied by l + 1
 and reduced by the number of positions where B differs: a whole number D > 0 stays above 0, D <= 0 falls
 below, and A itself has 0.
 """
@@ -25,7 +30,8 @@ below, and A itself has 0.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import lcm
+from fractions import Fraction
+from math import gcd, lcm
 from typing import Any, Protocol
 
 import numpy as np
@@ -34,6 +40,7 @@ from numpy.typing import NDArray
 
 from duelmatch.explorers.panel.state import UNKNOWN, Opinions, PanelState, Weights, opinion_of, pair_at
 from duelmatch.graph import Graph, Indices, Mask
+from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.blocks import blocks
 from duelmatch.matchings.counting import count_matchings, edge_marginals
 from duelmatch.matchings.integers import SAFE, cheapest
@@ -57,7 +64,7 @@ class Closest:
 class PairBounds(Protocol):
     """The interval of d_j(a, b), in units of ``1 / unit`` per position."""
 
-    unit: int
+    unit: Fraction
 
     def least(self, champion: Indices) -> Whole:
         """Return, for every edge, the least by which the champion's edge can be ahead of it."""
@@ -73,9 +80,9 @@ class CondorcetBounds:
         self.state = state
 
     @property
-    def unit(self) -> int:
+    def unit(self) -> Fraction:
         """What d = 1 means: the share of votes p - 1/2 is d / unit."""
-        return 2 * self.state.scale
+        return self.state.unit
 
     def least(self, champion: Indices) -> Whole:
         """Count every open answer against the champion."""
@@ -87,7 +94,7 @@ class CondorcetBounds:
 
     def _against(self, champion: Indices, sign: int) -> Whole:
         state, graph = self.state, self.state.graph
-        largest = state.scale * graph.positions * (graph.positions + 1)
+        largest = state.largest * graph.positions * (graph.positions + 1)
         factor, *counts = as_whole(largest, state.factor, state.ahead, state.behind, state.open)
         out = np.zeros(graph.edges, dtype=factor.dtype)
         count = _against.py_func if factor.dtype == object else _against
@@ -97,7 +104,7 @@ class CondorcetBounds:
     def matrix(self, sign: int) -> Whole:
         """Return an m x m table of the most (1) or the least (-1) by which one edge is ahead of another."""
         state, graph = self.state, self.state.graph
-        largest = state.scale * graph.positions * (graph.positions + 1)
+        largest = state.largest * graph.positions * (graph.positions + 1)
         factor, ahead, behind, slack = as_whole(
             largest, state.factor, state.ahead, state.behind, sign * state.open
         )
@@ -116,9 +123,9 @@ class BordaBounds:
         self.shares, self.share_unit = exact_marginals(state.graph)
 
     @property
-    def unit(self) -> int:
+    def unit(self) -> Fraction:
         """What d = 1 means: the difference of two rewards is d / unit."""
-        return 2 * self.state.scale * self.share_unit
+        return self.state.unit * self.share_unit
 
     def least(self, champion: Indices) -> Whole:
         """Count every open answer against the champion."""
@@ -142,14 +149,14 @@ class BordaBounds:
     @property
     def _largest(self) -> int:
         positions = self.state.graph.positions
-        return 4 * self.state.scale * int(self.share_unit) * positions * (positions + 1)
+        return 4 * self.state.largest * int(self.share_unit) * positions * (positions + 1)
 
     def _differences(self, champion: Indices, sign: int) -> Whole:
         state, graph = self.state, self.state.graph
         own, others = self.rewards(sign), self.rewards(-sign)
         out: Whole = own[champion][graph.edge_position] - others
         out[champion] = 0
-        if state.consistent:
+        if state.consistent and graph.conditions is None:
             factor, shares, weight = as_whole(self._largest, state.factor, self.shares, state.weight)
             narrow = _narrow.py_func if factor.dtype == object else _narrow
             narrow(
@@ -183,6 +190,8 @@ def exact_marginals(graph: Graph, memory: int = MEMORY) -> tuple[Whole, int]:
 
     :raises TooLargeError: where the marginals are out of reach.
     """
+    if not graph.one_to_one:
+        return _exact_shares(graph, memory)
     counts = np.zeros(graph.edges, dtype=object)
     totals = np.ones(graph.edges, dtype=object)
     for block in blocks(graph):
@@ -199,6 +208,22 @@ def exact_marginals(graph: Graph, memory: int = MEMORY) -> tuple[Whole, int]:
         counts[block.edges], totals[block.edges] = np.array(through, dtype=object), total
     unit = lcm(*{int(total) for total in totals})
     return counts * (unit // totals), unit
+
+
+def _exact_shares(graph: Graph, memory: int) -> tuple[Whole, int]:
+    """Return the same for any class: the decisions through an edge are all, less those without it."""
+    decisions = decisions_of(graph)
+    total = decisions.count(memory)
+    if total <= EXACT_FROM_FLOATS:
+        through = [round(float(marginal) * total) for marginal in decisions.marginals(memory)]
+    else:
+        certain, edges = decisions.certain, np.arange(graph.edges)
+        through = [
+            total if certain[edge] else total - decisions_of(graph.part(edges != edge)).count(memory)
+            for edge in edges.tolist()
+        ]
+    common = gcd(total, *through)
+    return np.array([number // common for number in through], dtype=object), total // common
 
 
 def _count_through(graph: Graph, edge: int, memory: int) -> int:

@@ -23,7 +23,7 @@ from duelmatch.explorers.panel.plan import (
 from duelmatch.explorers.panel.state import PanelState
 from duelmatch.explorers.panel.verdict import BordaJudge, CondorcetJudge, Verdict
 from duelmatch.graph import Indices, Mask, Vector
-from duelmatch.matchings.assignment import best_matching
+from duelmatch.matchings.assignment import decisions_of
 
 LAST_ROUNDS = 3000
 """Of fictitious play, where nothing more can be asked and the line-ups are too many to look at."""
@@ -55,9 +55,11 @@ class CondorcetMethod(_Method):
 
     def search(self, last: Indices | None) -> Verdict:
         """Find the line-up to back: the least beaten by the estimates, unbeaten if one may be."""
-        champion = self.state.graph.some_matching() if last is None else last
-        assert champion is not None, "a Problem has a matching"
-        champion = condorcet_champion(self.model, champion, self._present)
+        graph = self.state.graph
+        if last is None:
+            last = graph.some_matching() if graph.one_to_one else decisions_of(graph).some()
+        assert last is not None, "a Problem has a decision"
+        champion = condorcet_champion(self.model, last, self._present)
         verdict = self.judge.verdict(champion)
         possible = self.judge.possible
         if verdict.status is not None or possible is None or self.judge.must_lose(champion) <= 0:
@@ -115,14 +117,13 @@ class BordaMethod(_Method):
     def search(self, last: Indices | None) -> Verdict:
         """Back the line-up whose score is best under the estimates."""
         rewards, _ = borda_estimates(self.model, self.judge.bounds)
-        return self.judge.verdict(borda_champion(self.state.graph, rewards))
+        return self.judge.verdict(borda_champion(self.state.graph, rewards * self.state.graph.edge_share))
 
     def last_verdict(self, champion: Indices) -> Verdict:
         """Take the line-up that is best in the middle of what is possible, or the one backed."""
         bounds = self.judge.bounds
         middle = bounds.rewards(1) + bounds.rewards(-1)
-        matching = best_matching(self.state.graph, middle.astype(np.float64))
-        assert matching is not None, "a Problem has a matching"
+        matching = borda_champion(self.state.graph, middle.astype(np.float64))
         return min(
             (self.judge.verdict(lineup) for lineup in (matching, champion)),
             key=lambda verdict: (verdict.status is None, verdict.shortfall),
@@ -132,7 +133,9 @@ class BordaMethod(_Method):
         """Set a goal for each edge's reward."""
         bounds = self.judge.bounds
         rewards, variances = borda_estimates(self.model, bounds)
-        least = bounds.least(champion).astype(np.float64) / (bounds.unit // 2)
+        least = bounds.least(champion).astype(np.float64) / float(bounds.unit / 2)
+        graph = self.state.graph
+        least /= graph.edge_share * graph.positions / graph.total_weight
         return borda_plan(self.state.graph, champion, rewards, variances, least)
 
     def choose(

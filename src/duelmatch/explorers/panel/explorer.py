@@ -60,7 +60,7 @@ class PanelExplorer:
     ) -> None:
         if not isinstance(problem, Problem):
             raise ProblemError(f"An explorer needs a Problem, not {problem!r:.80}.")
-        if problem.graph.conditions is not None:
+        if problem.graph.places > problem.graph.positions:
             check_listed(problem.graph)
         if criterion not in ("condorcet", "borda"):
             raise ProblemError(f"The criterion must be 'borda' or 'condorcet', not {criterion!r:.80}.")

@@ -1,4 +1,4 @@
-"""A panel beyond one-to-one: every decision is listed, and compared with the others in whole numbers.
+"""A panel that fills several seats: every decision is listed, and compared with the others in whole numbers.
 
 Let A(x) be 1 if decision A uses edge x, else 0, and let a position have weight v and k seats. A is ahead of B
 by a sum over the pairs (x, y) of edges of a position,
@@ -8,9 +8,8 @@ by a sum over the pairs (x, y) of edges of a position,
 
 with q in proportion to how many decisions use each edge. The open answers to a pair move its term by |c|
 open at most, either way. So the least and the most that D(A, B) can be are exact wherever the open answers
-are free: with judges who may contradict themselves, and for Condorcet with one seat per position. What
-consistent judges cannot say together narrows the interval further; leaving that out is safe, and a verdict
-may then come some answers later than it could.
+are free: with judges who may contradict themselves. What consistent judges cannot say together narrows the
+interval further; leaving that out is safe, and a verdict may then come some answers later than it could.
 
 What is certain of a decision follows as in :mod:`.verdict`. Nothing here rests on a solver; the price is
 that there may be LISTED decisions at most.
@@ -20,34 +19,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duelmatch.errors import TooLargeError
+from duelmatch.explorers.panel.bounds import Whole, as_whole
 from duelmatch.explorers.panel.choice import DOUBT, Choice, grown
+from duelmatch.explorers.panel.conditions import NOTHING, least_beaten
 from duelmatch.explorers.panel.model import Model, expectations, favours
 from duelmatch.explorers.panel.state import PanelState
 from duelmatch.explorers.panel.verdict import PanelStatus, Verdict
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.assignment import decisions_of
-from duelmatch.matchings.integers import SAFE
 from duelmatch.preferences import Criterion
 
 LISTED = 20_000
-"""The most decisions a panel with capacities, seats, weights or rules can have."""
+"""The most decisions a panel that fills several seats of a position can have."""
 
 COMPARED = 4_000
 """Up to so many decisions every two are compared, where nobody is unbeaten: some seconds."""
 
 ROUNDS = 60
 """Of fictitious play for a new champion."""
-
-NOTHING = 1e-9
-
-Whole = NDArray[Any]
 
 
 def check_listed(graph: Graph) -> Indices:
@@ -58,7 +51,7 @@ def check_listed(graph: Graph) -> Indices:
     rows = decisions_of(graph).listed(None, LISTED)
     if rows is None:
         raise TooLargeError(
-            f"A panel with capacities, seats, weights or rules decides between {LISTED:,} decisions at most, "
+            f"A panel that fills several seats of a position decides between {LISTED:,} decisions at most, "
             "and this problem has more. Leave out candidates that cannot win, or edges."
         )
     return rows
@@ -73,26 +66,19 @@ class Comparisons:
         self.state, self.criterion = state, criterion
         self.uses = graph.uses(rows)
         self.shares = np.bincount(rows.ravel(), minlength=graph.edges)
-        weight = [Fraction(str(float(v))) for v in graph.weight]
-        scale = [v / int(k) ** 2 for v, k in zip(weight, graph.seats.tolist(), strict=True)]
-        self._common = lcm(*(fraction.denominator for fraction in scale))
-        self._total = sum(weight, Fraction(0))
-        self._scale = np.array([int(fraction * self._common) for fraction in scale], dtype=object)
 
     @property
     def unit(self) -> Fraction:
         """What D = 1 means: the score, less 1/2, is D / (unit l)."""
-        share_unit = len(self.rows) if self.criterion == "borda" else 1
-        return 2 * self.state.scale * self._common * share_unit * self._total / self.state.graph.positions
+        return self.state.unit * (len(self.rows) if self.criterion == "borda" else 1)
 
     @property
     def factor(self) -> Whole:
-        """What a vote counts at each pair, by its position; Python's integers if 64 bits may not do."""
-        state = self.state
-        factor: Whole = self._scale[state.position] * state.factor
+        """What a vote counts at each pair; Python's integers if 64 bits may not do."""
+        factor: Whole = self.state.factor
         worth = 2 * len(self.rows) if self.criterion == "borda" else 1
-        largest = int(max(factor, default=0)) * worth * int(state.total.sum() + 1)
-        return factor.astype(np.int64) if largest < SAFE else factor
+        largest = int(factor.max(initial=0)) * worth * int(self.state.total.sum() + 1)
+        return as_whole(largest, factor)[0]
 
     def coefficients(self, decision: Indices) -> Whole:
         """Return c of every other decision, a row each, and every pair."""
@@ -275,23 +261,15 @@ class ListedMethod:
         return best
 
     def _least_beaten(self, last: Indices) -> Indices:
-        """Play best replies against each other (Robinson 1951); the last champion stays while it may."""
         state, rows = self.state, self.judge.bounds.rows
         ahead = np.zeros((state.graph.edges, state.graph.edges))
         ahead[state.first, state.second], ahead[state.second, state.first] = self._ahead, -self._ahead
-        champion, best, lead = last, last, -np.inf
-        met = np.zeros(state.graph.edges)
-        for _ in range(ROUNDS):
-            over = ahead[champion].sum(axis=0)
-            totals = over[rows].sum(axis=1)
-            rival = rows[int(totals.argmin())]
-            if totals.min() > lead:
-                best, lead = champion, float(totals.min())
-            if lead >= -NOTHING:
-                break
-            met[rival] += 1.0
-            champion = rows[int((ahead @ met)[rows].sum(axis=1).argmax())]
-        return best
+
+        def reply(weights: Vector) -> Indices:
+            best: Indices = rows[int(weights[rows].sum(axis=1).argmax())]
+            return best
+
+        return least_beaten(lambda decision: ahead[decision].sum(axis=0), reply, last, ROUNDS)
 
     def plan(self, champion: Indices, pending_pairs: Vector) -> ListedPlan:
         """Collect answers for the champion, most telling first, until no other could be ahead of it.

@@ -17,6 +17,8 @@ expected to reach are penalised.
 last champion stays while it is unbeaten there. Else fictitious play: in turn the best reply to the line-ups
 that beat the champions so far, a method that converges to the optimum of the game (Robinson 1951), which is
 the Condorcet winner if there is one. Borda: one assignment problem.
+
+Where capacities, weights or rules are in force, both are done by :mod:`.conditions`.
 """
 
 from __future__ import annotations
@@ -27,10 +29,11 @@ import numpy as np
 from numba import njit
 
 from duelmatch.explorers.panel.bounds import BordaBounds
-from duelmatch.explorers.panel.model import Model, PairTables, normal, outlook
+from duelmatch.explorers.panel.conditions import NOTHING, goals, least_beaten
+from duelmatch.explorers.panel.model import Model, PairTables, expectations, normal, outlook
 from duelmatch.explorers.panel.state import PanelState
 from duelmatch.graph import Graph, Indices, Mask, Vector
-from duelmatch.matchings.assignment import best_matching
+from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.integers import assign
 
 ROUNDS = 60
@@ -44,8 +47,8 @@ TOO_HIGH = 20.0
 
 PRICE_SWEEPS = 3
 
-NOTHING = 1e-9
-"""Less than any vote."""
+SLOW_ROUNDS = 6
+"""Where a best reply takes milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +70,29 @@ def condorcet_champion(model: Model, last: Indices, present: Mask, rounds: int =
     graph = model.state.graph
     if rounds == ROUNDS:
         rounds = min(rounds, ROUNDS_TIMES_EDGES // graph.edges + 1)
+    if graph.conditions is not None:
+        return _champion_under_conditions(model, last, rounds)
     tables = model.tables()
     found: Indices = _champion(tables, last, graph.edge_candidate, graph.edge_at, present, rounds, NOTHING)
     return found
+
+
+def _champion_under_conditions(model: Model, last: Indices, rounds: int) -> Indices:
+    graph, decisions = model.state.graph, decisions_of(model.state.graph)
+    ahead, edges = expectations(model)[1] * graph.weight[model.state.position], np.arange(graph.edges)
+
+    def facing(decision: Indices) -> Vector:
+        own, over = decision[graph.edge_position], np.zeros(graph.edges)
+        others = np.flatnonzero(own != edges)
+        pairs = graph.pair_table.number(own[others], others)
+        over[others] = np.where(own[others] < others, ahead[pairs], -ahead[pairs])
+        return over
+
+    def reply(weights: Vector) -> Indices:
+        return borda_champion(graph, weights)
+
+    most = 10 * ROUNDS_TIMES_EDGES // graph.edges + 1 if decisions.fast else SLOW_ROUNDS
+    return least_beaten(facing, reply, last, min(rounds, most))
 
 
 def condorcet_plan(model: Model, champion: Indices, pending: Vector) -> QuestionPlan:
@@ -91,8 +114,8 @@ def borda_estimates(model: Model, bounds: BordaBounds) -> tuple[Vector, Vector]:
 
 def borda_champion(graph: Graph, rewards: Vector) -> Indices:
     """Return the line-up to back."""
-    best = best_matching(graph, rewards)
-    assert best is not None, "a Problem has a matching"
+    best = decisions_of(graph).good(rewards)
+    assert best is not None, "a Problem has a decision"
     return best
 
 
@@ -113,6 +136,22 @@ def _plan(
     deviation: Vector,
     least: Vector,
 ) -> QuestionPlan:
+    if graph.conditions is not None:
+        weight = graph.weight[graph.edge_position]
+        goal = goals(graph, champion, share, ahead * weight, least * weight, TOO_HIGH) / weight
+    else:
+        goal = _goals_of_matchings(graph, champion, share, ahead, least)
+    need = np.maximum(goal - least, 0.0)
+    need[need < NOTHING] = 0.0
+    need[champion] = 0.0
+    doubt = np.zeros(graph.edges)
+    _doubts(goal - ahead, deviation, doubt)
+    return QuestionPlan(champion, need, doubt, share)
+
+
+def _goals_of_matchings(
+    graph: Graph, champion: Indices, share: Vector, ahead: Vector, least: Vector
+) -> Vector:
     prices = np.zeros(graph.positions)
     holder = np.full(graph.candidates, -1, dtype=np.intp)
     holder[graph.edge_candidate[champion]] = np.arange(graph.positions)
@@ -121,13 +160,8 @@ def _plan(
         PRICE_SWEEPS, TOO_HIGH,
     )  # fmt: skip
     holders = holder[graph.edge_candidate]
-    goal = prices[graph.edge_position] - np.where(holders >= 0, prices[holders], 0.0)
-    need = np.maximum(goal - least, 0.0)
-    need[need < NOTHING] = 0.0
-    need[champion] = 0.0
-    doubt = np.zeros(graph.edges)
-    _doubts(goal - ahead, deviation, doubt)
-    return QuestionPlan(champion, need, doubt, share)
+    goal: Vector = prices[graph.edge_position] - np.where(holders >= 0, prices[holders], 0.0)
+    return goal
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

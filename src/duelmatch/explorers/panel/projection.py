@@ -176,8 +176,8 @@ class Projection:
 
 
 def _method(state: PanelState, model: Model, criterion: Criterion) -> Any:
-    """Return the method for a criterion: by assignment problems, or with the decisions listed."""
-    if state.graph.conditions is not None:
+    """Return the method for a criterion: by a linear oracle, or for several seats with a list."""
+    if state.graph.places > state.graph.positions:
         return ListedMethod(state, model, criterion)
     return (CondorcetMethod if criterion == "condorcet" else BordaMethod)(state, model)
 

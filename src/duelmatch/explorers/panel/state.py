@@ -8,6 +8,8 @@ Only opinions of judges who judge the pair are counted:
 in units of a judge's weight. Pairs may be judged by different judges, so for sums over positions everything
 is brought to a common denominator: ``scale`` is a common multiple of the weights J of all pairs, and a vote
 at a pair counts ``factor`` = scale / J. Then p - 1/2 = factor (ahead - behind) / (2 scale) in whole numbers.
+Where a position counts v and has k seats, one of its pairs counts v / k^2: ``factor`` is then multiplied by
+that, in whole numbers, and so is the ``unit`` in which sums are read.
 
 The opinions are what was said and, of consistent judges, what follows from it (:mod:`.closure`). Nothing here
 depends on the order of the answers, except that the last one on a pair counts.
@@ -15,6 +17,7 @@ depends on the order of the answers, except that the last one on a pair counts.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from math import lcm
 
 import numpy as np
@@ -54,6 +57,11 @@ class PanelState:
         self.first, self.second, self.position = table.first, table.second, table.position
         self.pairs = table.count
         self.pair_start: Indices = np.searchsorted(table.position, np.arange(graph.positions + 1))
+        weights = [Fraction(str(float(v))) for v in graph.weight]
+        per_pair = [v / int(k) ** 2 for v, k in zip(weights, graph.seats.tolist(), strict=True)]
+        common = lcm(*(fraction.denominator for fraction in per_pair))
+        self._counts = [int(fraction * common) for fraction in per_pair]
+        self._counted_in = common * sum(weights, Fraction(0)) / graph.positions
         self.said: Opinions = np.full(judged.shape, UNKNOWN, dtype=np.int8) if said is None else said
         self.said[~judged] = UNKNOWN  # what does not count is no reason for anything either
         self.opinion: Opinions = self.said.copy()
@@ -109,8 +117,13 @@ class PanelState:
         self.total: Weights = (weight * counted).sum(axis=0)
         self.scale = lcm(*{int(total) for total in np.unique(self.total)} - {0})
         factors = {int(total): self.scale // int(total) for total in np.unique(self.total) if total}
-        dtype = np.int64 if self.scale < 1 << 60 else object
-        self.factor = np.array([factors.get(int(total), 0) for total in self.total], dtype=dtype)
+        self.largest = self.scale * max(self._counts)
+        """The most that a pair can count."""
+        self.unit: Fraction = 2 * self.scale * self._counted_in
+        """What a sum of 1 over the positions means: their mean p - 1/2, times their number, is 1 / unit."""
+        dtype = np.int64 if self.largest < 1 << 60 else object
+        counts = zip(self.total.tolist(), self.position.tolist(), strict=True)
+        self.factor = np.array([factors.get(total, 0) * self._counts[j] for total, j in counts], dtype=dtype)
         self.changed |= set(range(self.graph.positions))
 
 

@@ -10,6 +10,9 @@ compares the most this one can lose by with the least any other must lose by,
 which is enough, and necessary once nothing is open; the right side is
 :func:`duelmatch.matchings.minimax.least_beaten`, within its limits.
 
+With capacities, weights and rules, and one seat per position, all this is the same, with the exact oracle of
+that class (:func:`duelmatch.matchings.integers.cheapest`) for the assignment problem.
+
 Where no opinion is counted, given or open (all judges are struck, say), nothing is certain: then all line-ups
 draw, and none is the choice of anybody.
 
@@ -27,8 +30,9 @@ import numpy as np
 from duelmatch.errors import TooLargeError
 from duelmatch.explorers.panel.bounds import BordaBounds, CondorcetBounds, Whole, closest
 from duelmatch.graph import Graph, Indices
-from duelmatch.matchings.assignment import list_matchings, usable_edges
+from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.integers import cheapest
+from duelmatch.matchings.least_beaten import worst_defeats
 from duelmatch.matchings.minimax import least_beaten, worst_defeat
 
 PanelStatus = Literal["decided", "unbeaten", "no_winner", "tied"]
@@ -139,8 +143,13 @@ class CondorcetJudge:
 
     def possible_winners(self) -> Indices | None:
         """Return the line-ups that may be unbeaten when all have answered; None if there are too many."""
-        rows = list_matchings(self.graph, usable_edges(self.graph), POSSIBLE)
-        return None if rows is None else rows[[self.must_lose(row) <= 0 for row in rows]]
+        rows = decisions_of(self.graph).listed(None, POSSIBLE)
+        if rows is None or self.graph.one_to_one:
+            return None if rows is None else rows[[self.must_lose(row) <= 0 for row in rows]]
+        try:
+            return rows[worst_defeats(self.graph, self.bounds.matrix(1), rows) <= 0]
+        except TooLargeError:
+            return None
 
 
 class BordaJudge:
@@ -175,7 +184,7 @@ class BordaJudge:
 
         Each of them could overtake any single other one; perhaps not all others at once.
         """
-        rows = list_matchings(self.graph, usable_edges(self.graph), POSSIBLE)
+        rows = decisions_of(self.graph).listed(None, POSSIBLE)
         if rows is None:
             return None
         most, least = self.bounds.rewards(1), self.bounds.rewards(-1)

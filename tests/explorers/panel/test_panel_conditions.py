@@ -1,0 +1,129 @@
+"""Panels with capacities, weights and rules, and one seat for each position, at any size."""
+
+import numpy as np
+import pytest
+
+import choices
+import duelmatch as dm
+from cases import each
+from duelmatch.explorers.panel.listed import Comparisons, ListedJudge
+
+SEEDS = [
+    seed
+    for seed in choices.SEEDS
+    if choices.problem(seed).graph.conditions is not None
+    and choices.problem(seed).graph.places == choices.problem(seed).graph.positions
+    and choices.problem(seed).graph.pairs
+    and len(choices.decisions(choices.problem(seed))) <= 300
+]
+VOTERS = ["eve", "ned", "zoe"]
+
+
+def drawn_answers(problem: dm.Problem, seed: int, chance: float) -> list[dm.Answer]:
+    rng = np.random.default_rng([seed, 11])
+    answers = []
+    for voter in VOTERS:
+        for position in problem.positions:
+            names = sorted(name for name, place in problem.edges if place == position)
+            if len(names) > 1 and rng.random() < chance:
+                answers.append(dm.Answer(position, rng.permutation(names).tolist(), voter))
+    return answers
+
+
+@each("seed", SEEDS[::3])
+@pytest.mark.parametrize("criterion", ["condorcet", "borda"])
+def test_the_oracle_says_what_a_list_of_all_decisions_says(criterion, seed):
+    """Of every decision, whatever is open; the list is the definition, in whole numbers."""
+    problem = choices.problem(seed)
+    run = dm.explorer("panel", problem, voters=VOTERS, criterion=criterion)
+    for number, answer in enumerate(drawn_answers(problem, seed, 0.7), start=1):
+        about = {"voter": answer.voter, "position": answer.position, "candidates": list(answer.candidates)}
+        run.note({"kind": "asked", "question": number, "until": None, **about})
+        run.note({"kind": "answered", "question": number, "answer": [list(group) for group in answer.groups]})
+    judge = run.standing.now.method.judge
+    listed = ListedJudge(Comparisons(run.state, criterion))
+    per_unit = float(judge.bounds.unit / listed.bounds.unit)  # shares in lowest terms
+    for row in listed.bounds.rows[:40]:
+        ours, theirs = judge.verdict(row), listed.verdict(row)
+        assert ours.status == theirs.status
+        assert ours.shortfall == pytest.approx(theirs.shortfall * per_unit)
+        assert judge.may_beat_all(row) == listed.may_beat_all(row)
+        one, other = judge.closest_other(row), listed.closest_other(row)
+        assert (one is None) == (other is None)
+        if one is not None and other is not None:
+            assert one[1] == pytest.approx(other[1] * per_unit)
+    if criterion == "condorcet":
+        assert judge.possible_winners().tolist() == listed.possible_winners().tolist()
+
+
+def large(kind: str) -> dm.Problem:
+    """Return a problem with far more than 20,000 decisions."""
+    names, places = [f"c{number}" for number in range(9)], [f"p{number}" for number in range(6)]
+    conditions = {
+        "capacities": {"capacity": {"c0": 2, "c1": 3}, "weight": {"p0": 2.5}},
+        "rules": {
+            "weight": {"p1": 2},
+            "rules": [
+                dm.Rule(of=["c0", "c1", "c2"], at_most=2),
+                dm.Rule(of=["c7", "c8"], at_least=1),
+                dm.Rule(together=["c3", "c4"]),
+            ],
+        },
+    }[kind]
+    return dm.Problem.complete(names, places, **conditions)
+
+
+def agreeing_panel(problem: dm.Problem, seed: int) -> dm.Panel:
+    """Return judges who think much the same, so that there is a winner."""
+    rng = np.random.default_rng(seed)
+    rankings = {}
+    for position in problem.positions:
+        liked = rng.normal(size=len(problem.candidates)) * 2
+        for voter in [*VOTERS, "pat", "sam"]:
+            order = np.argsort(liked + rng.normal(size=len(liked)) * 0.3)
+            rankings[voter, position] = [problem.candidates[number] for number in order]
+    return dm.Panel(problem, rankings)
+
+
+def worst_defeat(known: dm.Preferences, matching: dm.Matching) -> float:
+    """Return by how much the best of all decisions is ahead of one, as a sum over positions."""
+    problem = known.problem
+    gains = {
+        (name, place): problem.weight.get(place, 1.0)
+        * (0.0 if name == matching[place] else known.probability(place, name, matching[place]) - 0.5)
+        for name, place in problem.edges
+    }
+    rival = dm.matchings.best(problem, gains)
+    return sum(gains[name, place] for place, name in rival.items())
+
+
+@pytest.mark.parametrize("criterion", ["condorcet", "borda"])
+@pytest.mark.parametrize("kind", ["capacities", "rules"])
+def test_more_decisions_than_can_be_listed_are_decided(kind, criterion):
+    problem = large(kind)
+    assert dm.matchings.count(problem) > 20_000
+    panel = agreeing_panel(problem, 6)
+    known = panel.preferences()
+    result = dm.simulate(panel, "panel", criterion=criterion, question_size=4, seed=1)
+    if criterion == "borda":
+        assert (result.status, result.matching) == ("decided", known.borda_winner())
+    else:
+        assert result.status in ("decided", "unbeaten")
+        assert worst_defeat(known, result.matching) == pytest.approx(0.0, abs=1e-9)
+    assert result.duels < len(panel.voters) * problem.graph.pairs / 4
+
+
+@pytest.mark.parametrize("kind", ["capacities", "rules"])
+def test_answers_from_elsewhere_decide_them_too(kind):
+    problem = large(kind)
+    turned = {
+        place: [*problem.candidates[j:], *problem.candidates[:j]] for j, place in enumerate(problem.positions)
+    }
+    said = [dm.Answer(place, turned[place], voter) for voter in VOTERS for place in problem.positions]
+    decision = dm.decide(problem, said)
+    assert decision.result.status in ("decided", "unbeaten")
+    assert decision.progress.possible is None  # too many to look at
+    again = dm.decide(problem, said, chosen=decision.result.matching)
+    assert again.result == decision.result
+    later = dm.decide(problem, said, voters=["pat"], chosen=decision.result.matching)
+    assert later.closest.ahead < decision.closest.ahead
