@@ -30,6 +30,7 @@ from duelmatch.studies.history import HOUR, History, Point
 from duelmatch.studies.links import Access, Link, Role
 from duelmatch.studies.links import id_of as link_id_of
 from duelmatch.studies.settings import Settings
+from duelmatch.studies.state import check_beginning
 from duelmatch.studies.store import MOST_PAIRS, Store
 from duelmatch.studies.study import LARGEST_WEIGHT, LONGEST_REASON, NewVoter, Study
 from duelmatch.studies.texts import LARGEST_NUMBER
@@ -73,6 +74,7 @@ __all__ = [
     "Store",
     "Study",
     "Voter",
+    "check_beginning",
     "export_answers",
     "export_log",
     "export_table",

@@ -7,10 +7,15 @@ One writer at a time: on SQLite per file (``BEGIN IMMEDIATE`` and a busy timeout
 (its row in ``studies`` is locked). So the entries of a study are numbered and become visible in one order,
 and whoever reads sees a beginning of the log without gaps. Readers wait for nobody, and nobody waits for
 them.
+
+A file of SQLite that is deleted or replaced while it is open goes on taking what is written, to nowhere. So
+every transaction looks whether the file is still the one that was opened, also after its commit; if not,
+nothing is acknowledged, and the database cannot be used until it is opened anew.
 """
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -41,6 +46,8 @@ class Database:
         self._clock = time.time if clock is None and self.is_sqlite else clock
         self._engine = _engine(self.url, self.is_sqlite, connections)
         self._driver: Any = self._engine.dialect.loaded_dbapi
+        self._file: tuple[int, int] | None = None
+        self._damage: str | None = None
         self._unreachable = (self._driver.OperationalError, self._driver.InterfaceError)
 
     def __str__(self) -> str:
@@ -60,10 +67,44 @@ class Database:
             return self._clock()
         return float(connection.execute(_POSTGRES_CLOCK).scalar_one())
 
-    def check(self) -> None:
-        """Ask the database for something, to see that it answers."""
-        with self.reading() as connection:
-            connection.execute(sa.select(1))
+    def touch(self, connection: Connection) -> None:
+        """Write something that means nothing, to see that it can be done.
+
+        :raises StoreError: also if damage was found before, whether or not this page is whole.
+        """
+        if self._damage is not None:
+            raise StoreError(f"{self}: The database is damaged: {self._damage}")
+        if self.is_sqlite:
+            (last,) = connection.exec_driver_sql("PRAGMA user_version").one()
+            connection.exec_driver_sql(f"PRAGMA user_version = {(last + 1) % 2**31}")
+        else:
+            connection.execute(sa.select(sa.func.pg_current_xact_id()))
+
+    def inspect(self) -> None:
+        """Go through all pages of a file of SQLite, and remember if one is damaged; that can take seconds."""
+        if self.is_sqlite:
+            with self.reading() as connection:
+                found = str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one())
+            if found != "ok":
+                self._damage = found.splitlines()[-1]
+
+    def _check_file(self) -> None:
+        """Refuse to go on with a file that is not there any more, or another one by now."""
+        if not self.is_sqlite:
+            return
+        path = self.url.database or ""
+        try:
+            seen = os.stat(path)
+        except OSError:
+            found = None
+        else:
+            found = seen.st_dev, seen.st_ino
+        if self._file is None:
+            self._file = found
+        if found is None or found != self._file:
+            raise UnreachableError(
+                f"{self}: The file was deleted or replaced. Start again to use what is there."
+            )
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -72,6 +113,7 @@ class Database:
             {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
         )
         with self._explained(), self._engine.connect() as connection:
+            self._check_file()
             yield connection.execution_options(**options)
 
     @contextmanager
@@ -79,8 +121,12 @@ class Database:
         """Give a connection to write to: all of it is kept, on disk, or nothing."""
         with self._explained(), self._engine.connect() as connection:
             connection.execution_options(duelmatch_writes=True)
+            self._check_file()
             with connection.begin():
                 yield connection
+            self._check_file()
+            if self.is_sqlite and not os.path.exists(f"{self.url.database}-wal"):
+                raise UnreachableError(f"{self}: The write-ahead log was deleted. Start again.")
 
     def upgrade(self) -> tuple[str | None, str]:
         """Bring the tables to what this version works with; return the revisions before and after.
@@ -158,6 +204,8 @@ class Database:
         except (OperationalError, InterfaceError, *self._unreachable) as error:
             raise UnreachableError(f"{self}: The database cannot be used: {_first_line(error)}") from error
         except (DBAPIError, self._driver.Error) as error:
+            if _tells_damage(error):
+                self._damage = _first_line(error)
             raise StoreError(f"{self}: The database refused this: {_first_line(error)}") from error
         except SQLAlchemyError as error:
             raise StoreError(f"{self}: {_first_line(error)}") from error
@@ -243,6 +291,13 @@ def _set_up_postgres(connection: Any, _: object) -> None:
 def _begin_sqlite(connection: Connection) -> None:
     writes = connection.get_execution_options().get("duelmatch_writes", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _tells_damage(error: BaseException) -> bool:
+    """Whether a database says that its own pages make no sense."""
+    original = getattr(error, "orig", None) or error
+    is_sqlite = getattr(original, "sqlite_errorname", "").startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB"))
+    return is_sqlite or getattr(original, "sqlstate", None) in ("XX001", "XX002")
 
 
 def _first_line(error: BaseException) -> str:

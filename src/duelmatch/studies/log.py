@@ -208,6 +208,16 @@ class Writer:
         self.do(study, work, future.set_result, future.set_exception)
         return future
 
+    def check(self, seconds: float) -> None:
+        """Write something that means nothing, the way that all else is written.
+
+        :raises StoreError: if that cannot be done, or not in so many seconds.
+        """
+        try:
+            self.submit("", lambda transaction: self._database.touch(transaction.connection)).result(seconds)
+        except TimeoutError:
+            raise UnreachableError(f"Nothing could be written for {seconds:g} seconds.") from None
+
     def do(
         self,
         study: str,
@@ -229,7 +239,13 @@ class Writer:
                 waiting.append(ticket)
                 return
             self._waiting[queue] = deque([ticket])
-        self._threads.submit(self._work_off, queue)
+        try:
+            self._threads.submit(self._work_off, queue)
+        except RuntimeError:  # no more threads; whoever comes next may have more luck
+            with self._lock:
+                refused = self._waiting.pop(queue, ())
+            for ticket in refused:
+                ticket.fail(UnreachableError("No thread could be started to write with."))
 
     def _work_off(self, queue: str) -> None:
         """Work until nobody waits any more."""
@@ -238,9 +254,9 @@ class Writer:
 
     def _batch(self, queue: str) -> list[_Ticket[Any]]:
         with self._lock:
-            waiting = self._waiting[queue]
+            waiting = self._waiting.get(queue, deque())
             if not waiting:
-                del self._waiting[queue]
+                self._waiting.pop(queue, None)
             return [waiting.popleft() for _ in range(min(len(waiting), MOST_IN_A_BATCH))]
 
     def _do(self, batch: list[_Ticket[Any]]) -> None:

@@ -19,7 +19,7 @@ from duelmatch.errors import NotThereError, StoreError
 from duelmatch.files.problems import read_problem, tree_of
 from duelmatch.problem import Problem
 from duelmatch.studies.candidates import with_candidate, with_details
-from duelmatch.studies.entries import FORMAT, Entry
+from duelmatch.studies.entries import BEGINNING, FORMAT, Entry, sealed
 from duelmatch.studies.history import HOUR
 from duelmatch.studies.kinds import new_kind
 from duelmatch.studies.settings import Settings
@@ -368,6 +368,11 @@ def created_data(problem: Problem, settings: Settings, voters: list[dict[str, An
     """Return the data of a study's first entry."""
     settings_data = settings.as_dict() | {"voters": voters}
     return {"problem": tree_of(problem), "settings": settings_data, "format": FORMAT}
+
+
+def check_beginning(data: Mapping[str, Any]) -> None:
+    """Refuse what no study can begin with, by beginning one and finding its first questions."""
+    State(sealed(1, 0.0, "created", data, BEGINNING)[0]).kind.think()
 
 
 def read_created(created: Entry) -> tuple[Problem, Settings, list[dict[str, Any]]]:

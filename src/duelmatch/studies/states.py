@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from sqlalchemy.engine import Connection
 
-from duelmatch.errors import NotThereError
+from duelmatch.errors import NotThereError, UnreachableError
 from duelmatch.studies.database import Database
 from duelmatch.studies.log import Held, Transaction, end_of, read_entries
 from duelmatch.studies.state import State
@@ -97,7 +97,12 @@ class States:
             if (known := self._preparing.get(study)) is not None:
                 return known
             future = self._preparing[study] = Future[None]()
-        threading.Thread(target=self._prepare, args=(study, future), daemon=True).start()
+        try:
+            threading.Thread(target=self._prepare, args=(study, future), daemon=True).start()
+        except RuntimeError:  # no more threads
+            with self._lock:
+                del self._preparing[study]
+            future.set_exception(UnreachableError("No thread could be started to read the study with."))
         return future
 
     def _prepare(self, study: str, future: Future[None]) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import threading
+from time import monotonic
 from typing import Any
 
 from fastapi import APIRouter, FastAPI, HTTPException, Request
@@ -12,7 +14,6 @@ from starlette.staticfiles import StaticFiles
 from duelmatch.studies import Store
 from duelmatch.version import __version__
 from duelmatch.web import creating, events, organising, pages, problems, voting
-from duelmatch.web.access import GetStore
 from duelmatch.web.cache import StudyCache
 from duelmatch.web.config import Config
 from duelmatch.web.guard import Guard
@@ -21,6 +22,9 @@ from duelmatch.web.metrics import Metrics, RequestLog
 from duelmatch.web.problems import documented
 from duelmatch.web.proxies import FORWARDED
 from duelmatch.web.rates import RateLimit
+
+READY_WITHIN = 5.0
+"""Seconds in which something has to be written by a server that says it is ready."""
 
 LARGEST_BODY = 1_000_000
 """Bytes: a problem with its texts."""
@@ -47,6 +51,8 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     app.state.streams = events.StreamCount()
     app.state.stopping = False
     app.state.preparing = None
+    app.state.readiness_lock = threading.Lock()
+    app.state.was_ready = -math.inf
     problems.install(app, pages.refusal_page)
     refusals = documented(400, 403, 413, 422, 429, 503)
     app.router.routes[:0] = voting.direct_routes("/api/v1", refusals)
@@ -73,12 +79,16 @@ async def _alive() -> PlainTextResponse:
     return PlainTextResponse("alive\n")
 
 
-def _ready(request: Request, store: GetStore) -> PlainTextResponse:
-    """Say whether everything is prepared and the database answers."""
-    preparing: threading.Thread | None = request.app.state.preparing
+def _ready(request: Request) -> PlainTextResponse:
+    """Say whether everything is prepared, and the database takes what is written."""
+    state = request.app.state
+    preparing: threading.Thread | None = state.preparing
     if preparing is not None and preparing.is_alive():
         raise HTTPException(503, "The server is getting ready.")
-    store.database.check()
+    with state.readiness_lock:  # however many ask, it writes once a second at most
+        if monotonic() - state.was_ready > 1:
+            state.store.writer.check(READY_WITHIN)
+            state.was_ready = monotonic()
     return PlainTextResponse("ready\n")
 
 

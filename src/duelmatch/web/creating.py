@@ -1,10 +1,13 @@
-"""Creating studies: reading a problem, estimating what it takes, and beginning."""
+"""Creating studies: reading a problem, estimating what it takes, and beginning.
+
+Whatever somebody sends may take long to read or to begin with, so a worker process tries it first.
+"""
 
 from __future__ import annotations
 
 import json
 import math
-import threading
+from typing import Any
 
 from fastapi import APIRouter, Depends, HTTPException
 
@@ -15,8 +18,9 @@ from duelmatch.studies import MOST_PAIRS, NewVoter, Settings
 from duelmatch.web import models
 from duelmatch.web.access import GetStore, require_creator
 from duelmatch.web.estimating import LONGEST_TRIAL, answers_to_expect
-from duelmatch.web.organising import created
+from duelmatch.web.organising import created, try_beginning
 from duelmatch.web.problems import documented
+from duelmatch.web.worker import LONGEST_BEGINNING, PATIENCE, BusyError, ExhaustedError, worker
 
 LARGEST = Largest(edges=50_000, duels=MOST_PAIRS)
 """The largest problem accepted over HTTP."""
@@ -25,9 +29,6 @@ MOST_PAIRS_ESTIMATED = 5_000
 """Different duels: 30 candidates for 10 positions. With more, even the beginning of a trial takes long."""
 
 router = APIRouter(tags=["organiser"], responses=documented(401), dependencies=[Depends(require_creator)])
-
-_estimating = threading.Lock()
-"""One trial at a time, and nobody waits for it: voters need the threads."""
 
 
 def _problem_of(new: models.NewStudy) -> Problem:
@@ -44,13 +45,21 @@ def create_study(store: GetStore, new: models.NewStudy) -> models.Created:
     """Create a study; the tokens of its links are in the response and nowhere else."""
     problem = _problem_of(new)
     voters = [NewVoter(voter.name, voter.weight, voter.conflicts) for voter in new.voters]
-    return created(store, store.create(problem, Settings.from_dict(new.settings), new.name, voters))
+    settings = Settings.from_dict(new.settings)
+    return created(store.create(problem, settings, new.name, voters, try_beginning))
 
 
 @router.post("/problems/read")
 def read_text(written: models.ProblemText) -> models.ReadProblem:
     """Read a problem as people write it: the text of a file, or just names, one on a line."""
-    return models.ReadProblem(problem=tree_of(read_problem(written.text, f".{written.layout}", LARGEST)))
+    tree = worker.run(
+        _tree_in, written.text, f".{written.layout}", seconds=LONGEST_BEGINNING, patience=PATIENCE
+    )
+    return models.ReadProblem(problem=tree)
+
+
+def _tree_in(text: str, suffix: str) -> dict[str, Any]:
+    return tree_of(read_problem(text, suffix, LARGEST))
 
 
 @router.post("/estimate")
@@ -60,11 +69,12 @@ def estimate(new: models.NewStudy) -> models.Estimate:
     settings = Settings.from_dict(new.settings).settled(named_voters=bool(new.voters))
     if problem.graph.pairs > MOST_PAIRS_ESTIMATED:
         return models.Estimate(answers=None)
-    if not _estimating.acquire(blocking=False):
+    try:  # nobody waits for it: voters need the threads
+        answers = worker.run(answers_to_expect, problem, settings, len(new.voters), seconds=LONGEST_TRIAL)
+    except BusyError:
         soon = {"Retry-After": str(math.ceil(LONGEST_TRIAL))}
-        raise HTTPException(429, "Another estimate is being made. Wait a moment, then try again.", soon)
-    try:
-        answers = answers_to_expect(problem, settings, len(new.voters), LONGEST_TRIAL)
-    finally:
-        _estimating.release()
+        busy = "Another estimate is being made. Wait a moment, then try again."
+        raise HTTPException(429, busy, soon) from None
+    except ExhaustedError:
+        answers = None
     return models.Estimate(answers=answers)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
 
 from duelmatch.studies import (
     LARGEST_NUMBER,
     NewVoter,
-    Store,
     Study,
+    check_beginning,
     export_answers,
     export_log,
     export_table,
@@ -21,6 +22,7 @@ from duelmatch.web import models
 from duelmatch.web.access import GetStore, GetStudy, OrganiserLink, organiser_link
 from duelmatch.web.links import link_of, qr_code
 from duelmatch.web.problems import documented
+from duelmatch.web.worker import LONGEST_BEGINNING, PATIENCE, worker
 
 MOST_ANSWERS_LISTED = 1000
 """In one response."""
@@ -262,10 +264,16 @@ def duplicate(study: GetStudy, store: GetStore, new: models.NewName) -> models.C
         if study.settings.kind == "panel" and not voter.struck and not voter.left
     ]
     problem = study.problem.without(dropped)
-    return created(store, store.create(problem, replace(study.settings, seed=None), new.name, judges))
+    settings = replace(study.settings, seed=None)
+    return created(store.create(problem, settings, new.name, judges, try_beginning))
 
 
-def created(store: Store, study: Study) -> models.Created:
+def try_beginning(data: Mapping[str, Any]) -> None:
+    """Begin a study in the worker process first, and refuse it if that takes too long."""
+    worker.run(check_beginning, data, seconds=LONGEST_BEGINNING, patience=PATIENCE)
+
+
+def created(study: Study) -> models.Created:
     """Return a new study with its links."""
     invited = [
         models.Invited(voter=voter.id, name=voter.name, token=study.new_link("voter", voter.id))

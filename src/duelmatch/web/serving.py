@@ -14,11 +14,11 @@ import uvicorn
 from fastapi import FastAPI
 
 from duelmatch.errors import DuelmatchError, StoreError
-from duelmatch.problem import Problem
-from duelmatch.studies import Settings, Store
-from duelmatch.web.estimating import answers_to_expect
+from duelmatch.studies import Store
+from duelmatch.web.estimating import try_out
 from duelmatch.web.metrics import configure_logging
 from duelmatch.web.proxies import Proxies
+from duelmatch.web.worker import worker
 
 LET_FINISH = 10
 """Seconds for requests that are under way when the server is told to stop."""
@@ -55,9 +55,9 @@ def prepare(app: FastAPI) -> None:
     store: Store = app.state.store
 
     def work() -> None:
-        for settings in (Settings("condorcet", 0.3), Settings("borda", 0.3), Settings("panel")):
-            _try_out(settings)
+        try_out()
         with suppress(DuelmatchError):  # whoever needs the database is told
+            store.database.inspect()
             store.recall()
         gc.collect()
         gc.freeze()  # what is there by now stays; each full collection would take 0.1 s to go through it
@@ -82,11 +82,8 @@ def serve(app: FastAPI, listener: socket.socket, proxies: str = "127.0.0.1") -> 
     log = logging.getLogger("duelmatch.web")
     host, port = listener.getsockname()[:2]
     log.info("serving", extra={"about": {"host": host, "port": port}})
-    _Server(config, app).run(sockets=[listener])
+    try:
+        _Server(config, app).run(sockets=[listener])
+    finally:
+        worker.close()
     log.info("stopped")
-
-
-def _try_out(settings: Settings) -> None:
-    """Run an algorithm once on a tiny problem, the way a study does, so that it is compiled."""
-    problem = Problem.complete(["a", "b", "c"], ["x", "y"])
-    answers_to_expect(problem, settings.settled(named_voters=False), 3)
