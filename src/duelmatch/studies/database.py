@@ -29,7 +29,16 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, Operationa
 from duelmatch.errors import MissingExtraError, StoreError, UnreachableError
 
 BUSY_SECONDS = 30.0
-"""How long to wait for another process that is writing."""
+"""How long to wait for another process that is writing to a file of SQLite, or changing the tables."""
+
+LOCK_SECONDS = 1.5
+"""How long to wait on PostgreSQL for another server that holds a study."""
+
+IDLE_SECONDS = 5.0
+"""After so long PostgreSQL ends a transaction whose server says nothing any more, and lets go of its study."""
+
+STATEMENT_SECONDS = 30.0
+"""The longest that PostgreSQL works on one statement."""
 
 _MIGRATION_LOCK = 7_306_084_218_213_377
 """The number of PostgreSQL's advisory lock: any that nobody else is likely to use."""
@@ -123,6 +132,8 @@ class Database:
             connection.execution_options(duelmatch_writes=True)
             self._check_file()
             with connection.begin():
+                if not self.is_sqlite:
+                    connection.exec_driver_sql(_set("LOCAL idle_in_transaction_session_timeout", IDLE_SECONDS))
                 yield connection
             self._check_file()
             if self.is_sqlite and not os.path.exists(f"{self.url.database}-wal"):
@@ -143,6 +154,9 @@ class Database:
     def lock_for_upgrade(self, connection: Connection) -> None:
         """Keep others from changing the tables until the end of the transaction."""
         if not self.is_sqlite:  # which has locked all of it
+            connection.exec_driver_sql(_set("LOCAL lock_timeout", BUSY_SECONDS))
+            for name in ("statement_timeout", "idle_in_transaction_session_timeout"):
+                connection.exec_driver_sql(_set(f"LOCAL {name}", 0))
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MIGRATION_LOCK)))
 
     def upgrade_to(self, connection: Connection, revision: str) -> None:
@@ -260,7 +274,7 @@ def _engine(url: URL, is_sqlite: bool, connections: int) -> Engine:
         sa.event.listen(engine, "begin", _begin_sqlite)
         return engine
     if "connect_timeout" not in url.query:
-        url = url.update_query_dict({"connect_timeout": f"{BUSY_SECONDS:.0f}"})
+        url = url.update_query_dict({"connect_timeout": "2"})
     try:
         engine = sa.create_engine(url, pool_size=connections, max_overflow=connections, pool_pre_ping=True)
     except ModuleNotFoundError:
@@ -283,9 +297,14 @@ def _set_up_sqlite(connection: Any, _: object) -> None:
 
 
 def _set_up_postgres(connection: Any, _: object) -> None:
-    """Wait for others who hold a study, but not forever."""
-    connection.execute(f"SET lock_timeout = '{BUSY_SECONDS:.0f}s'")
+    """Wait for others who hold a study, and for the server, but not for long."""
+    connection.execute(_set("lock_timeout", LOCK_SECONDS))
+    connection.execute(_set("statement_timeout", STATEMENT_SECONDS))
     connection.commit()
+
+
+def _set(name: str, seconds: float) -> str:
+    return f"SET {name} = {1000 * seconds:.0f}"
 
 
 def _begin_sqlite(connection: Connection) -> None:

@@ -33,6 +33,8 @@ MOST_IN_A_BATCH = 100
 ROWS_AT_ONCE = 1_000
 _log = logging.getLogger(__name__)
 
+UNREACHABLE = "The database could not be reached for those before you either."
+
 LAST = 2**31 - 1
 """No entry has a higher number."""
 
@@ -250,7 +252,15 @@ class Writer:
     def _work_off(self, queue: str) -> None:
         """Work until nobody waits any more."""
         while batch := self._batch(queue):
-            self._do(batch)
+            if not self._do(batch):  # those who came meanwhile have waited, too, and would wait as long again
+                self._refuse(queue)
+
+    def _refuse(self, queue: str) -> None:
+        """Say no to all who wait for a database that cannot be reached just now."""
+        with self._lock:
+            waiting = self._waiting.get(queue, deque())
+            refused = [waiting.popleft() for _ in range(len(waiting))]
+        self._tell([partial(ticket.fail, UnreachableError(UNREACHABLE)) for ticket in refused])
 
     def _batch(self, queue: str) -> list[_Ticket[Any]]:
         with self._lock:
@@ -259,15 +269,22 @@ class Writer:
                 self._waiting.pop(queue, None)
             return [waiting.popleft() for _ in range(min(len(waiting), MOST_IN_A_BATCH))]
 
-    def _do(self, batch: list[_Ticket[Any]]) -> None:
+    def _do(self, batch: list[_Ticket[Any]]) -> bool:
+        """Do what some want, and tell them; return whether the database could be reached."""
+        reached = True
         try:
             outcomes = self._commit(batch)
         except BaseException as error:
-            if len(batch) > 1 and not isinstance(error, UnreachableError):
-                for ticket in batch:  # one of them is to blame; the others should not suffer
-                    self._do([ticket])
-                return
+            reached = not isinstance(error, UnreachableError)
+            if len(batch) > 1 and reached:
+                # One of them is to blame; the others should not suffer.
+                return all([self._do([ticket]) for ticket in batch])
             outcomes = [partial(ticket.fail, error) for ticket in batch]
+        self._tell(outcomes)
+        return reached
+
+    @staticmethod
+    def _tell(outcomes: Iterable[Callable[[], object]]) -> None:
         for tell in outcomes:
             try:
                 tell()
