@@ -11,11 +11,13 @@ import uvicorn
 
 from duelmatch.studies import Store
 from duelmatch.web import Config, create_app
+from duelmatch.web.worker import worker
 
 
 @contextmanager
 def served(store: Store, config: Config | None = None) -> Iterator[str]:
     """Serve a store; give the address."""
+    worker.start()
     app = create_app(store, config)
     server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off", ws="none"))
     with socket.create_server(("127.0.0.1", 0)) as listener:

@@ -35,7 +35,7 @@ LOCK_SECONDS = 1.5
 """How long to wait on PostgreSQL for another server that holds a study."""
 
 IDLE_SECONDS = 5.0
-"""After so long PostgreSQL ends a transaction whose server says nothing any more, and lets go of its study."""
+"""After so long PostgreSQL ends a transaction whose server says nothing, and lets go of its study."""
 
 STATEMENT_SECONDS = 30.0
 """The longest that PostgreSQL works on one statement."""
@@ -133,7 +133,9 @@ class Database:
             self._check_file()
             with connection.begin():
                 if not self.is_sqlite:
-                    connection.exec_driver_sql(_set("LOCAL idle_in_transaction_session_timeout", IDLE_SECONDS))
+                    connection.exec_driver_sql(
+                        _set("LOCAL idle_in_transaction_session_timeout", IDLE_SECONDS)
+                    )
                 yield connection
             self._check_file()
             if self.is_sqlite and not os.path.exists(f"{self.url.database}-wal"):

@@ -277,8 +277,8 @@ class Writer:
         except BaseException as error:
             reached = not isinstance(error, UnreachableError)
             if len(batch) > 1 and reached:
-                # One of them is to blame; the others should not suffer.
-                return all([self._do([ticket]) for ticket in batch])
+                done = [self._do([ticket]) for ticket in batch]  # one is to blame; the others do not suffer
+                return all(done)
             outcomes = [partial(ticket.fail, error) for ticket in batch]
         self._tell(outcomes)
         return reached

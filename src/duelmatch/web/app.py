@@ -20,8 +20,8 @@ from duelmatch.web.guard import Guard
 from duelmatch.web.limits import BodyLimit
 from duelmatch.web.metrics import Metrics, RequestLog
 from duelmatch.web.problems import documented
-from duelmatch.web.proxies import FORWARDED
-from duelmatch.web.rates import RateLimit
+from duelmatch.web.proxies import is_local
+from duelmatch.web.rates import LinkLimit, RateLimit
 
 READY_WITHIN = 5.0
 """Seconds in which something has to be written by a server that says it is ready."""
@@ -46,6 +46,7 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     app.state.store = store
     app.state.config = config
     app.state.metrics = Metrics()
+    app.state.links = LinkLimit(None if config.rates is None else config.rates.link)
     app.state.bridge = None
     app.state.watched = StudyCache(events.WatchedStudy)
     app.state.streams = events.StreamCount()
@@ -68,7 +69,7 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     app.add_middleware(voting.DirectVotes, prefix="/api/v1")
     app.add_middleware(BodyLimit, largest=LARGEST_BODY)
     if config.rates is not None:
-        app.add_middleware(RateLimit, rates=config.rates)
+        app.add_middleware(RateLimit, rates=config.rates, links=app.state.links)
     app.add_middleware(Guard)
     app.add_middleware(RequestLog, metrics=app.state.metrics)
     _describe_problems(app)
@@ -96,16 +97,9 @@ async def _metrics(request: Request) -> PlainTextResponse:
     """Return request counts and latencies, for Prometheus."""
     config: Config = request.app.state.config
     metrics: Metrics = request.app.state.metrics
-    if config.metrics == "local" and not _is_local(request):
+    if config.metrics == "local" and not is_local(request):
         raise HTTPException(404, "Not Found")
     return PlainTextResponse(metrics.text(), media_type="text/plain; version=0.0.4")
-
-
-def _is_local(request: Request) -> bool:
-    """Whether the client connects from this host, and not through a proxy, which does so for anybody."""
-    if any(name in request.headers for name in FORWARDED):
-        return False
-    return request.client is not None and request.client.host in ("127.0.0.1", "::1")
 
 
 def _describe_problems(app: FastAPI) -> None:

@@ -14,9 +14,8 @@ from starlette.templating import Jinja2Templates
 from duelmatch.studies import LARGEST_NUMBER, Access
 from duelmatch.version import __version__
 from duelmatch.web import wording
-from duelmatch.web.access import GetAccess, GetStore, GetStudy, organiser_link
+from duelmatch.web.access import GetAccess, GetStore, GetStudy, organiser_link, who_creates
 from duelmatch.web.answer_pages import AnswerPage
-from duelmatch.web.config import Config
 from duelmatch.web.cookies import all_remembered, remember
 from duelmatch.web.links import PATH
 from duelmatch.web.views import Dashboard
@@ -62,7 +61,7 @@ def home(request: Request, store: GetStore) -> Response:
     doors = {access.study: access for access in found if access is not None and access.role != "organiser"}
     doors |= {access.study: access for access in found if access is not None and access.role == "organiser"}
     known = [(store.study(access.study).name, access.role, _door(access)) for access in doors.values()]
-    return page(request, "home.html", create=_config(request).create, known=sorted(known))
+    return page(request, "home.html", create=who_creates(request), known=sorted(known))
 
 
 @router.get("/privacy")
@@ -77,7 +76,7 @@ def new(request: Request) -> Response:
     return page(
         request,
         "new.html",
-        create=_config(request).create,
+        create=who_creates(request),
         criteria=wording.CRITERIA,
         confidences=wording.CONFIDENCES,
     )
@@ -139,8 +138,3 @@ def result(request: Request, study: GetStudy) -> Response:
     """Show the result on a page to print or to hand around."""
     now = f"{datetime.now(UTC):%-d %B %Y, %H:%M} UTC"
     return page(request, "result.html", study=study, view=Dashboard.of(study), now=now)
-
-
-def _config(request: Request) -> Config:
-    config: Config = request.app.state.config
-    return config

@@ -59,6 +59,7 @@ def prepare(app: FastAPI) -> None:
         with suppress(DuelmatchError):  # whoever needs the database is told
             store.database.inspect()
             store.recall()
+            worker.start()
         gc.collect()
         gc.freeze()  # what is there by now stays; each full collection would take 0.1 s to go through it
 

@@ -153,6 +153,7 @@ async def _as_voter(request: Request, work: Callable[[Feed, str], Returned]) -> 
         raise
     if done is None:
         raise HTTPException(403, ONLY_VOTERS)
+    request.app.state.links.note(token or "", "voter")
     return done[0]
 
 

@@ -53,6 +53,11 @@ class Worker:
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()
 
+    def start(self) -> None:
+        """Start the process, if there is none, so that the first who needs it does not wait."""
+        with self._lock:
+            self._started()
+
     def close(self) -> None:
         """End the process, whatever it does."""
         if self._process is not None:
