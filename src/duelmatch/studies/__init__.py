@@ -24,7 +24,13 @@ except ModuleNotFoundError:
     raise MissingExtraError("Studies need SQLAlchemy and Alembic: pip install 'duelmatch[studies]'") from None
 
 from duelmatch.studies.entries import Entry
-from duelmatch.studies.exchange import export_answers, export_log, export_table, import_log
+from duelmatch.studies.exchange import (
+    export_answers,
+    export_log,
+    export_table,
+    exported_log,
+    import_log,
+)
 from duelmatch.studies.feed import Feed
 from duelmatch.studies.history import HOUR, History, Point
 from duelmatch.studies.links import Access, Link, Role
@@ -78,6 +84,7 @@ __all__ = [
     "export_answers",
     "export_log",
     "export_table",
+    "exported_log",
     "import_log",
     "link_id_of",
 ]

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
+from fastapi.responses import StreamingResponse
 
 from duelmatch.studies import (
     LARGEST_NUMBER,
@@ -15,8 +17,8 @@ from duelmatch.studies import (
     Study,
     check_beginning,
     export_answers,
-    export_log,
     export_table,
+    exported_log,
 )
 from duelmatch.web import models
 from duelmatch.web.access import GetStore, GetStudy, OrganiserLink, organiser_link
@@ -38,9 +40,9 @@ Number = Annotated[int, Path(ge=1, le=LARGEST_NUMBER)]
 VoterId = Annotated[str, Path(pattern="^[0-9a-f]{16}$", description="The id of the voter.")]
 
 EXPORTS = {
-    "log": (export_log, "application/x-ndjson", "jsonl"),
-    "csv": (export_answers, "text/csv", "csv"),
-    "table": (export_table, "text/csv", "csv"),
+    "log": (exported_log, "application/x-ndjson", "jsonl"),
+    "csv": (lambda study, people: iter([export_answers(study, people)]), "text/csv", "csv"),
+    "table": (lambda study, people: iter([export_table(study, people)]), "text/csv", "csv"),
 }
 
 
@@ -92,7 +94,9 @@ def export(
     write, media_type, suffix = EXPORTS[layout]
     name = re.sub("[^A-Za-z0-9]+", "-", study.name).strip("-")[:60] or "study"
     disposition = {"Content-Disposition": f'attachment; filename="{name}.{suffix}"'}
-    return Response(write(study, people), media_type=media_type, headers=disposition)
+    pieces = write(study, people)
+    first = next(pieces)  # a refusal is still one
+    return StreamingResponse(chain([first], pieces), media_type=media_type, headers=disposition)
 
 
 # Voters and links.

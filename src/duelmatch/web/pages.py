@@ -28,6 +28,8 @@ templates.env.filters |= {name: getattr(wording, name) for name in ("about", "co
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
+PageNumber = Annotated[int, Query(ge=1, le=LARGEST_NUMBER)]
+
 NO_LINK = "This address does not work, or no longer. If somebody sent it to you, ask them for a new one."
 
 REFUSALS = {
@@ -106,20 +108,19 @@ def vote(request: Request, study: GetStudy, access: GetAccess) -> Response:
 
 
 @router.get("/studies/{study}")
-def dashboard(request: Request, study: GetStudy, access: GetAccess) -> Response:
+def dashboard(request: Request, study: GetStudy, access: GetAccess, voters: PageNumber = 1) -> Response:
     """Show an organiser how the study is going."""
     if "organiser" not in access:
         return RedirectResponse(f"/studies/{study.id}/vote", status_code=303)
-    return page(
-        request, "dashboard.html", study=study, view=Dashboard.of(study), own=access["organiser"].link
-    )
+    own, view = access["organiser"].link, Dashboard.of(study, voters)
+    return page(request, "dashboard.html", study=study, view=view, own=own)
 
 
 @router.get("/studies/{study}/live", dependencies=[Depends(organiser_link)])
-def live(request: Request, study: GetStudy, access: GetAccess) -> Response:
+def live(request: Request, study: GetStudy, access: GetAccess, voters: PageNumber = 1) -> Response:
     """Return the part of the dashboard that changes."""
     own = access["organiser"].link
-    return page(request, "live.html", study=study, view=Dashboard.of(study), own=own)
+    return page(request, "live.html", study=study, view=Dashboard.of(study, voters), own=own)
 
 
 @router.get("/studies/{study}/answers", dependencies=[Depends(organiser_link)])

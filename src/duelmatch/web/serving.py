@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
 import signal
 import socket
 import threading
@@ -15,6 +16,7 @@ from fastapi import FastAPI
 
 from duelmatch.errors import DuelmatchError, StoreError
 from duelmatch.studies import Store
+from duelmatch.web.connections import BoundedConnection
 from duelmatch.web.estimating import try_out
 from duelmatch.web.metrics import configure_logging
 from duelmatch.web.proxies import Proxies
@@ -22,6 +24,18 @@ from duelmatch.web.worker import worker
 
 LET_FINISH = 10
 """Seconds for requests that are under way when the server is told to stop."""
+
+WATCHDOG_EVERY = 5
+"""Seconds between two signs of life for systemd."""
+
+
+async def tell_watchdog() -> None:
+    """Tell systemd, if it has started us, that the event loop is not stuck (``WatchdogSec`` in the unit)."""
+    address = os.environ.get("NOTIFY_SOCKET")
+    if address:
+        with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as messages:
+            messages.setblocking(False)
+            messages.sendto(b"WATCHDOG=1", address.replace("@", "\0", 1) if address[0] == "@" else address)
 
 
 class _Server(uvicorn.Server):
@@ -72,6 +86,8 @@ def serve(app: FastAPI, listener: socket.socket, proxies: str = "127.0.0.1") -> 
     configure_logging()
     config = uvicorn.Config(
         Proxies(app, proxies),
+        http=BoundedConnection,
+        ws="none",
         log_config=None,
         access_log=False,
         lifespan="off",
@@ -79,6 +95,8 @@ def serve(app: FastAPI, listener: socket.socket, proxies: str = "127.0.0.1") -> 
         date_header=True,
         proxy_headers=False,
         timeout_graceful_shutdown=LET_FINISH,
+        timeout_notify=WATCHDOG_EVERY,
+        callback_notify=tell_watchdog,
     )
     log = logging.getLogger("duelmatch.web")
     host, port = listener.getsockname()[:2]
