@@ -18,7 +18,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,8 @@ class Database:
     def __init__(self, url: str, connections: int = 10, clock: Callable[[], float] | None = None) -> None:
         self.url = _checked(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        if self.is_sqlite:
+            _create_privately(self.url.database or "")
         self._clock = time.time if clock is None and self.is_sqlite else clock
         self._engine = _engine(self.url, self.is_sqlite, connections)
         self._driver: Any = self._engine.dialect.loaded_dbapi
@@ -262,6 +264,15 @@ def _checked(url: str) -> URL:
             "A study needs a file that outlives the program: write sqlite:///duels.db, for example."
         )
     return parsed.set(drivername="sqlite+pysqlite")
+
+
+def _create_privately(path: str) -> None:
+    """Make a new file that its owner alone can read: it will have names, and who answered what.
+
+    SQLite gives the same rights to the files that it puts beside it. Whoever wants others is not overruled.
+    """
+    with suppress(OSError):  # it is there, or cannot be, which SQLite says better
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
 def _engine(url: URL, is_sqlite: bool, connections: int) -> Engine:

@@ -135,7 +135,7 @@ class State:
             case "skipped" | "released":
                 asked = self.questions[data["question"]]
                 self._end(asked)
-                if asked.state == "open":
+                if asked.state == "open" or (asked.state, entry.kind) == ("released", "skipped"):
                     asked.state = entry.kind
             case "opened":
                 self._ballots[data["ballot"]] = (entry.voter or "", len(data["questions"]))

@@ -23,7 +23,7 @@ from duelmatch.studies.settings import Settings
 from duelmatch.studies.state import check_beginning, created_data, read_created
 from duelmatch.studies.states import States
 from duelmatch.studies.study import NewVoter, Study, new_voter_id
-from duelmatch.studies.texts import plain
+from duelmatch.studies.texts import looks_twice, plain
 from duelmatch.studies.values import Listed
 
 MOST_STUDIES = 2_000
@@ -93,12 +93,15 @@ class Store:
                 f"The problem is too large for a study: it has {problem.graph.pairs:,} different duels, "
                 f"where {MOST_PAIRS:,} are allowed."
             )
+        for kind, listed in (("candidates", problem.candidates), ("positions", problem.positions)):
+            if alike := looks_twice(listed):
+                raise StudyError(f"Two {kind} look the same: '{alike:.80}'. Nobody could tell them apart.")
         for about in (*problem.candidate_details.values(), *problem.position_details.values()):
             check_addresses(about.link, about.picture)
         people = [(new_voter_id(), member.checked(problem)) for member in members]
         names = [member.name for _, member in people if member.name is not None]
-        if twice := [each for each in names if names.count(each) > 1]:
-            raise StudyError(f"Two voters are called '{twice[0]}'.")
+        if twice := looks_twice(names):
+            raise StudyError(f"Two voters are called '{twice}'.")
         data = created_data(problem, settings, [member.as_dict(voter) for voter, member in people])
         if read_created(sealed(1, 0.0, "created", data, BEGINNING)[0])[:2] != (problem, settings):
             raise StudyError(

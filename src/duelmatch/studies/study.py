@@ -403,7 +403,12 @@ class Study:
 
     def works(self, link: str) -> bool:
         """Whether a link of this study, by its id, has not been revoked."""
-        return any(each.id == link and not each.revoked for each in self.links())
+        columns = schema.links.c
+        query = sa.select(columns.id).where(
+            columns.id == link, columns.study == self.id, columns.revoked_at.is_(None)
+        )
+        with self._database.reading() as connection:
+            return connection.execute(query).one_or_none() is not None
 
     # What there is to see.
 

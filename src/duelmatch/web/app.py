@@ -41,6 +41,7 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         separate_input_output_schemas=False,
+        redirect_slashes=False,  # to an address that it would take from the request
         telemetry={"tracing": False, "metrics": False, "logs": False},  # which would tell paths, with tokens
     )
     app.state.store = store

@@ -37,7 +37,7 @@ class Config:
     the command line does), or "local": whoever is on this machine, and of those who come through a proxy only
     who has the key, if there is one. ``rates``: None for no rate limits. ``metrics``: whether they are served
     to this host only, or to anybody. ``streams`` and ``streams_per_link``: how many event streams may be open
-    at once in this process, and for one link.
+    at once in this process, of organisers and of others, and for one link; voters of one study take half.
     """
 
     create: Literal["anybody", "local", "key", "nobody"] = "local"

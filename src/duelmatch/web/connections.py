@@ -19,10 +19,7 @@ LARGEST_HEAD = 64_000
 SLOWEST_HEAD = 10.0
 """Seconds for all of it, from the connection on, or from its first byte if there were requests before."""
 
-TOO_LARGE = (
-    b"HTTP/1.1 431 Request Header Fields Too Large\r\n"
-    b"content-length: 0\r\nconnection: close\r\n\r\n"
-)
+TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
 
 class BoundedConnection(HttpToolsProtocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from typing import Annotated, Any, Literal
@@ -39,7 +39,7 @@ router = APIRouter(
 Number = Annotated[int, Path(ge=1, le=LARGEST_NUMBER)]
 VoterId = Annotated[str, Path(pattern="^[0-9a-f]{16}$", description="The id of the voter.")]
 
-EXPORTS = {
+EXPORTS: Mapping[str, tuple[Callable[[Study, bool], Iterator[str]], str, str]] = {
     "log": (exported_log, "application/x-ndjson", "jsonl"),
     "csv": (lambda study, people: iter([export_answers(study, people)]), "text/csv", "csv"),
     "table": (lambda study, people: iter([export_table(study, people)]), "text/csv", "csv"),

@@ -16,7 +16,7 @@ from duelmatch.version import __version__
 from duelmatch.web import wording
 from duelmatch.web.access import GetAccess, GetStore, GetStudy, organiser_link, who_creates
 from duelmatch.web.answer_pages import AnswerPage
-from duelmatch.web.cookies import all_remembered, remember
+from duelmatch.web.cookies import all_remembered, remember, remembered
 from duelmatch.web.links import PATH
 from duelmatch.web.views import Dashboard
 
@@ -85,11 +85,18 @@ def new(request: Request) -> Response:
 
 
 @router.get(PATH + "{token}")
+@router.post(PATH + "{token}")
 def exchange(request: Request, store: GetStore, token: str) -> Response:
-    """Exchange a link for a cookie, so that it stays in no address bar."""
+    """Exchange a link for a cookie, so that it stays in no address bar.
+
+    If the browser votes as somebody else already, that takes a POST from the page that says so.
+    """
     access = store.access(token)
     if access is None:
         return refusal_page(request, 404, NO_LINK)
+    known = store.access(remembered(request, access.study, access.role) or "")
+    if request.method == "GET" and access.voter and known is not None and known.voter != access.voter:
+        return page(request, "somebody_else.html", study=store.study(access.study), link=request.url.path)
     response = RedirectResponse(_door(access), status_code=303)
     remember(response, request, access.study, access.role, token)
     return response

@@ -136,7 +136,8 @@ async def _as_voter(request: Request, work: Callable[[Feed, str], Returned]) -> 
     """Do some work for the calling voter, in the transaction that also looks the token up."""
     store: Store = request.app.state.store
     study_id = request.path_params["study"]
-    token = bearer_token(request) or remembered(request, study_id, "voter")
+    shown = bearer_token(request)
+    token = remembered(request, study_id, "voter") if shown is None else shown
     study = store.known(study_id)
     if study is None or token is None:  # the first request, or one that will be refused
         study = await run_in_threadpool(_found, request, store, study_id)
