@@ -157,3 +157,51 @@ def test_links_lead_to_the_web(address: str, study: Study, link: str) -> None:
     new = {"name": "x", "problem": about}
     created = httpx2.post(f"{address}/api/v1/studies", json=new, trust_env=False, timeout=60)
     assert created.status_code == 422
+
+
+def test_the_log_names_the_link_that_did_what(address: str, study: Study) -> None:
+    token = study.new_link("organiser")
+    base, headers = f"{address}/api/v1/studies/{study.id}", {"Authorization": f"Bearer {token}"}
+    begin = study.end()
+    with httpx2.Client(trust_env=False, headers=headers) as organiser:
+        eve = organiser.post(f"{base}/voters", json={"name": "Eve"}).json()["voter"]
+        open_token = organiser.post(f"{base}/open-link").json()["token"]
+        joining = {"Authorization": f"Bearer {open_token}"}
+        httpx2.post(f"{base}/join", headers=joining, trust_env=False)
+        organiser.post(f"{base}/voters/{eve}/forget-name")
+        organiser.post(f"{base}/links/{open_token[:16]}/revoke")
+        export = organiser.get(f"{base}/export").text
+    done = [(entry.kind, entry.by) for entry in study.entries(begin)]
+    own, opened = token[:16], open_token[:16]
+    assert done == [
+        ("joined", own),
+        ("linked", own),
+        ("linked", own),
+        ("joined", opened),
+        ("named", own),
+        ("revoked", own),
+    ]
+    assert study.entries()[-1].data == {"link": opened}
+    assert verify(export.splitlines()).damage is None
+    assert "Eve" not in export
+    assert {voter.name for voter in study.voters()} == {None}
+
+
+def test_a_link_can_expire(url: str) -> None:
+    now = 1000.0
+    with Store(url, clock=lambda: now) as store:
+        study = store.create(PROBLEM, Settings("condorcet"), "x")
+        lasting, token = study.new_link("organiser"), study.new_link("organiser", seconds=60)
+        assert store.access(token) is not None
+        assert [link.expires_at for link in study.links()] == [None, 1060.0]
+        with pytest.raises(ConflictError):
+            study.revoke(lasting[:16], keep_one=True)
+        now = 1061.0
+        assert store.access(token) is None
+        assert not study.works(token[:16])
+        assert [link.revoked for link in study.links()] == [False, True]
+        voter = study.add_voter()
+        vote = study.new_link("voter", voter, seconds=60)
+        assert store.access(vote) is not None
+        study.revoke(vote[:16])
+        assert store.access(vote) is None

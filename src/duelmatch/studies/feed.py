@@ -272,6 +272,11 @@ class Feed:
         self.state.follow(entry)
         return entry
 
+    def leave_trail(self, kind: str, data: Mapping[str, Any], voter: str | None = None) -> None:
+        """Write down what a link was used for that concerns no question; what no link did is the owner's."""
+        if self.by is not None:
+            self.append(kind, data, voter)
+
     @contextmanager
     def _recording(self) -> Iterator[None]:
         """Write down what is decided.

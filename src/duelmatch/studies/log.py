@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Generic, TypeVar
 
 import sqlalchemy as sa
@@ -106,10 +106,15 @@ class Transaction:
         self._tokens = tokens
         self._accesses: dict[str, Access] | None = None
 
+    @cached_property
+    def now(self) -> float:
+        """The time by the database's clock, the same for all of the transaction."""
+        return self._database.now(self.connection)
+
     def access(self, token: str) -> Access | None:
         """Return what a token allows; None if it is not one, or was revoked."""
         if self._accesses is None:
-            self._accesses = accesses_in(self.connection, self._tokens)
+            self._accesses = accesses_in(self.connection, self._tokens, self.now)
         return self._accesses.get(token)
 
     def hold(self, study: str) -> Held:
@@ -119,16 +124,21 @@ class Transaction:
             if row is None:
                 raise NotThereError(f"There is no study '{study:.80}'.")
             _, name, phase, seq, digest = row
-            now = self._database.now(self.connection)
-            self._held[study] = Held(study, name, phase, seq, digest, now)
+            self._held[study] = Held(study, name, phase, seq, digest, self.now)
         return self._held[study]
 
     def create(self, study: str, name: str, data: Mapping[str, Any]) -> Held:
         """Begin the log of a new study."""
-        now = self._database.now(self.connection)
-        row = {"id": study, "name": name, "phase": "open", "created_at": now, "seq": 0, "hash": BEGINNING}
+        row = {
+            "id": study,
+            "name": name,
+            "phase": "open",
+            "created_at": self.now,
+            "seq": 0,
+            "hash": BEGINNING,
+        }
         self.connection.execute(sa.insert(schema.studies), row)
-        self._held[study] = held = Held(study, name, "open", 0, BEGINNING, now)
+        self._held[study] = held = Held(study, name, "open", 0, BEGINNING, self.now)
         held.append("created", data)
         return held
 

@@ -25,7 +25,10 @@ from duelmatch.studies.kinds import new_kind
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.values import GivenAnswer, Phase, Question, Ranking, Receipt, Status
 
-OWN_KINDS = frozenset({"created", "paused", "resumed", "closed", "reopened", "renamed", "detailed"})
+TRAIL = ("linked", "revoked", "named")
+"""Who gave out or revoked which link, and whose name was changed or deleted: for the record alone."""
+
+OWN_KINDS = frozenset({"created", "paused", "resumed", "closed", "reopened", "renamed", "detailed", *TRAIL})
 """What concerns the study alone, not what asks its questions."""
 
 PHASES: Mapping[str, Phase] = {"paused": "paused", "resumed": "open", "closed": "closed", "reopened": "open"}
@@ -225,7 +228,7 @@ class State:
                 self.problem = with_candidate(self.problem, data["candidate"], data["positions"])
             case "detailed":
                 self.problem = with_details(self.problem, data)
-            case "renamed":
+            case "renamed" | "linked" | "revoked" | "named":
                 pass
             case "paused" | "resumed" | "closed" | "reopened":
                 self.phase = PHASES[entry.kind]

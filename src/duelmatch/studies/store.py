@@ -151,7 +151,7 @@ class Store:
     def access(self, token: str) -> Access | None:
         """Return what a link's token allows; None if it is not one, or was revoked."""
         with self.database.reading() as connection:
-            return accesses_in(connection, [token]).get(token)
+            return accesses_in(connection, [token], self.database.now(connection)).get(token)
 
     def recall(self) -> None:
         """Read the newest of the open studies, so that the next who votes there need not wait for it."""

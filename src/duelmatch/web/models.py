@@ -208,6 +208,14 @@ class Token(_Strict):
     token: str = Field(max_length=100)
 
 
+class Lasting(_Strict):
+    """How long a link is to work."""
+
+    seconds: float | None = Field(
+        default=None, ge=60, le=315_360_000, description="Until it stops working; null for no end."
+    )
+
+
 class Link(BaseModel):
     """A link, without its secret."""
 
@@ -216,6 +224,7 @@ class Link(BaseModel):
     voter: VoterId | None
     created_at: float
     revoked: bool
+    expires_at: float | None = Field(description="When it stops working by itself.")
 
 
 class Me(BaseModel):

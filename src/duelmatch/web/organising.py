@@ -106,7 +106,7 @@ def export(
 def invite(study: GetStudy, by: OrganiserLink, new: models.NewVoter) -> models.Invited:
     """Add a voter; the token of their link is in the response and nowhere else."""
     voter = study.add_voter(new.name, new.weight, new.conflicts, by=by)
-    return models.Invited(voter=voter, name=new.name, token=study.new_link("voter", voter))
+    return models.Invited(voter=voter, name=new.name, token=study.new_link("voter", voter, by=by))
 
 
 @router.post("/voters/{voter}/strike", status_code=204)
@@ -140,33 +140,41 @@ def conflict(study: GetStudy, by: OrganiserLink, voter: VoterId, about: models.C
 
 
 @router.post("/voters/{voter}/rename", status_code=204, responses=documented(409))
-def rename_voter(study: GetStudy, voter: VoterId, new: models.NewName) -> None:
+def rename_voter(study: GetStudy, by: OrganiserLink, voter: VoterId, new: models.NewName) -> None:
     """Give a voter another name. Names are not in the log."""
-    study.rename_voter(voter, new.name)
+    study.rename_voter(voter, new.name, by=by)
 
 
 @router.post("/voters/{voter}/forget-name", status_code=204)
-def forget_voter_name(study: GetStudy, voter: VoterId) -> None:
+def forget_voter_name(study: GetStudy, by: OrganiserLink, voter: VoterId) -> None:
     """Delete the name of a voter; their answers stay."""
-    study.forget_voter_name(voter)
+    study.forget_voter_name(voter, by=by)
 
 
 @router.post("/voters/{voter}/link", status_code=201)
-def voter_link(study: GetStudy, voter: VoterId) -> models.Token:
+def voter_link(
+    study: GetStudy, by: OrganiserLink, voter: VoterId, lasting: models.Lasting | None = None
+) -> models.Token:
     """Make another link for a voter who lost the first."""
-    return models.Token(token=study.new_link("voter", voter))
+    return models.Token(token=study.new_link("voter", voter, seconds=_seconds(lasting), by=by))
+
+
+def _seconds(lasting: models.Lasting | None) -> float | None:
+    return None if lasting is None else lasting.seconds
 
 
 @router.post("/open-link", status_code=201)
-def open_link(study: GetStudy) -> models.Token:
+def open_link(study: GetStudy, by: OrganiserLink, lasting: models.Lasting | None = None) -> models.Token:
     """Make a link by which anybody can become a voter, as often as they can pretend to be somebody new."""
-    return models.Token(token=study.new_link("open"))
+    return models.Token(token=study.new_link("open", seconds=_seconds(lasting), by=by))
 
 
 @router.post("/organiser-link", status_code=201)
-def another_organiser_link(study: GetStudy) -> models.Token:
+def another_organiser_link(
+    study: GetStudy, by: OrganiserLink, lasting: models.Lasting | None = None
+) -> models.Token:
     """Make another link for organisers."""
-    return models.Token(token=study.new_link("organiser"))
+    return models.Token(token=study.new_link("organiser", seconds=_seconds(lasting), by=by))
 
 
 @router.get("/links")
@@ -176,9 +184,9 @@ def links(study: GetStudy) -> list[models.Link]:
 
 
 @router.post("/links/{link}/revoke", status_code=204, responses=documented(409))
-def revoke(study: GetStudy, link: Annotated[str, Path(max_length=40)]) -> None:
+def revoke(study: GetStudy, by: OrganiserLink, link: Annotated[str, Path(max_length=40)]) -> None:
     """Make a link useless from now on, and the cookies made of it."""
-    study.revoke(link, keep_one=True)
+    study.revoke(link, keep_one=True, by=by)
 
 
 @router.post(

@@ -237,7 +237,7 @@ def join(study: GetStudy, access: GetAccess, request: Request, response: Respons
     if known and "voter" in access and access["voter"].voter is not None:
         response.status_code = 200
         return models.Invited(voter=access["voter"].voter, token=known)
-    voter, token = study.join()
+    voter, token = study.join(by=access["open"].link)
     if "authorization" not in request.headers:
         remember(response, request, study.id, "voter", token)
     return models.Invited(voter=voter, token=token)
