@@ -56,7 +56,7 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     app.state.readiness_lock = threading.Lock()
     app.state.was_ready = -math.inf
     problems.install(app, pages.refusal_page)
-    refusals = documented(400, 403, 413, 422, 429, 503)
+    refusals = documented(400, 403, 408, 413, 422, 429, 503)
     app.router.routes[:0] = voting.direct_routes("/api/v1", refusals)
     api = APIRouter(prefix="/api/v1", responses=refusals)
     for part in (voting.router, organising.router, creating.router, events.router):

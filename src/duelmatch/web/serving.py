@@ -16,7 +16,7 @@ from fastapi import FastAPI
 
 from duelmatch.errors import DuelmatchError, StoreError
 from duelmatch.studies import Store
-from duelmatch.web.connections import BoundedConnection
+from duelmatch.web.connections import MOST_CONNECTIONS, BoundedConnection
 from duelmatch.web.estimating import try_out
 from duelmatch.web.metrics import configure_logging
 from duelmatch.web.proxies import Proxies
@@ -84,6 +84,7 @@ def prepare(app: FastAPI) -> None:
 def serve(app: FastAPI, listener: socket.socket, proxies: str = "127.0.0.1") -> None:
     """Serve an application until SIGTERM or Ctrl-C; ``proxies`` are trusted for client addresses."""
     configure_logging()
+    _allow_many_files()
     config = uvicorn.Config(
         Proxies(app, proxies),
         http=BoundedConnection,
@@ -106,3 +107,14 @@ def serve(app: FastAPI, listener: socket.socket, proxies: str = "127.0.0.1") -> 
     finally:
         worker.close()
     log.info("stopped")
+
+
+def _allow_many_files() -> None:
+    """Let this process have a file open for every connection, as far as the system allows it."""
+    with suppress(ImportError, OSError, ValueError):  # Windows has no such limit
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = 2 * MOST_CONNECTIONS if hard == resource.RLIM_INFINITY else min(hard, 2 * MOST_CONNECTIONS)
+        if soft != resource.RLIM_INFINITY and soft < wanted:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
