@@ -270,7 +270,7 @@ def main() -> None:
                             )
                         )
                     times = [
-                        f"{percentile(each, 0.5):.0f} / {percentile(each, 0.99):.0f}"
+                        f"{percentile(each, 0.5):.0f} / {percentile(each, 0.99):.0f}" if each else "none"
                         for each in (place.asks, place.tells)
                     ]
                     rate = len(place.tells) / seconds

@@ -181,8 +181,8 @@ def test_the_contradictory_rules_named_are_a_smallest_set(seed):
 
 
 def test_whoever_cannot_take_conditions_yet_says_so():
-    with pytest.raises(ProblemError, match="A panel cannot work on a problem with capacities and seats"):
-        dm.explorer("panel", JURY, voters=["eve"])
+    with pytest.raises(ProblemError, match="Ballots cannot work on positions of several seats yet"):
+        dm.explorer("condorcet", JURY).ask(1, voter="eve")
     for name in ("car-cond", "car-verify", "car-parallel"):
         with pytest.raises(ProblemError, match=f"{name} cannot take seats and rules: accepted candidates"):
             dm.explorer(name, JURY)

@@ -12,6 +12,7 @@ import duelmatch as dm
 from brute import TIE, information_limit
 from cases import each
 from duelmatch import theory
+from duelmatch.matchings.reference import reference_of
 
 
 def known(seed: int) -> dm.Preferences:
@@ -158,6 +159,48 @@ def rival_costs(seed: int, criterion: str, winner: int) -> np.ndarray:
         deficits = np.where(np.abs(base) < 1e-11, 0.0, base)
         found = costs[rivals] ** 2 / (2 * deficits[rivals, None] ** 2)
     return np.where(np.isnan(found), 0.0, found)
+
+
+@each("seed", choices.SEEDS[::4])
+def test_borda_against_a_random_candidate_of_each_position(seed):
+    preferences, problem = known(seed), choices.problem(seed)
+    total = sum(problem.weight.get(place, 1.0) for place in problem.positions)
+    matrix, expected = choices.preference_matrix(seed), []
+    for decision in choices.decisions(problem):
+        score = 0.0
+        for candidate, place in decision:
+            own = problem.edge_number(candidate, place)
+            met = [problem.edge_number(*edge) for edge in problem.edges if edge[1] == place]
+            share = problem.weight.get(place, 1.0) / problem.seats.get(place, 1)
+            score += share * float(np.mean([matrix[own, other] for other in met]))
+        expected.append(score / total)
+    winner = preferences.borda_winner("candidates")
+    assert preferences.borda_score(winner, "candidates") == pytest.approx(max(expected))
+
+
+@each("seed", choices.SEEDS[::20])
+def test_references_add_up_to_one_at_every_position_of_any_class(seed):
+    graph = choices.problem(seed).graph
+    exact = reference_of(graph, "decisions").shares
+    sampled = reference_of(graph, "sampled", seed).shares
+    for shares in (
+        exact,
+        sampled,
+        reference_of(graph, "candidates").shares,
+        reference_of(graph, exact).shares,
+    ):
+        assert np.add.reduceat(shares, graph.start[:-1]) == pytest.approx(1.0)
+    # 10,000 draws: 6 standard deviations of a share are 0.03
+    assert np.abs(sampled - exact).max() < 0.03
+
+
+def test_a_search_by_another_reference_finds_its_winner():
+    preferences = dm.instances.planted(6, 2, gap=0.3, noise=0.4, seed=3, seats=2, capacity=2, rules=2)
+    for reference in ("candidates", "sampled"):
+        result = dm.simulate(preferences, "borda", seed=1, reference=reference)
+        assert (result.status, result.reference) == ("certified", reference)
+    result = dm.simulate(preferences, "borda", seed=1, delta=1e-6, reference="candidates")
+    assert result.matching == preferences.borda_winner("candidates")
 
 
 def test_what_is_proven_for_matchings_only_is_refused_elsewhere():

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from duelmatch.files.preflib import load_preflib
     from duelmatch.files.problems import load_preferences, load_problem, save_problem
     from duelmatch.instances.generators import register_generator
+    from duelmatch.models.standings import Standings, standings
     from duelmatch.panel import Panel
     from duelmatch.preferences import Preferences
     from duelmatch.problem import Details, Duel, Matching, Problem
@@ -68,6 +69,7 @@ __all__ = [
     "Progress",
     "Result",
     "Rule",
+    "Standings",
     "TooLargeError",
     "algorithms",
     "decide",
@@ -84,6 +86,7 @@ __all__ = [
     "register_generator",
     "save_problem",
     "simulate",
+    "standings",
     "theory",
 ]
 
@@ -117,6 +120,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "instances": (),
     "instances.generators": ("register_generator",),
     "matchings": (),
+    "models.standings": ("Standings", "standings"),
     "panel": ("Panel",),
     "preferences": ("Preferences",),
     "problem": ("Details", "Duel", "Matching", "Problem"),

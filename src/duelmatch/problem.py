@@ -6,7 +6,7 @@ Names live here and at the edges of the program; everything below works on ``Pro
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from types import MappingProxyType
@@ -91,6 +91,10 @@ class Matching(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         return f"Matching({self._candidate_of!r})"
+
+    def as_json(self) -> dict[str, str | list[str]]:
+        """Return it as JSON has it, with a list for several seats."""
+        return {place: list(names) if isinstance(names, tuple) else names for place, names in self.items()}
 
     @property
     def edges(self) -> tuple[tuple[str, str], ...]:
@@ -261,19 +265,24 @@ class Problem:
             has = " and ".join(words.get(name, name) for name in self.conditions)
             raise ProblemError(f"{who} cannot work on a problem with {has} yet.")
 
-    def without(self, gone: Collection[str]) -> Problem:
-        """Return the problem without some candidates.
+    def without(self, candidates: Iterable[str]) -> Problem:
+        """Return the problem without some candidates, who are left out of its rules, too.
 
-        :raises NoMatchingError: if the others cannot fill every position.
+        :raises ProblemError: if there is none of such a name, or nothing could be decided any more.
         """
-        for candidate in gone:
-            self.candidate_number(candidate)
+        gone = set(candidates)
+        for name in gone:
+            self.candidate_number(name)
+        rules: list[Rule] = list(self.rules)
+        for name in gone:
+            rules = [left for rule in rules if (left := rule.without(name)) is not None]
         return replace(
             self,
             candidates=tuple(name for name in self.candidates if name not in gone),
             edges=tuple(edge for edge in self.edges if edge[0] not in gone),
             candidate_details={name: of for name, of in self.candidate_details.items() if name not in gone},
             capacity={name: number for name, number in self.capacity.items() if name not in gone},
+            rules=tuple(rules),
         )
 
     def edge_number(self, candidate: str, position: str) -> int:

@@ -60,6 +60,23 @@ class Rule:
         """The candidates and edges that it speaks of."""
         return self.of or self.together
 
+    def without(self, candidate: str) -> Rule | None:
+        """Return what it says once a candidate cannot be chosen any more; None if it says nothing then.
+
+        >>> Rule(together=["eve", "fay"]).without("eve")
+        Rule(of=('fay',), at_most=0, at_least=None, together=())
+
+        :raises ProblemError: if it cannot be obeyed without the candidate.
+        """
+        left = tuple(item for item in self.items if candidate != (item if isinstance(item, str) else item[0]))
+        if len(left) == len(self.items):
+            return self
+        if self.together:
+            return Rule(of=left, at_most=0) if left else None
+        if not left and self.at_least:
+            raise ProblemError(f"Without '{candidate}' nobody obeys the rule that {self.sentence}.")
+        return Rule(of=left, at_most=self.at_most, at_least=self.at_least) if left else None
+
     @property
     def sentence(self) -> str:
         """The rule in words, to follow 'that'."""

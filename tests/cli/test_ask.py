@@ -289,9 +289,28 @@ class TestTheEnd:
         ask("duo.yaml", "--max-duels", "2", answers="ann " * 10)
         assert len(rows("duo.votes.csv")) == 5
 
+    def test_a_raised_budget_goes_on_with_the_run_that_was_begun(self) -> None:
+        """What is asked depends on the budget at the beginning, so that one is kept."""
+        ask("team.yaml", "--max-duels", "40", answers="1 " * 100)
+        begun = rows()
+        assert len(begun) == 40
+        assert "NOT CERTIFIED" in ask("team.yaml", "--max-duels", "50", answers="1 " * 100).output
+        assert len(rows()) == 50
+        assert rows()[:40] == begun
+
     def test_nothing_to_decide_is_certified_at_once(self) -> None:
         Path("one.yaml").write_text("candidates: [ann]\npositions: [chair]\n", encoding="utf-8")
         assert "Result after 0 duels: certified" in ask("one.yaml").output
+
+    def test_where_it_stops_it_says_what_is_estimated_and_that_it_is_an_estimate(self) -> None:
+        output = " ".join(ask("duo.yaml", answers="ann ann q").output.split())
+        assert "By an estimate from all answers, without a guarantee: ann for" in output
+        standings = read("duo.yaml", answers="q")["standings"]
+        assert standings["estimate"] is True
+        ((chosen, share),) = [
+            max(who.items(), key=lambda one: one[1]) for who in standings["probability"].values()
+        ]
+        assert (chosen, share > 0.6) == ("ann", True)
 
     def test_json_is_all_that_stdout_has(self) -> None:
         result = ask("duo.yaml", "--json", answers="ann q")

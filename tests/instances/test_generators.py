@@ -146,6 +146,23 @@ def test_a_planted_winner_wins_by_the_gap_for_every_position_that_differs(seed: 
     np.testing.assert_allclose(brute.scores_against(graph, prefs.matrix, winner), expected, atol=1e-12)
 
 
+@each("seed", range(6))
+def test_a_winner_is_planted_under_capacities_seats_weights_and_rules(seed: int) -> None:
+    prefs = dm.instances.planted(
+        9, 2, gap=0.2, noise=0.5, seed=seed, capacity=1 + seed % 2, seats=1 + seed % 3, weight=2.5, rules=3
+    )
+    problem = prefs.problem
+    assert len(problem.rules) == 3
+    assert problem.weight == {"s1": 2.5}
+    assert problem.seats == ({"s1": 1 + seed % 3, "s2": 1 + seed % 3} if seed % 3 else {})
+    winner = prefs.condorcet_winner()
+    assert winner is not None
+    scores = [prefs.score(winner, other) for other in dm.matchings.sample(problem, 50, seed=0)]
+    assert min([score for score in scores if score != 0.5], default=1.0) > 0.5
+    with pytest.raises(ProblemError, match="ask for fewer"):
+        dm.instances.planted(3, 3, rules=1, seed=seed)
+
+
 def test_the_noise_around_a_planted_winner_stays_within_its_bound() -> None:
     prefs = dm.instances.planted(8, 5, gap=0.3, noise=0.05, seed=2)
     distances = np.abs(comparable(prefs) - 0.5)

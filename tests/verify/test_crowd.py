@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from random import Random
 from typing import Any
 
 import pytest
 
+import choices
 import duelmatch as dm
 from duelmatch.errors import DuelmatchError
 from duelmatch.explorers.ballots.explorer import BallotExplorer
@@ -21,9 +23,9 @@ STUDIES = 60
 class MessyStudy:
     """Voters who skip, quit and take answers back, and an organiser who strikes, corrects, drops and adds."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, problem: dm.Problem | None = None) -> None:
         self.random = random = Random(seed)
-        self.problem = some_problem(random)
+        self.problem = problem or some_problem(random)
         self.parameters: dict[str, Any] = {
             "ballot_size": random.choice([1, 3, 6, 10]),
             "question_size": random.choice([2, 2, 3]),
@@ -100,12 +102,22 @@ class MessyStudy:
         return log_of(self.problem, settings, self.events, self.run.result)
 
 
-def test_verdicts_of_messy_studies_are_the_same() -> None:
+def ruled_problems() -> Iterator[dm.Problem]:
+    """Yield problems with capacities, weights and rules, and one seat for each position."""
+    for seed in choices.SEEDS:
+        problem = choices.problem(seed)
+        if problem.graph.pairs and problem.conditions and not problem.seats:
+            yield problem
+
+
+@pytest.mark.parametrize("ruled", [False, True])
+def test_verdicts_of_messy_studies_are_the_same(ruled: bool) -> None:
     statuses: Counter[str] = Counter()
     kinds: Counter[str] = Counter()
     references: Counter[str | None] = Counter()
+    problems = ruled_problems()
     for seed in range(STUDIES):
-        study = MessyStudy(seed)
+        study = MessyStudy(seed, next(problems) if ruled else None)
         study.play()
         report = verify(study.log())
         assert report.damage is None, f"study {seed}: {report.damage}"

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from random import Random
 from typing import Any
 
+import pytest
+
+import choices
 import duelmatch as dm
 from duelmatch.errors import DuelmatchError
 from duelmatch.explorers.panel import PanelExplorer
@@ -19,9 +23,9 @@ PANELS = 60
 class MessyPanel:
     """Judges who skip, leave and change their minds; an organiser who strikes, corrects, drops and adds."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, problem: dm.Problem | None = None) -> None:
         self.random = random = Random(seed)
-        self.problem = some_problem(random)
+        self.problem = problem or some_problem(random)
         self.parameters: dict[str, Any] = {
             "criterion": random.choice(["condorcet", "borda"]),
             "consistent": random.random() < 0.6,
@@ -101,11 +105,21 @@ class MessyPanel:
                 run.declare_conflict(voter, [candidate])
 
 
-def test_verdicts_of_messy_panels_are_the_same() -> None:
+def seated_problems() -> Iterator[dm.Problem]:
+    """Yield problems with capacities, seats, weights and rules, all line-ups of which can be compared."""
+    for seed in choices.SEEDS:
+        problem = choices.problem(seed)
+        if problem.graph.pairs and len(choices.decisions(problem)) <= 60 and problem.conditions:
+            yield problem
+
+
+@pytest.mark.parametrize("seated", [False, True])
+def test_verdicts_of_messy_panels_are_the_same(seated: bool) -> None:
     statuses: Counter[str] = Counter()
     kinds: Counter[str] = Counter()
+    problems = seated_problems()
     for seed in range(PANELS):
-        panel = MessyPanel(seed)
+        panel = MessyPanel(seed, next(problems) if seated else None)
         panel.play()
         result = panel.run.result
         report = verify(log_of(panel.problem, panel.settings, panel.events, result))

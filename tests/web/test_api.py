@@ -11,7 +11,10 @@ from typing import Any
 import httpx2
 import pytest
 
+import duelmatch as dm
 from duelmatch.errors import ConflictError
+from duelmatch.files.answers import read_sheet
+from duelmatch.files.problems import read_problem
 from duelmatch.studies import Store, Study
 from duelmatch.verify import verify
 from duelmatch.web import Config
@@ -520,7 +523,8 @@ def test_a_study_is_duplicated_without_votes_and_who_withdrew(
 )
 def test_a_written_problem_is_read(client: httpx2.Client, layout: str, text: str) -> None:
     answer = client.post("/api/v1/problems/read", json={"text": text, "layout": layout})
-    assert answer.json() == {"problem": {"candidates": ["ann", "bob"], "positions": ["chair"]}}
+    problem = {"candidates": ["ann", "bob"], "positions": ["chair"]}
+    assert answer.json() == {"problem": problem, "conditions": []}
     wrong = client.post("/api/v1/problems/read", json={"text": "a: [", "layout": layout})
     assert wrong.status_code == 422
     assert checked(wrong)
@@ -637,3 +641,93 @@ def test_events_end_when_the_link_is_revoked(
         return len([event async for event in stream])
 
     assert asyncio.run(asyncio.wait_for(listen(), 30)) <= 1
+
+
+SEATED = """
+candidates: [{name: ann, capacity: 2}, bob, cyd, dee]
+positions: [{name: chair, weight: 2}, {name: jury, seats: 2}]
+rules:
+- of: [ann, bob]
+  at_most: 2
+- together: [cyd, dee]
+"""
+
+
+def test_a_study_with_seats_and_rules_from_a_file_to_its_result(client: httpx2.Client) -> None:
+    read = client.post("/api/v1/problems/read", json={"text": SEATED, "layout": "yaml"}).json()
+    assert "May fill several positions: ann up to 2." in read["conditions"]
+    assert "Rule 2: 'cyd' and 'dee' are all chosen, or none of them is." in read["conditions"]
+    new = {
+        "name": "x",
+        "problem": read["problem"],
+        "voters": [{"name": name} for name in ("eve", "ned", "zoe")],
+    }
+    made = client.post("/api/v1/studies", json=new).json()
+    organiser = Caller(client, made["study"], made["organiser_token"])
+    judges = [Caller(client, made["study"], invited["token"]) for invited in made["voters"]]
+    for _ in range(40):
+        for judge in judges:
+            question = judge("POST", "/question")
+            if question["number"] is not None:
+                said = min(question["candidates"])
+                judge("POST", f"/questions/{question['number']}/answer", json={"answer": said})
+    result = organiser("GET", "/result")
+    assert result["status"] in ("decided", "unbeaten")
+    assert result["matching"] == {"chair": "ann", "jury": ["cyd", "dee"]}
+    organiser("POST", "/phase/close", 204)
+    assert organiser("GET", "/result")["matching"] == result["matching"]
+    report = verify(organiser("GET", "/export").splitlines())
+    assert (report.damage, report.found) == (None, report.recorded)
+    assert report.found is not None
+    sheet = read_sheet(organiser("GET", "/export?format=csv"), read_problem(SEATED, ".yaml"))
+    decision = dm.decide(
+        sheet.problem,
+        [row.answer for row in sheet.rows],
+        voters=tuple(sheet.weights),
+        chosen=sheet.chosen,
+    )
+    assert (decision.result.status, decision.result.matching) == (
+        result["status"],
+        {"chair": "ann", "jury": ("cyd", "dee")},
+    )
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "sentence"),
+    [
+        ("condorcet", "Ballots cannot work on positions of several seats yet."),
+        ("car-cond", "A study in rounds cannot work on a problem with seats yet."),
+    ],
+)
+def test_what_cannot_take_seats_refuses_in_a_sentence(
+    client: httpx2.Client, algorithm: str, sentence: str
+) -> None:
+    problem = {"candidates": ["ann", "bob", "cyd"], "positions": [{"name": "jury", "seats": 2}]}
+    new = {"name": "x", "problem": problem, "settings": {"algorithm": algorithm}}
+    refused = client.post("/api/v1/studies", json=new)
+    assert (refused.status_code, refused.json()["detail"]) == (422, sentence)
+
+
+def test_a_crowd_votes_under_a_rule(client: httpx2.Client) -> None:
+    problem = {
+        "candidates": ["ann", "bob", "cyd"],
+        "positions": ["chair", {"name": "editor", "weight": 2}],
+        "rules": [{"of": ["ann", "bob"], "at_most": 1}],
+    }
+    settings = {"algorithm": "condorcet", "delta": 0.3, "parameters": {"assume_winner": True}}
+    made = client.post("/api/v1/studies", json={"name": "x", "problem": problem, "settings": settings}).json()
+    organiser = Caller(client, made["study"], made["organiser_token"])
+    for number in range(60):
+        if organiser("GET", "/progress")["done"]:
+            break
+        invited = organiser("POST", "/voters", 201, json={"name": f"v{number}"})
+        voter = Caller(client, made["study"], invited["token"])
+        while (question := voter("POST", "/question"))["number"] is not None:
+            said = {"answer": min(question["candidates"])}
+            voter("POST", f"/questions/{question['number']}/answer", json=said)
+    result = organiser("GET", "/result")
+    assert (result["status"], result["matching"]) == ("certified", {"chair": "cyd", "editor": "ann"})
+    organiser("POST", "/phase/close", 204)
+    report = verify(organiser("GET", "/export").splitlines())
+    assert report.found is not None
+    assert (report.damage, report.differs) == (None, False)

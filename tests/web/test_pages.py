@@ -298,6 +298,46 @@ def test_a_file_fills_the_grid(browser: Browser, name: str, text: str, tmp_path:
     browser.check()
 
 
+SEATED = """
+candidates: [{name: ann, capacity: 2}, bob, cyd, dee]
+positions: [{name: chair, weight: 2}, {name: jury, seats: 2}]
+rules: [{of: [ann, bob], at_most: 2}, {together: [cyd, dee]}]
+"""
+
+
+def test_a_study_with_seats_and_rules_from_its_file_to_its_result(
+    browser: Browser, place: tuple[str, Store], tmp_path: Path
+) -> None:
+    (tmp_path / "club.yaml").write_text(SEATED, encoding="utf-8")
+    browser.go("/new")
+    browser.find("#name").send_keys("Club")
+    browser.find("#file").send_keys(str(tmp_path / "club.yaml"))
+    browser.until(lambda: "'cyd' and 'dee' are all chosen, or none of them is" in browser.text("#conditions"))
+    browser.find("#judges").send_keys("Eve")
+    browser.picture("seated-desk")
+    browser.check()
+    browser.click("button[type=submit]")
+    browser.until(lambda: browser.find("#invited").is_displayed())
+    voter = browser.find("#invited-rows input").get_attribute("value")
+    organiser = browser.find("#organiser-link").get_attribute("value")
+    study = place[1].study(place[1].access(voter.rsplit("/", 1)[1]).study)
+    browser.driver.get(voter)
+    while not study.status().done:
+        _, *names = browser.question()
+        count = len(votes(study))
+        browser.press(str(1 + names.index(min(names))))
+        browser.until(lambda: len(votes(study)) > count)  # noqa: B023  it is called at once
+    browser.driver.get(organiser)
+    browser.until(lambda: "The result is in" in browser.text("#main"))
+    assert "cyd, dee" in browser.text("#main")
+    browser.picture("seated-result")
+    browser.check()
+    study.close()
+    report = verify(export_log(study).splitlines())
+    assert report.found is not None
+    assert (report.damage, report.found.lineup) == (None, ("ann", ("cyd", "dee")))
+
+
 def test_votes_by_mouse_and_keyboard(browser: Browser, study: Study) -> None:
     voter = study.add_voter("Eve")
     browser.go(f"/l/{study.new_link('voter', voter)}")

@@ -59,17 +59,17 @@ def test_a_crowd_is_watched_to_its_end(store: Store, algorithm: str) -> None:
     first = Dashboard.of(study)
     assert first.headline == "Waiting for the first vote"
     assert first.curve is None
-    assert [race.leader for race in first.races] == [None, None]
+    assert [race.leaders for race in first.races] == [[], []]
     for view in play(study, best):
         assert view.curve is not None
         assert 0 <= (view.sure or 0.0) <= 1
         for race in view.races:
-            assert race.leader is not None
-            assert race.leader not in race.others
+            (leader,) = race.leaders
+            assert leader not in race.others
     view = Dashboard.of(study)
     assert view.headline == "The result is in"
     assert "wrong at most 1 time in 5" in view.explanation
-    assert {race.position.name: race.leader.name for race in view.races if race.leader} == BEST
+    assert {race.position.name: race.leaders[0].name for race in view.races} == BEST
     assert not any(race.others for race in view.races)
     assert view.sure == pytest.approx(0.8, abs=0.1)
     assert view.curve is not None
@@ -92,7 +92,7 @@ def test_a_panel_is_watched_to_its_end(store: Store, criterion: str) -> None:
                 assert view.status.done or "by at most" in view.explanation
     view = Dashboard.of(study)
     assert view.headline == "The result is in"
-    assert {race.position.name: race.leader.name for race in view.races if race.leader} == BEST
+    assert {race.position.name: race.leaders[0].name for race in view.races} == BEST
     assert view.shortfall == 0.0
     assert view.curve is not None
     assert view.curve.now == "0.0 percentage points"
@@ -115,7 +115,7 @@ def test_a_panel_without_a_winner_names_the_least_beaten(store: Store) -> None:
     view = Dashboard.of(study)
     assert view.headline == "No line-up beats every other"
     assert "beaten least: its share of the votes is at most 16.7 percentage points" in view.explanation
-    assert view.races[0].leader is not None
+    assert view.races[0].leaders
 
 
 def test_votes_of_struck_voters_are_counted_apart(store: Store) -> None:
@@ -194,7 +194,7 @@ def test_a_panel_without_judges_has_decided_nothing(store: Store) -> None:
     view = Dashboard.of(study)
     assert view.explanation == "Nothing is decided: there is no judge whose votes count."
     assert view.headline == "Nothing more can be asked"
-    assert all(race.leader is None for race in view.races)
+    assert all(not race.leaders for race in view.races)
 
 
 def test_voters_and_their_links_are_shown_by_page(store: Store) -> None:

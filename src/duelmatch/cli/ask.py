@@ -71,20 +71,24 @@ def command(
         identity = {"problem": fingerprint(problem), "file": source.name}
         settings = _settings(journal, given, identity)
         resumed = len(journal.answers)
-        start = partial(_start, problem, settings, max_duels, journal)
+        recorded = journal.settings()
+        aim = max_duels if recorded is None else recorded.get("aim")
+        start = partial(_start, problem, settings, aim, max_duels, journal)
         dialogue = Dialogue(page, journal, settings.seed, start)
-        journal.begin(identity | settings.as_dict(), problem)
+        journal.begin(identity | settings.as_dict() | {"aim": aim}, problem)
         _welcome(page, source, journal)
         ended = dialogue.hold()
         result, progress = dialogue.run.result, dialogue.run.progress
+        graph = problem.graph
+        standings = dialogue.run.standings() if result.duels and graph.one_to_one and graph.even else None
     if as_json:
         about = {"file": source.name, "votes": str(path), **settings.as_dict(), "max_duels": max_duels}
-        print_json(about | {"resumed": resumed, "ended": ended} | _as_dict(result, progress))
+        print_json(about | {"resumed": resumed, "ended": ended} | _as_dict(result, progress, standings))
     else:
         resume = ["duelmatch", "ask", source.name, "--votes", str(path)]
         if ended == "done":
             resume += ["--max-duels", str(2 * max(result.duels, 1))]
-        _report(page, result, progress, shlex.join(resume))
+        _report(page, result, progress, standings, shlex.join(resume))
     if ended == "interrupted":
         ctx.exit(INTERRUPTED)
     if result.status == "no_winner":
@@ -122,14 +126,17 @@ def _settings(journal: Journal, given: Mapping[str, Any], identity: Mapping[str,
 
 
 def _start(
-    problem: dm.Problem, settings: RunSettings, max_duels: int | None, journal: Journal
+    problem: dm.Problem, settings: RunSettings, aim: int | None, max_duels: int | None, journal: Journal
 ) -> dm.Explorer:
-    """Start the run and replay the answers that there are."""
+    """Start the run and replay the answers that there are.
+
+    What is asked depends on the budget that the run began with, the aim; it may end sooner or later now.
+    """
     if settings.parameters.get("question_size", 2) > 2:
         raise click.UsageError("At the terminal two are compared at a time: leave out --question-size.")
     answers = journal.answers
-    most = None if max_duels is None else max(max_duels, len(answers))
-    run = dm.explorer(settings.algorithm, problem, settings.delta, settings.seed, most, **settings.parameters)
+    run = dm.explorer(settings.algorithm, problem, settings.delta, settings.seed, aim, **settings.parameters)
+    run.max_duels = None if max_duels is None else max(max_duels, len(answers))
     try:
         with working("Replaying the answers") if len(answers) > MANY else nullcontext():
             run.replay((answer.position, answer.winner, answer.loser) for answer in answers)
@@ -157,7 +164,7 @@ def _welcome(page: Page, source: Source, journal: Journal) -> None:
         )
 
 
-def _as_dict(result: dm.Result, progress: dm.Progress) -> dict[str, Any]:
+def _as_dict(result: dm.Result, progress: dm.Progress, standings: dm.Standings | None) -> dict[str, Any]:
     return {
         "status": result.status,
         "matching": result.matching,
@@ -168,10 +175,27 @@ def _as_dict(result: dm.Result, progress: dm.Progress) -> dict[str, Any]:
         "p_value": progress.p_value,
         "possible": progress.possible,
         "possible_winners": progress.possible_winners,
+        "shortfall": progress.shortfall,
+        "standings": None if standings is None else _estimated(standings),
     }
 
 
-def _report(page: Page, result: dm.Result, progress: dm.Progress, resume: str) -> None:
+def _estimated(standings: dm.Standings) -> dict[str, Any]:
+    """Return what is estimated, without a guarantee: the leader, and who else may be in the best line-up."""
+    probability: dict[str, dict[str, float]] = {}
+    for (candidate, position), share in standings.probability.items():
+        probability.setdefault(position, {})[candidate] = share
+    return {
+        "estimate": True,
+        "leader": standings.leader,
+        "probability": probability,
+        "expected_shortfall": standings.expected_shortfall,
+    }
+
+
+def _report(
+    page: Page, result: dm.Result, progress: dm.Progress, standings: dm.Standings | None, resume: str
+) -> None:
     mark = {"budget_spent": "NOT CERTIFIED", "no_winner": "no winner"}.get(result.status, "certified")
     page.heading(f"Result after {counted(result.duels, 'duel')}: {mark}")
     print_matching(page, result)
@@ -179,9 +203,22 @@ def _report(page: Page, result: dm.Result, progress: dm.Progress, resume: str) -
         page.paragraph(how_sure(progress, result))
         for line in few_possible(progress):
             page.line(line, indent=2)
+        if progress.shortfall is not None:
+            bound = f"It is worse than the best by {progress.shortfall:.3g} per position at most"
+            page.paragraph(f"{bound}, which is wrong with probability {result.delta:g} at most.")
+        if standings is not None:
+            page.paragraph(f"By an estimate from all answers, without a guarantee: {_probably(standings)}")
         page.paragraph(f"To resume: {resume}")
     else:
         page.paragraph(meaning(result))
         if result.status == "no_winner":
             page.paragraph("The Borda winner always exists: try --algorithm borda, with other --votes.")
     page.paragraph(f"Seed {result.seed}; the same answers with this --seed give the same run.")
+
+
+def _probably(standings: dm.Standings) -> str:
+    chosen = ", ".join(
+        f"{candidate} for {position} ({standings.probability[candidate, position]:.0%})"
+        for position, candidate in standings.leader.items()
+    )
+    return f"{chosen}; expected to be worse than the best by {standings.expected_shortfall:.3f} per position."

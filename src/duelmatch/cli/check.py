@@ -84,6 +84,8 @@ def _print(name: str, about: Description, problem: dm.Problem, picture: str | No
             ("Decisions" if problem.conditions else "Maximum matchings", _matchings(about)),
         ]
     )
+    from duelmatch.files.conditions import explained
+
     for sentence in explained(problem):
         page.paragraph(sentence)
     columns = {"Position": "left", "Duels": "right", "Candidates, and their share of all matchings": "left"}
@@ -99,23 +101,6 @@ def _print(name: str, about: Description, problem: dm.Problem, picture: str | No
         page.paragraph(f"Why there is no exact number: {about.too_large}")
     if picture:
         page.picture(picture)
-
-
-def explained(problem: dm.Problem) -> list[str]:
-    """Return a sentence for each kind of condition that a problem has, and one for each rule."""
-    sentences = []
-    if problem.capacity:
-        several = [f"{name} up to {number}" for name, number in problem.capacity.items()]
-        sentences.append(f"May fill several positions: {', '.join(several)}.")
-    if problem.seats:
-        seats = [f"{name} {number}" for name, number in problem.seats.items()]
-        sentences.append(f"Positions of several seats, each for another candidate: {', '.join(seats)}.")
-    if problem.weight:
-        weights = [f"{name} {number:g}" for name, number in problem.weight.items()]
-        others = "" if len(weights) == len(problem.positions) else "; the others count 1"
-        sentences.append(f"What positions count: {', '.join(weights)}{others}.")
-    sentences += [f"Rule {number}: {rule.sentence}." for number, rule in enumerate(problem.rules, start=1)]
-    return sentences
 
 
 def _matchings(about: Description) -> str:

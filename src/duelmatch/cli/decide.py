@@ -10,7 +10,7 @@ import click
 import duelmatch as dm
 from duelmatch.cli.options import STDIN, STDIN_NAME, Source, json_option, stdin_text
 from duelmatch.cli.output import Page, counted, print_json, working
-from duelmatch.errors import ProblemError
+from duelmatch.errors import ProblemError, spoken
 
 if TYPE_CHECKING:
     from duelmatch.explorers.panel.decision import Decision
@@ -195,8 +195,10 @@ def _print(decision: Decision, sheet: Sheet) -> None:
     page.table(
         {"Position": "left", "Candidate": "left"} | ({"": "left"} if is_open else {}),
         [
-            (position, name, "decided" if progress.decided.get(position) == name else "open")[: 2 + is_open]
-            for position, name in result.matching.items()
+            (position, spoken(names), "decided" if progress.decided.get(position) == names else "open")[
+                : 2 + is_open
+            ]
+            for position, names in result.matching.items()
         ],
     )
     judges, answers, number_open = _people(decision, sheet)
@@ -272,7 +274,9 @@ def _margin(decision: Decision) -> str:
     if closest is None:
         return "There is no other line-up."
     assert result.matching is not None, "a panel always has a leader"
-    changes = [f"{name} at {s}" for s, name in closest.matching.items() if result.matching[s] != name]
+    changes = [
+        f"{spoken(names)} at {s}" for s, names in closest.matching.items() if result.matching[s] != names
+    ]
     rival = f"the one with {', '.join(changes[:LISTED])}{', …' * (len(changes) > LISTED)}"
     if closest.ahead < 0:
         by = f"by {-closest.ahead:.4f} per position"
@@ -287,7 +291,7 @@ def _margin(decision: Decision) -> str:
 
 
 def _lineup(matching: dm.Matching) -> str:
-    return ", ".join(f"{position}: {candidate}" for position, candidate in matching.items())
+    return ", ".join(f"{position}: {spoken(names)}" for position, names in matching.items())
 
 
 def _some(names: tuple[str, ...]) -> str:

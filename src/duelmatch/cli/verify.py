@@ -15,14 +15,14 @@ import click
 from duelmatch.cli import DAMAGED
 from duelmatch.cli.options import STDIN, STDIN_NAME, json_option
 from duelmatch.cli.output import Page, print_json
-from duelmatch.errors import FileError
+from duelmatch.errors import FileError, spoken
 from duelmatch.files.text import explaining, naming
 from duelmatch.verify import Report, Verdict, checked_receipt, verify
 
 AGREED, DIFFERS = 0, 1
 
 
-class Receipt(click.ParamType[str]):
+class ReceiptText(click.ParamType[str]):
     """A receipt, or enough of its beginning."""
 
     name = "hash"
@@ -42,7 +42,7 @@ class Receipt(click.ParamType[str]):
     "receipts",
     metavar="HASH",
     multiple=True,
-    type=Receipt(),
+    type=ReceiptText(),
     help="A hash that a voter was given, or its first 12 letters: the entry must be there. Can be repeated.",
 )
 @json_option
@@ -99,7 +99,7 @@ def _print(report: Report) -> None:
     if shown is not None and shown.lineup is not None:
         page.table(
             {"Position": "left", "Candidate": "left"},
-            [list(row) for row in zip(report.positions, shown.lineup, strict=True)],
+            [[place, spoken(names)] for place, names in zip(report.positions, shown.lineup, strict=True)],
         )
     if report.recorded is not None and report.found is not None:
         page.paragraph("They DIFFER." if report.differs else "They agree.")
@@ -108,7 +108,7 @@ def _print(report: Report) -> None:
 def _said(verdict: Verdict) -> str:
     text = verdict.status
     if verdict.lineup is not None:
-        text += f": {', '.join(verdict.lineup)}"
+        text += f": {', '.join(spoken(names) for names in verdict.lineup)}"
     if verdict.shortfall:
         text += f" (behind another by {verdict.shortfall:.4f} per position at most)"
     return text

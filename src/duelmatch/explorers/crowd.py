@@ -20,6 +20,7 @@ from duelmatch.problem import Duel, Problem
 
 if TYPE_CHECKING:
     from duelmatch.explorers.ballots.explorer import BallotExplorer
+    from duelmatch.models.standings import Standings
 
 OF_BALLOTS = {"ballot_lease": "lease"}
 """Parameters of the catalogue that have another name for ballots."""
@@ -141,6 +142,10 @@ class CrowdExplorer(Explorer):
     def progress(self) -> Progress:
         """Where the run stands."""
         return super().progress if self._ballots is None else self._ballots.progress
+
+    def standings(self, seed: int = 0) -> Standings:
+        """Estimate from all answers so far who is in the best line-up: by a model, without a guarantee."""
+        return super().standings(seed) if self._ballots is None else self._ballots.standings(seed)
 
     # Of runs of duels only
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
-from typing import Literal, NoReturn, Protocol, get_args
+from typing import Literal, NoReturn, Protocol, get_args, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,7 +114,9 @@ class Snapshot:
     ``gap`` is how far from stopping it is, and shrinks with the answers; ``duels_left`` is a rough estimate,
     None where the answers so far do not allow one. ``p_value`` is for "the winner is not the leader", valid
     at every moment; ``possible`` counts the matchings that may still be the winner, ``some_possible`` lists
-    them, a row each, if they are few. These three are None for algorithms that do not keep them.
+    them, a row each, if they are few. ``shortfall`` works out by how much the leader falls short of the best
+    at most, per position; it is called before the next round, or not at all. These four are None for
+    algorithms that do not keep them.
     """
 
     leader: Indices | None
@@ -125,6 +127,7 @@ class Snapshot:
     p_value: float | None = None
     possible: int | None = None
     some_possible: Indices | None = None
+    shortfall: Callable[[], float | None] | None = None
 
 
 Rounds = Generator[Round, RoundAnswers, Outcome]
@@ -141,6 +144,14 @@ class Search(Protocol):
 
         It is asked once a round at most: the arrays must stay as they are until the next one.
         """
+
+
+@runtime_checkable
+class AimsAtBudget(Protocol):
+    """A search that makes the best of a budget, if it is told of one before it begins."""
+
+    def aim_at(self, max_duels: int) -> None:
+        """Take the budget of the run."""
 
 
 class Engine:

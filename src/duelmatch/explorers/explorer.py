@@ -14,18 +14,31 @@ from numpy.typing import NDArray
 
 from duelmatch.errors import DuelError, ProblemError, listed
 from duelmatch.explorers.catalogue import BUILT_IN, check, described, drawn_seed, is_whole, reference_name
-from duelmatch.explorers.engine import Counts, Engine, Outcome, Round, RoundAnswers, Search, Snapshot
+from duelmatch.explorers.engine import (
+    AimsAtBudget,
+    Counts,
+    Engine,
+    Outcome,
+    Round,
+    RoundAnswers,
+    Search,
+    Snapshot,
+)
 from duelmatch.explorers.questions import Answer, places
 from duelmatch.explorers.result import Progress, Result
-from duelmatch.graph import Mask
+from duelmatch.graph import Graph, Mask, Vector
 from duelmatch.matchings import Edge
 from duelmatch.problem import Duel, Problem
 
 if TYPE_CHECKING:
     from duelmatch.explorers.crowd import CrowdExplorer
     from duelmatch.explorers.panel.explorer import PanelExplorer
+    from duelmatch.models.standings import Standings
 
 MISSING = "(no answer)"
+
+MOST_UNCOUNTED = 1_000
+"""Rounds whose answers are kept as they came."""
 
 
 @overload
@@ -72,8 +85,9 @@ def explorer(
     nothing.
 
     ``delta`` bounds the probability of a wrong answer. Without a ``seed`` one is drawn; the run and its
-    result show it. ``max_duels`` ends the run without an answer. The parameters of each algorithm are listed
-    by ``duelmatch algorithms`` and in the documentation.
+    result show it. ``max_duels`` is a budget: it ends the run without a certificate, and ``condorcet`` and
+    ``borda`` aim at it, so that the leader is as good as it can be by then. The parameters of each algorithm
+    are listed by ``duelmatch algorithms`` and in the documentation.
 
     :raises ProblemError: for an unknown name or parameter, or a value out of range.
     """
@@ -158,6 +172,7 @@ class Explorer:
         self._last_id = 0
         self._queue: Queue | None = None  # of the present round, listed only once somebody asks
         self._of: Round = self._engine.wanted
+        self.answer_counts = AnswerCounts(problem.graph)
 
     @classmethod
     def begin(
@@ -185,6 +200,8 @@ class Explorer:
         description = described(algorithm)
         description.check_conditions(problem)
         search = description.search(problem.graph, float(delta), int(seed), checked | by_edge)
+        if most is not None and isinstance(search, AimsAtBudget):
+            search.aim_at(most)
         return cls(
             problem, search, algorithm, float(delta), most, int(seed), checked, description in BUILT_IN
         )
@@ -237,6 +254,7 @@ class Explorer:
         self._engine.interrupted = True
         del self._open[duel.id]
         self._duels += 1
+        self.answer_counts.add_one(self._engine.wanted, pair, first_wins)
         self._engine.tell_one(pair, first_wins)
 
     def release(self, duel: Duel) -> None:
@@ -318,7 +336,23 @@ class Explorer:
             snapshot.p_value,
             snapshot.possible,
             () if rows is None else tuple(self.problem.matching(row) for row in rows.tolist()),
+            None if snapshot.shortfall is None else snapshot.shortfall(),
         )
+
+    def standings(self, seed: int = 0) -> Standings:
+        """Estimate from all answers so far who is in the best line-up: by a model, without a guarantee.
+
+        Unlike ``progress`` it counts every answer at once, and does not wait for a round to be complete.
+        """
+        from duelmatch.matchings.reference import reference_of
+        from duelmatch.models.standings import standings_from_counts
+
+        wins, duels, ties = self.answer_counts.counted()
+        criterion, shares = described(self.name).criterion, None
+        if (reference := self.parameters.get("reference")) is not None:
+            named = self.problem.edge_vector(reference) if isinstance(reference, Mapping) else reference
+            shares = reference_of(self.problem.graph, named, self.seed or 0).shares
+        return standings_from_counts(self.problem, wins, duels, criterion, ties, marginals=shares, seed=seed)
 
     def wanted(self) -> Round:
         """Return what is left to hand out of the present round, for a simulation to answer at once."""
@@ -349,7 +383,9 @@ class Explorer:
             self._queue = Queue(Round.empty())
         self._duels += wanted.total
         ties = np.zeros(len(wins), dtype=np.int64) if ties is None else ties
-        self._engine.tell_many(RoundAnswers(wins, ties), wanted.total)
+        answers = RoundAnswers(wins, ties)
+        self.answer_counts.add(wanted, answers)
+        self._engine.tell_many(answers, wanted.total)
 
     def _budget(self, wanted: int) -> int:
         """Return how many of the duels wanted can still be asked."""
@@ -414,6 +450,47 @@ def whole_number(n: object) -> int:
     if isinstance(n, bool) or not isinstance(n, Integral) or n < 0:
         raise DuelError(f"The number of duels to ask for must be a whole number from 0, not {n!r:.80}.")
     return int(n)
+
+
+class AnswerCounts:
+    """All answers of a run by pair, whatever they were asked for; a tie is half a win.
+
+    They are put down as they come and counted when somebody asks, since most runs are never asked.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._wins: Vector | None = None
+        self._duels, self._ties = np.zeros(0), 0
+        self._uncounted: list[tuple[Round, RoundAnswers]] = []
+
+    def add(self, asked: Round, answers: RoundAnswers) -> None:
+        """Put down the answers to a round."""
+        self._uncounted.append((asked, answers))
+        if len(self._uncounted) >= MOST_UNCOUNTED:
+            self.counted()
+
+    def add_one(self, asked: Round, pair: int, first_wins: bool | None) -> None:
+        """Put down the answer to one duel of a round; None is a tie."""
+        one = slice(pair, pair + 1)
+        wins, ties = (
+            np.array([answer], dtype=np.int64) for answer in (first_wins is True, first_wins is None)
+        )
+        duel = Round(asked.first[one], asked.second[one], np.ones(1, dtype=np.int64))
+        self.add(duel, RoundAnswers(wins, ties))
+
+    def counted(self) -> tuple[Vector, Vector, int]:
+        """Return what the first edge of each pair is credited with, how often it was asked, and all ties."""
+        table = self._graph.pair_table
+        if self._wins is None:
+            self._wins, self._duels = np.zeros(table.count), np.zeros(table.count)
+        for asked, answers in self._uncounted:
+            pairs, score = table.number(asked.first, asked.second), answers.score
+            np.add.at(self._duels, pairs, asked.count)
+            np.add.at(self._wins, pairs, np.where(asked.first < asked.second, score, asked.count - score))
+            self._ties += int(answers.ties.sum())
+        self._uncounted.clear()
+        return self._wins, self._duels, self._ties
 
 
 def _first_wins(duel: Duel, answer: Answer) -> bool | None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from duelmatch.errors import spoken
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.matchings import Edge
-from duelmatch.problem import Matching
+from duelmatch.problem import Matching, seated
 
 ResultStatus = Literal[
     "decided", "unbeaten", "tied", "certified", "within_epsilon", "no_winner", "budget_spent"
@@ -101,7 +101,9 @@ class Progress:
     would make the leader certain, if all answers spoke for it, and ``duels_left`` if they are as expected:
     both are estimates along the present plan. ``open_answers`` have not been given.
 
-    ``shortfall``: by how much the leader is worse than the best, at most; None where nothing is known of it.
+    ``shortfall``: by how much the leader is worse than the best, at most, per position: in its worst defeat,
+    or in Borda score. Of a panel it is certain; of a crowd it holds at all times with probability 1 - delta.
+    None where nothing is known of it.
 
     ``waiting_for`` says who holds up the result, and with how much. On a panel, whose opinions are open, and
     how many. In a run of voters, whose ballot is not finished, and how many answers on later ballots count
@@ -124,6 +126,12 @@ class Progress:
     waiting_for: tuple[tuple[str, int], ...] = ()
 
     @property
-    def decided(self) -> dict[str, str]:
-        """The positions whose candidate is certain, or as certain as the algorithm makes it."""
-        return {position: candidate for candidate, position in self.accepted}
+    def decided(self) -> dict[str, Any]:
+        """The positions whose candidate is certain, or as certain as the algorithm makes it.
+
+        A tuple, in the order of the candidates, where that is so of several seats of a position.
+        """
+        found: dict[str, Any] = {}
+        for candidate, position in self.accepted:
+            found[position] = (*seated(found[position]), candidate) if position in found else candidate
+        return found

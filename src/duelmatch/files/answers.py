@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from duelmatch.answers import Answer, ranking_from
 from duelmatch.errors import FileError, ProblemError, did_you_mean
@@ -26,7 +27,7 @@ from duelmatch.files.documents import Bare, number
 from duelmatch.files.tables import append_table, dump_exactly, filled_rows, read_table
 from duelmatch.files.text import AnyPath, naming, read_text, write_text
 from duelmatch.panel import Conflict
-from duelmatch.problem import Problem
+from duelmatch.problem import Problem, seated
 
 ANSWERS_BYTES = 50_000_000
 COLUMNS = ("position", "winner", "loser")
@@ -101,7 +102,7 @@ class Sheet:
 
     ``problem`` is the one given, without those who withdrew. ``conflicts`` has a single pair, (position,
     first, second), for each that a judge does not judge since the answer was struck. ``dropped`` are the
-    judges of whom nothing is open. ``chosen`` maps positions to candidates.
+    judges of whom nothing is open. ``chosen`` maps positions to candidates, a row for each seat.
     """
 
     problem: Problem
@@ -109,7 +110,7 @@ class Sheet:
     weights: dict[str, float] = field(default_factory=dict)
     conflicts: dict[str, list[Conflict]] = field(default_factory=dict)
     dropped: set[str] = field(default_factory=set)
-    chosen: dict[str, str] = field(default_factory=dict)
+    chosen: dict[str, Any] = field(default_factory=dict)
     is_preflib: bool = False
     """Whether each voter stands for as many as the weight says."""
 
@@ -156,7 +157,9 @@ def read_sheet(text: str, problem: Problem) -> Sheet:
     for line, row in rows:
         voter = row.get("voter", "")
         if row.get("chosen"):
-            sheet.chosen[row.get("position", sheet.problem.positions[0])] = row["chosen"]
+            place = row.get("position", sheet.problem.positions[0])
+            before = seated(sheet.chosen[place]) if place in sheet.chosen else ()
+            sheet.chosen[place] = (*before, row["chosen"]) if before else row["chosen"]
         elif not _has_answer(row):
             if voter:
                 _note_judge(sheet, voter, row, line)

@@ -1,4 +1,4 @@
-"""The capacities, seats, weights and rules of a problem in files and in JSON."""
+"""The capacities, seats, weights and rules of a problem in files, in JSON and in words."""
 
 from __future__ import annotations
 
@@ -79,3 +79,20 @@ def conditions_from(tree: Mapping[str, Any]) -> dict[str, Any]:
 
 def _items(entries: list[Any]) -> list[Item]:
     return [entry if isinstance(entry, str) else (entry[0], entry[1]) for entry in entries]
+
+
+def explained(problem: Problem) -> list[str]:
+    """Return a sentence for each kind of condition that a problem has, and one for each rule."""
+    sentences = []
+    if problem.capacity:
+        several = [f"{name} up to {number}" for name, number in problem.capacity.items()]
+        sentences.append(f"May fill several positions: {', '.join(several)}.")
+    if problem.seats:
+        seats = [f"{name} {number}" for name, number in problem.seats.items()]
+        sentences.append(f"Positions of several seats, each for another candidate: {', '.join(seats)}.")
+    if problem.weight:
+        weights = [f"{name} {number:g}" for name, number in problem.weight.items()]
+        others = "" if len(weights) == len(problem.positions) else "; the others count 1"
+        sentences.append(f"What positions count: {', '.join(weights)}{others}.")
+    sentences += [f"Rule {number}: {rule.sentence}." for number, rule in enumerate(problem.rules, start=1)]
+    return sentences

@@ -9,20 +9,26 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import entry_points
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from duelmatch.errors import ProblemError, did_you_mean, listed
-from duelmatch.graph import Graph
-from duelmatch.matchings.assignment import best_matching
+from duelmatch.errors import NoMatchingError, ProblemError, did_you_mean, listed
+from duelmatch.matchings.assignment import decisions_of
 from duelmatch.preferences import Preferences
 from duelmatch.problem import Problem
+from duelmatch.rules import Rule
 
 Generator = Callable[..., Preferences]
+
+MOST_TRIES = 100
+"""For each rule of a planted instance."""
 
 GROUP = "duelmatch.instances"
 """The entry points of other packages' generators."""
@@ -83,24 +89,66 @@ def planted(
     density: float = 1.0,
     noise: float = 0.2,
     seed: int = 0,
+    *,
+    capacity: int = 1,
+    seats: int = 1,
+    weight: float = 1.0,
+    rules: int = 0,
 ) -> Preferences:
     """Return an instance with a planted Condorcet winner whose every edge wins its duels with 1/2 + ``gap``.
 
     All other duels are uniform within ``noise`` of 1/2. A rival that differs in d positions loses with
     1/2 - gap d / l.
+
+    Every candidate has the ``capacity``, every position has the ``seats``, the first one the ``weight``, and
+    so many random ``rules`` say of two candidates each that they fill one place at most between them. Then
+    the winner still beats every other decision: its edges win their duels with all others, and those that a
+    rival shares with it draw. (The two edges of a duel between seats of the winner are even.)
+
+    :raises ProblemError: if nothing could be decided, or not with so many rules.
     """
     if not 0 < gap <= 0.5:
         raise ProblemError(f"The gap must lie above 0 and be at most 0.5, not {gap!r}.")
     if not 0 <= noise <= 0.5:
         raise ProblemError(f"The noise must lie between 0 and 0.5, not {noise!r}.")
     problem = random_problem(candidates, positions, density, seed)
+    if (capacity, seats, weight, rules) != (1, 1, 1.0, 0):
+        problem = _constrained(problem, capacity, seats, weight, rules, seed)
     graph = problem.graph
     rng = np.random.default_rng([seed, 1])
     matrix = rng.uniform(0.5 - noise, 0.5 + noise, (graph.edges,) * 2)
-    winner = _some_random_matching(graph, rng)
+    winner = decisions_of(graph).one(rng.random(graph.edges))  # random enough to plant
     matrix[winner, :] = 0.5 + gap
     matrix[:, winner] = 0.5 - gap
+    matrix[np.ix_(winner, winner)] = 0.5
     return _from_upper(problem, matrix)
+
+
+def _constrained(
+    problem: Problem, capacity: int, seats: int, weight: float, rules: int, seed: int
+) -> Problem:
+    conditions: dict[str, Any] = {
+        "capacity": dict.fromkeys(problem.candidates, capacity),
+        "seats": dict.fromkeys(problem.positions, seats),
+        "weight": {problem.positions[0]: weight},
+    }
+    found = replace(problem, **conditions)
+    rng = np.random.default_rng([seed, 2])
+    for _ in range(MOST_TRIES * rules):
+        if len(found.rules) == rules:
+            break
+        two = sorted(rng.permutation(len(problem.candidates))[:2].tolist())
+        with suppress(NoMatchingError):
+            found = replace(found, rules=(*found.rules, _not_both(problem, two)))
+    if len(found.rules) < rules:
+        raise ProblemError(
+            f"No decision is left with so many rules; ask for fewer than {len(found.rules) + 1}."
+        )
+    return found
+
+
+def _not_both(problem: Problem, two: list[int]) -> Rule:
+    return Rule(of=tuple(problem.candidates[number] for number in two), at_most=1)
 
 
 def cyclic(candidates: int, positions: int, strength: float = 0.1) -> Preferences:
@@ -181,13 +229,6 @@ def _from_upper(problem: Problem, matrix: NDArray[np.float64]) -> Preferences:
     return Preferences.from_matrix(
         problem, upper + np.tril(1.0 - upper.T, -1) + 0.5 * np.eye(problem.graph.edges)
     )
-
-
-def _some_random_matching(graph: Graph, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Return a matching that is random enough to plant: the best under random weights."""
-    matching = best_matching(graph, rng.random(graph.edges))
-    assert matching is not None, "a Problem has a matching"
-    return matching
 
 
 def _check_range(low: float, high: float) -> None:

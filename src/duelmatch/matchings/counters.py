@@ -34,7 +34,7 @@ MOST_BITS = 62
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class EdgeStep:
     """One edge: where each state goes if it is left out or used, -1 if it cannot be."""
 
     edge: int
@@ -135,7 +135,7 @@ class Counters:
             states = np.where(chosen, step.use[states], step.skip[states]).astype(np.intp)
         return np.nonzero(uses)[1].reshape(size, self.graph.places)
 
-    def _forward(self, order: Indices) -> list[Step]:
+    def _forward(self, order: Indices) -> list[EdgeStep]:
         place = np.empty(self.graph.edges, dtype=np.intp)
         place[order] = np.arange(len(order))
         opens: dict[int, list[_Counter]] = {}
@@ -194,7 +194,7 @@ class Counters:
                     f"{self._limit:,} states, which is the limit (after {number + 1} of {len(order)} edges). "
                     "Leave out candidates that cannot win, or use fewer seats, capacities or rules."
                 )
-            steps.append(Step(edge, moves[: len(skip)], moves[len(skip) :], len(codes)))
+            steps.append(EdgeStep(edge, moves[: len(skip)], moves[len(skip) :], len(codes)))
         return steps
 
 

@@ -38,7 +38,7 @@ MOST_ROUNDS = 1_000
 """How often the double oracle asks before it gives up."""
 
 
-class Oracle(Protocol):
+class LinearOracle(Protocol):
     """What the games need of a class of decisions."""
 
     graph: Graph
@@ -74,7 +74,7 @@ def payoffs(graph: Graph, matrix: Matrix) -> Matrix:
 class LinearGame:
     """The game as one linear program; the payoff is divided by ``unit``."""
 
-    def __init__(self, oracle: Oracle, matrix: Matrix, unit: float = 1.0) -> None:
+    def __init__(self, oracle: LinearOracle, matrix: Matrix, unit: float = 1.0) -> None:
         self._oracle, self._unit = oracle, unit
         self.replace_matrix(matrix)
 
@@ -149,7 +149,7 @@ class LinearGame:
 class _Side:
     """What one side of a game may play."""
 
-    def __init__(self, oracle: Oracle, required: Edges, forbidden: Edges) -> None:
+    def __init__(self, oracle: LinearOracle, required: Edges, forbidden: Edges) -> None:
         self._oracle = oracle
         edges = oracle.graph.edges
         self.edges = np.asarray(required, dtype=np.intp)
@@ -181,7 +181,7 @@ def certified(matrix: Matrix, x: Vector, y: Vector, x_side: _Side, y_side: _Side
 class DoubleOracle:
     """The game between lists of decisions that grow by best answers."""
 
-    def __init__(self, oracle: Oracle, matrix: Matrix) -> None:
+    def __init__(self, oracle: LinearOracle, matrix: Matrix) -> None:
         self._oracle, self._matrix = oracle, np.asarray(matrix, dtype=np.float64)
         self._scale = max(float(np.abs(self._matrix).max(initial=0.0)), 1e-300)
 

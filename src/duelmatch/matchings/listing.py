@@ -29,9 +29,10 @@ def list_decisions(graph: Graph, allowed: Mask, at_most: int) -> Indices | None:
         choices = np.array(list(combinations(range(len(edges)), seats)), dtype=np.intp).reshape(-1, seats)
         candidate = graph.edge_candidate[edges]
         free = load[:, candidate] < graph.capacity[candidate]
-        row, choice = _fitting(free, choices)
-        if len(row) > 10 * at_most:
+        fitting = _fitting(free, choices, 10 * at_most)
+        if fitting is None:
             return None
+        row, choice = fitting
         rows = np.column_stack([rows[row], edges[choices[choice]]])
         load = load[row]
         for seat in range(seats):
@@ -43,14 +44,17 @@ def list_decisions(graph: Graph, allowed: Mask, at_most: int) -> Indices | None:
     return rows if len(rows) <= at_most else None
 
 
-def _fitting(free: Mask, choices: Indices) -> tuple[Indices, Indices]:
-    """Return every row with each choice of free candidates."""
+def _fitting(free: Mask, choices: Indices, at_most: int) -> tuple[Indices, Indices] | None:
+    """Return every row with each choice of free candidates; None if there are more than so many."""
     step = max(1, CELLS // max(1, choices.size))
-    parts = []
+    parts, found = [], 0
     for first in range(0, len(free), step):
         fits = free[first : first + step, choices].all(axis=2)
         row, choice = np.nonzero(fits)
         parts.append((row + first, choice))
+        found += len(row)
+        if found > at_most:
+            return None
     return np.concatenate([row for row, _ in parts]), np.concatenate([choice for _, choice in parts])
 
 

@@ -120,7 +120,8 @@ def _judge_rows(study: Study) -> list[Row]:
     dropped, result = status.dropped, status.result
     rows: list[Row] = [{"withdrawn": candidate} for candidate in dropped]
     if result.status in ("unbeaten", "tied", "no_winner"):  # others may be as good
-        rows += [{"position": s, "chosen": candidate} for s, candidate in (result.matching or {}).items()]
+        edges = () if result.matching is None else result.matching.edges
+        rows += [{"position": position, "chosen": candidate} for candidate, position in edges]
     speaking = {given.voter for given in _latest_first(study) if given.counts}
     for voter in study.voters():
         conflicts = [candidate for candidate in voter.conflicts if candidate not in dropped]

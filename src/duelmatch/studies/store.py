@@ -84,10 +84,11 @@ class Store:
 
         :raises ProblemError: if there is no such algorithm, or it has no such parameters.
         """
-        problem.require_one_to_one("A study")
         name = plain(name, "The name of a study")
         members = [NewVoter(voter) if isinstance(voter, str) else voter for voter in voters]
         settings = (settings or Settings()).settled(named_voters=bool(members))
+        if settings.kind == "rounds":
+            problem.require_one_to_one("A study in rounds")
         if problem.graph.pairs > MOST_PAIRS:
             raise StudyError(
                 f"The problem is too large for a study: it has {problem.graph.pairs:,} different duels, "

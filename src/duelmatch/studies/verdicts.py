@@ -16,7 +16,7 @@ def verdict_of(kind: Kind) -> dict[str, Any]:
     """Return the result of a study as it is written into the log."""
     result = kind.result
     values = {field.name: getattr(result, field.name) for field in fields(result)}
-    matching = None if result.matching is None else dict(result.matching)
+    matching = None if result.matching is None else result.matching.as_json()
     return values | {"matching": matching, "assuming": [str(each) for each in kind.assuming]}
 
 

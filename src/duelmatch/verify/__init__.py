@@ -12,9 +12,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from duelmatch.verify.chain import DamagedError, Entry, checked, checked_receipt, received
-from duelmatch.verify.crowd import Crowd
+from duelmatch.verify.crowd import CrowdVerdict
 from duelmatch.verify.log import NotRecomputedError, StudyLog, Verdict
 from duelmatch.verify.panel import BordaPanel, Panel
+from duelmatch.verify.seats import SeatedPanel
 
 
 @dataclass(frozen=True)
@@ -105,11 +106,15 @@ def verdict(log: StudyLog, recorded: Verdict | None) -> Verdict:
     """Recompute the verdict. What is certain of a panel's line-up is looked at for the one recorded."""
     match log.settings.get("algorithm"):
         case "panel":
-            panel = BordaPanel(log) if log.setting("criterion") == "borda" else Panel(log)
+            borda = log.setting("criterion") == "borda"
+            if log.has_conditions:
+                panel: Panel = SeatedPanel(log, borda)
+            else:
+                panel = BordaPanel(log) if borda else Panel(log)
             lineup = None if recorded is None else recorded.lineup
             return panel.best() if lineup is None else panel.verdict(lineup)
         case "condorcet" | "borda":
-            return Crowd(log).verdict()
+            return CrowdVerdict(log).verdict()
         case other:
             raise NotRecomputedError(
                 f"The verdict of '{other}' takes its rounds, which are not recomputed here."

@@ -45,6 +45,9 @@ class Contest:
         self._pair = {pair: k for k, pair in enumerate(self.pairs)}
         self._first = np.array([self._number[j, one] for j, one, _ in self.pairs], dtype=int)
         self._second = np.array([self._number[j, other] for j, _, other in self.pairs], dtype=int)
+        total = sum(log.weight.get(j, 1) for j in log.positions)
+        self._worth = np.array([log.weight.get(j, 1) * len(log.positions) / total for j, _, _ in self.pairs])
+        """What a pair counts: the weight of its position, 1 on average."""
         staying = np.array([one not in log.dropped for _, one in self.edges])
         self.usable = self.on_lineups(staying)
         """The edges of all line-ups of the candidates who have not left."""
@@ -72,6 +75,11 @@ class Contest:
             return None
         return np.array([self.row(lineup) for lineup in lineups]).reshape(-1, len(self.log.positions))
 
+    def _listed(self, allowed: Array) -> Array:
+        if (rows := self.rows(allowed)) is None:
+            raise NotRecomputedError("With capacities or rules it takes a list, and there are too many.")
+        return rows
+
     def cheapest(self, edge: int, cost: Array, allowed: Array) -> Array | None:
         """Return the cheapest line-up of allowed edges through one of them; None if there is none."""
         table = np.full((len(self.log.positions), len(self.log.candidates)), IMPOSSIBLE)
@@ -85,6 +93,9 @@ class Contest:
     def on_lineups(self, allowed: Array) -> Array:
         """Return which of the allowed edges lie on a line-up of such edges."""
         found, none = np.zeros(len(allowed), dtype=bool), np.zeros(len(allowed))
+        if self.log.has_conditions:
+            found[self._listed(allowed)] = True
+            return found
         for edge in np.flatnonzero(allowed).tolist():
             if not found[edge] and (row := self.cheapest(edge, none, allowed)) is not None:
                 found[row] = True
@@ -97,6 +108,9 @@ class Contest:
             return np.array([1 / len(staying[j]) if one in staying[j] else 0.0 for j, one in self.edges])
         if name != "decisions":
             raise NotRecomputedError(f"Against whom Borda was counted is not known here: '{name:.50}'.")
+        if self.log.has_conditions:
+            rows = self._listed(self.usable)
+            return np.bincount(rows.ravel(), minlength=len(self.edges)) / len(rows)
         # Line-ups of the first positions, counted by the set of candidates that they take; then of the last.
         places, everyone = range(len(self.log.positions)), range(len(self.edges))
         at = [[k for k in everyone if self.usable[k] and self.position[k] == j] for j in places]
@@ -144,13 +158,13 @@ class Contest:
         each = np.arange(len(self.pairs))
         if self._share is None:  # only a pair with the champion's candidate tells, about the one it meets
             stakes[each, self._first], stakes[each, self._second] = -own[self._second], own[self._first]
-            return stakes
+            return np.asarray(stakes * self._worth[:, None])
         gain, loss = self._share[self._second], -self._share[self._first]
         of_champion = own[self._first] * gain + own[self._second] * loss
         stakes[:] = of_champion[:, None] * (self.position[self._first][:, None] == self.position)
         stakes[each, self._first] -= gain
         stakes[each, self._second] -= loss
-        return stakes
+        return np.asarray(stakes * self._worth[:, None])
 
     def told(self, number: int, ballot: Ballot, count: Count, odds: Array) -> tuple[Array, Array]:
         """Return what a ballot adds to Y of the rivals with each edge, and its pairs at each position.

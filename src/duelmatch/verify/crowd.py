@@ -8,21 +8,22 @@ import numpy as np
 
 from duelmatch.verify.contest import Contest
 from duelmatch.verify.log import Count, StudyLog, Verdict
-from duelmatch.verify.wealth import Listed, Tabled
+from duelmatch.verify.wealth import ListedWealth, TabledWealth
 
 
-class Crowd:
+class CrowdVerdict:
     """Settles the ballots of a log, in the order in which they were opened."""
 
     def __init__(self, log: StudyLog) -> None:
         self.log, self.contest = log, Contest(log)
         self._rows = self.contest.rows(self.contest.usable)
 
-    def evidence(self, counts: list[Count]) -> list[Listed | Tabled]:
+    def evidence(self, counts: list[Count]) -> list[ListedWealth | TabledWealth]:
         """Return what follows by each count."""
         contest, rows = self.contest, self._rows
-        found: list[Listed | Tabled] = [
-            Tabled(contest, count) if rows is None else Listed(contest, count, rows) for count in counts
+        found: list[ListedWealth | TabledWealth] = [
+            TabledWealth(contest, count) if rows is None else ListedWealth(contest, count, rows)
+            for count in counts
         ]
         for number, ballot in enumerate(self.log.ballots[: self.log.settled()]):
             for each in found:
@@ -48,6 +49,6 @@ class Crowd:
         stays = champion is not None and log.dropped.isdisjoint(champion)
         return Verdict("budget_spent", champion if stays else None)
 
-    def _needed(self, found: Listed | Tabled) -> float:
+    def _needed(self, found: ListedWealth | TabledWealth) -> float:
         """Return the logarithm of the wealth that a proof needs: all that are tried share delta."""
         return self.contest.threshold + logarithm(max(found.proof * (found.proof + 1), 1))

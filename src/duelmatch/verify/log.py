@@ -22,8 +22,8 @@ NOT_AS_WRITTEN = "something that it should say is missing, or not of its form"
 LISTED = 10_000
 """Up to so many line-ups are looked at one by one."""
 
-Lineup = tuple[str, ...]
-"""A candidate for every position, in the order of the positions."""
+Lineup = tuple[Any, ...]
+"""A candidate for every position, in the order of the positions; several, in theirs, if it has more seats."""
 Pair = tuple[str, str, str]
 """A position and two of its candidates."""
 Groups = list[list[str]]
@@ -125,6 +125,11 @@ class StudyLog:
             self.positions = [_name(one) for one in problem["positions"]]
             edges = problem.get("edges") or dict.fromkeys(self.positions, self.candidates)
             self.at = {j: [one for one in self.candidates if one in edges[j]] for j in self.positions}
+            self.capacity, self.seats, self.weight = (
+                {_name(one): one[word] for one in problem[key] if isinstance(one, dict) and word in one}
+                for key, word in (("candidates", "capacity"), ("positions", "seats"), ("positions", "weight"))
+            )
+            self.rules = [dict(rule) for rule in problem.get("rules") or ()]
             self.judges: dict[str, Judge] = {}
             for one in self.settings.get("voters") or ():
                 self._entered(one["id"], one.get("weight", 1), one.get("conflicts") or ())
@@ -153,7 +158,7 @@ class StudyLog:
             return None
         try:
             lineup = verdict.get("matching")
-            known = None if lineup is None else tuple(lineup[j] for j in self.positions)
+            known = None if lineup is None else tuple(_seated(lineup[j]) for j in self.positions)
             return Verdict(verdict["status"], known, verdict.get("shortfall"))
         except UNFIT:
             raise DamagedError(f"Entry {closed['seq']} ('closed') has no verdict of this study.") from None
@@ -186,7 +191,49 @@ class StudyLog:
             more = [one for one in self.staying(j) if allowed is None or (j, one) in allowed]
             return all(extend((*start, one)) for one in more if one not in start)
 
+        if self.has_conditions:
+            return self._choices(allowed)
         return found if extend(()) else None
+
+    @property
+    def has_conditions(self) -> bool:
+        """Whether line-ups are more than one candidate for each position, all of which count the same."""
+        return bool(self.capacity or self.seats or self.weight or self.rules)
+
+    def _choices(self, allowed: Container[tuple[str, str]] | None) -> list[Lineup] | None:
+        """List the line-ups where there are seats, capacities or rules."""
+        found: list[Lineup] = [()]
+        for j in self.positions:
+            seats = self.seats.get(j, 1)
+            at = [one for one in self.staying(j) if allowed is None or (j, one) in allowed]
+            found = [
+                (*start, names if seats > 1 else names[0])
+                for start in found
+                for names in combinations(at, seats)
+                if all(_times(start, one) < self.capacity.get(one, 1) for one in names)
+            ]
+            if len(found) > 10 * LISTED:
+                return None
+        found = [lineup for lineup in found if all(self._obeys(lineup, rule) for rule in self.rules)]
+        return found if len(found) <= LISTED else None
+
+    def _obeys(self, lineup: Lineup, rule: dict[str, Any]) -> bool:
+        """Whether a line-up obeys a rule: how many places are filled by these, or all of them or none."""
+        filled = [
+            (one, j)
+            for j, at in zip(self.positions, lineup, strict=True)
+            for one in (at if isinstance(at, tuple) else (at,))
+        ]
+
+        def places_of(item: Any) -> list[tuple[str, str]]:
+            return [
+                edge for edge in filled if (edge[0] == item if isinstance(item, str) else edge == tuple(item))
+            ]
+
+        if rule.get("together"):
+            return len({bool(places_of(item)) for item in rule["together"]}) == 1
+        count = len({edge for item in rule["of"] for edge in places_of(item)})
+        return bool(rule.get("at_least", 0) <= count <= rule.get("at_most", count))
 
     def take(self, entry: Entry) -> None:
         """Note what an entry says, and refuse what cannot have happened."""
@@ -284,6 +331,8 @@ class StudyLog:
 
     def _dropped(self, voter: Any, candidate: str) -> None:
         self.dropped.add(candidate)
+        self.capacity.pop(candidate, None)
+        self.rules = [left for rule in self.rules if (left := _without(rule, candidate)) is not None]
 
     def _added(self, voter: Any, candidate: str, positions: list[str]) -> None:
         if candidate in self.candidates and candidate not in self.dropped:
@@ -393,6 +442,25 @@ BESIDE = (
 def places(answer: Groups) -> dict[str, int]:
     """Return the place of every candidate in an answer."""
     return {one: place for place, group in enumerate(answer) for one in group}
+
+
+def _seated(at: Any) -> Any:
+    return tuple(at) if isinstance(at, list) else at
+
+
+def _times(lineup: Lineup, candidate: str) -> int:
+    return sum(candidate in at if isinstance(at, tuple) else candidate == at for at in lineup)
+
+
+def _without(rule: dict[str, Any], candidate: str) -> dict[str, Any] | None:
+    """Return what a rule says once somebody has left for good; None if it says nothing more."""
+    items = rule.get("together") or rule["of"]
+    left = [item for item in items if candidate != (item if isinstance(item, str) else item[0])]
+    if len(left) == len(items):
+        return rule
+    if rule.get("together"):
+        return {"of": left, "at_most": 0} if left else None
+    return {**rule, "of": left} if left else None
 
 
 def _name(one: Any) -> str:

@@ -31,7 +31,7 @@ MIXTURES = np.vstack([np.eye(5), (np.eye(5)[:-1] + np.eye(5)[1:]) / 2])
 BONUS = np.array([-(nu[nu > 0] * np.log(nu[nu > 0])).sum() for nu in MIXTURES]) - np.log(5.0)
 
 
-class Listed:
+class ListedWealth:
     """The logarithm of the wealth against every line-up, a row each: now, at its peak, and for a proof."""
 
     def __init__(self, contest: Contest, count: Count, rows: Array) -> None:
@@ -105,7 +105,7 @@ class Listed:
         return bool((self.proof_peak[feared] >= needed).all())
 
 
-class Tabled:
+class TabledWealth:
     """The same where line-ups are too many to list: the logarithm of the wealth is kept by edges.
 
     All rivals share their bets, and with w_j the part of a ballot's pairs that are at position j,
@@ -122,7 +122,7 @@ class Tabled:
         self.contest, self.count = contest, count
         self.logs, self.proof_logs = np.zeros((2, len(SCALES), len(contest.edges)))
         self.alive = contest.usable.copy()
-        self.listed: Listed | None = None
+        self.listed: ListedWealth | None = None
         self.proof = 0
         self.proof_for: Array | None = None
         self._design = -1
@@ -171,7 +171,7 @@ class Tabled:
         self.alive = contest.on_lineups(left)
         rows = contest.rows(self.alive) if contest.winner_exists else None
         if rows is not None and len(rows):
-            self.listed = listed = Listed(contest, self.count, rows)
+            self.listed = listed = ListedWealth(contest, self.count, rows)
             listed.proof, listed.proof_for = self.proof, self.proof_for
             listed.peak, listed.proof_peak = (_wealth(of[:, rows]) for of in (self.logs, self.proof_logs))
             listed.logs += listed.peak[:, None]

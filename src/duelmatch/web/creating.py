@@ -6,12 +6,12 @@ Whatever somebody sends may take long to read or to begin with, so a worker proc
 from __future__ import annotations
 
 import json
-import math
-from typing import Any
+from contextlib import suppress
 
-from fastapi import APIRouter, Depends, HTTPException
+from fastapi import APIRouter, Depends
 
 from duelmatch.errors import FileError
+from duelmatch.files.conditions import explained
 from duelmatch.files.problems import Largest, read_problem, tree_of
 from duelmatch.problem import Problem
 from duelmatch.studies import MOST_PAIRS, NewVoter, Settings
@@ -20,7 +20,7 @@ from duelmatch.web.access import GetStore, require_creator
 from duelmatch.web.estimating import LONGEST_TRIAL, answers_to_expect
 from duelmatch.web.organising import created, try_beginning
 from duelmatch.web.problems import documented
-from duelmatch.web.worker import LONGEST_BEGINNING, PATIENCE, BusyError, ExhaustedError, worker
+from duelmatch.web.worker import LONGEST_BEGINNING, PATIENCE, ExhaustedError, worker
 
 LARGEST = Largest(edges=50_000, duels=MOST_PAIRS)
 """The largest problem accepted over HTTP."""
@@ -31,19 +31,19 @@ MOST_PAIRS_ESTIMATED = 5_000
 router = APIRouter(tags=["organiser"], responses=documented(401), dependencies=[Depends(require_creator)])
 
 
-def _problem_of(new: models.NewStudy) -> Problem:
+def _problem_of(new: models.NewStudy, patience: float) -> Problem:
     """Return the problem of a new study; it is read as if it came in a file."""
     try:
         text = json.dumps(new.problem)
     except RecursionError:
         raise FileError("The lists and mappings are nested too deeply.") from None
-    return read_problem(text, ".json", LARGEST)
+    return worker.run(read_problem, text, ".json", LARGEST, seconds=LONGEST_BEGINNING, patience=patience)
 
 
 @router.post("/studies", status_code=201)
 def create_study(store: GetStore, new: models.NewStudy) -> models.Created:
     """Create a study; the tokens of its links are in the response and nowhere else."""
-    problem = _problem_of(new)
+    problem = _problem_of(new, PATIENCE)
     voters = [NewVoter(voter.name, voter.weight, voter.conflicts) for voter in new.voters]
     settings = Settings.from_dict(new.settings)
     return created(store.create(problem, settings, new.name, voters, try_beginning))
@@ -52,29 +52,23 @@ def create_study(store: GetStore, new: models.NewStudy) -> models.Created:
 @router.post("/problems/read")
 def read_text(written: models.ProblemText) -> models.ReadProblem:
     """Read a problem as people write it: the text of a file, or just names, one on a line."""
-    tree = worker.run(
-        _tree_in, written.text, f".{written.layout}", seconds=LONGEST_BEGINNING, patience=PATIENCE
+    return worker.run(
+        _read_text, written.text, f".{written.layout}", seconds=LONGEST_BEGINNING, patience=PATIENCE
     )
-    return models.ReadProblem(problem=tree)
 
 
-def _tree_in(text: str, suffix: str) -> dict[str, Any]:
-    return tree_of(read_problem(text, suffix, LARGEST))
+def _read_text(text: str, suffix: str) -> models.ReadProblem:
+    problem = read_problem(text, suffix, LARGEST)
+    return models.ReadProblem(problem=tree_of(problem), conditions=explained(problem))
 
 
 @router.post("/estimate")
 def estimate(new: models.NewStudy) -> models.Estimate:
     """Say how many answers a study takes if three voters of four prefer the best; null if too many."""
-    problem = _problem_of(new)
     settings = Settings.from_dict(new.settings).settled(named_voters=bool(new.voters))
-    if problem.graph.pairs > MOST_PAIRS_ESTIMATED:
-        return models.Estimate(answers=None)
-    try:  # nobody waits for it: voters need the threads
-        answers = worker.run(answers_to_expect, problem, settings, len(new.voters), seconds=LONGEST_TRIAL)
-    except BusyError:
-        soon = {"Retry-After": str(math.ceil(LONGEST_TRIAL))}
-        busy = "Another estimate is being made. Wait a moment, then try again."
-        raise HTTPException(429, busy, soon) from None
-    except ExhaustedError:
-        answers = None
+    answers = None
+    with suppress(ExhaustedError):  # and nobody waits for another's: voters need the threads
+        problem = _problem_of(new, patience=0)
+        if problem.graph.pairs <= MOST_PAIRS_ESTIMATED:
+            answers = worker.run(answers_to_expect, problem, settings, len(new.voters), seconds=LONGEST_TRIAL)
     return models.Estimate(answers=answers)

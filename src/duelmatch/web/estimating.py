@@ -11,6 +11,7 @@ import duelmatch as dm
 from duelmatch.explorers.catalogue import described
 from duelmatch.explorers.panel import PanelExplorer
 from duelmatch.graph import Mask
+from duelmatch.matchings.assignment import decisions_of
 from duelmatch.problem import Problem
 from duelmatch.studies import Settings
 
@@ -31,8 +32,7 @@ def answers_to_expect(
     and the others are equally good. A panel has judges who rank; others answer one question each.
     """
     best = np.zeros(len(problem.edges), dtype=bool)
-    matching = problem.graph.some_matching()
-    assert matching is not None, "a Problem has a matching"
+    matching = decisions_of(problem.graph).one(np.zeros(problem.graph.edges))
     best[matching] = True
     end = monotonic() + seconds
     if settings.kind == "panel":

@@ -76,6 +76,7 @@ class ReadProblem(BaseModel):
     """A problem as the other operations take it."""
 
     problem: dict[str, Any]
+    conditions: list[str] = Field(description="Its capacities, seats, weights and rules, in words.")
 
 
 class Estimate(BaseModel):
@@ -340,7 +341,9 @@ class Outcome(BaseModel):
     status: Literal[
         "decided", "unbeaten", "tied", "certified", "within_epsilon", "no_winner", "budget_spent"
     ] = Field(description="The first three are certain, of a panel; budget_spent: nothing is certain yet.")
-    matching: dict[str, str] | None
+    matching: dict[str, str | list[str]] | None = Field(
+        description="A candidate for every position; a list where a position has several seats."
+    )
     error_allowed: float = Field(description="How often such a result may be wrong; 0 for a panel.")
     shortfall: float | None = Field(
         description="Of a panel: it is certain that no other is ahead by more than that per position."
@@ -359,7 +362,7 @@ class Outcome(BaseModel):
         result, progress = status.result, status.progress
         return cls(
             status=result.status,
-            matching=None if result.matching is None else dict(result.matching),
+            matching=None if result.matching is None else result.matching.as_json(),
             error_allowed=result.delta,
             shortfall=result.shortfall,
             assuming=[str(assumption) for assumption in status.assuming],

@@ -98,7 +98,8 @@ class Race:
     """A position, who leads, and who may still win."""
 
     position: Named
-    leader: Named | None
+    leaders: list[Named]
+    """Nobody, or one for each seat."""
     others: list[Named]
 
 
@@ -155,7 +156,7 @@ class Dashboard:
             sure=None if p_value is None else max(0.0, 1 - p_value),
             shortfall=status.result.shortfall if panel else None,
             possible=status.progress.possible,
-            races=_races(status, names),
+            races=_races(study, status, names),
             graph=_graph(study, status, names),
             curve=_curve(history.points),
             bars=bars,
@@ -188,33 +189,34 @@ def _criterion(study: Study) -> Criterion:
     return described(settings.algorithm).criterion
 
 
-def _leader(status: Status) -> Mapping[str, str]:
-    """Return who leads at each position; before the first votes nobody does, wherever the run begins."""
-    return (status.result.matching or status.progress.leader or {}) if status.progress.duels else {}
+def _leader(status: Status) -> set[tuple[str, str]]:
+    """Return who leads at which position; before the first votes nobody does, wherever the run begins."""
+    leader = status.result.matching or status.progress.leader
+    return set(leader.edges) if status.progress.duels and leader is not None else set()
 
 
 def _possible(status: Status) -> set[tuple[str, str]]:
     """Return who may still fill which position."""
     progress = status.progress
     if progress.possible_winners:
-        return {(line[position], position) for line in progress.possible_winners for position in line}
+        return {edge for lineup in progress.possible_winners for edge in lineup.edges}
     return {*progress.accepted, *progress.undecided}
 
 
-def _races(status: Status, names: Names) -> list[Race]:
+def _races(study: Study, status: Status, names: Names) -> list[Race]:
     """Return who may still win each position, as far as the study tells."""
-    leader, possible, decided = _leader(status), _possible(status), status.progress.decided
+    leader, possible = _leader(status), _possible(status)
     races = []
     for position, called in names.positions.items():
-        ahead = leader.get(position)
+        decided = [name for name, place in status.progress.accepted if place == position]
+        full = len(decided) >= study.problem.seats.get(position, 1)
+        ahead = [who for name, who in names.candidates.items() if (name, position) in leader]
         others = [
             who
             for name, who in names.candidates.items()
-            if (name, position) in possible and name != ahead and decided.get(position) in (None, name)
+            if (name, position) in possible - leader and (name in decided or not full)
         ]
-        races.append(
-            Race(called, None if ahead is None else names.candidates[ahead], [] if status.done else others)
-        )
+        races.append(Race(called, ahead, [] if status.done else others))
     return races
 
 
@@ -227,10 +229,10 @@ def _graph(study: Study, status: Status, names: Names) -> Graph | None:
     height = rows * (ROW if rows <= MANY else LOW_ROW)
     candidates = _heights(problem.candidates, height)
     positions = _heights(problem.positions, height)
-    leader = {(candidate, position) for position, candidate in _leader(status).items()}
+    leader = _leader(status)
     certain = status.result.status != "budget_spent"
-    accepted = _leader(status) if certain else status.progress.decided
-    possible = {(name, position) for position, name in accepted.items()} if certain else _possible(status)
+    accepted = leader if certain else set(status.progress.accepted)
+    possible = accepted if certain else _possible(status)
     x1, x2 = SIDE * GRAPH_WIDTH, (1 - SIDE) * GRAPH_WIDTH
     lines = []
     for edge in problem.edges:
@@ -239,7 +241,7 @@ def _graph(study: Study, status: Status, names: Names) -> Graph | None:
         kind: Kind = "open"
         if edge not in possible:
             kind = "rejected"
-        elif accepted.get(edge[1]) == edge[0]:
+        elif edge in accepted:
             kind = "accepted"
         elif edge in leader:
             kind = "leader"

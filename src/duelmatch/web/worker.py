@@ -19,6 +19,8 @@ from contextlib import suppress
 from time import monotonic
 from typing import Any, TypeVar
 
+from starlette.exceptions import HTTPException
+
 from duelmatch.errors import DuelmatchError, TooLargeError
 from duelmatch.explorers.catalogue import BUILT_IN, PANEL, registered_algorithms
 
@@ -37,8 +39,12 @@ PATIENCE = 10.0
 """Seconds for which those wait for the worker who cannot do without it."""
 
 
-class BusyError(DuelmatchError):
+class BusyError(HTTPException):
     """The worker has something else to do."""
+
+    def __init__(self) -> None:
+        detail = "The server is busy with another estimate or study. Wait a moment, then try again."
+        super().__init__(429, detail, {"Retry-After": "5"})
 
 
 class ExhaustedError(TooLargeError):
@@ -76,7 +82,7 @@ class Worker:
         if registered_algorithms() or sys.platform == "win32":  # added to this process, and known to no other
             return function(*arguments)
         if not self._lock.acquire(timeout=patience):
-            raise BusyError("The server is busy with something else. Wait a moment, then try again.")
+            raise BusyError
         try:
             done, outcome = self._call(pickle.dumps((function, arguments, seconds)), seconds)
         finally:

@@ -11,7 +11,7 @@ from duelmatch.explorers.engine import RoundAnswers
 from duelmatch.explorers.frugal.listed import LOG_SHARES, Ledger, ListedRivals, bets
 from duelmatch.explorers.frugal.search import FrugalSearch
 from duelmatch.explorers.frugal.seats import pairs_within
-from duelmatch.explorers.frugal.stakes import NO_RUIN, Pairs, Play, Stakes, allocation
+from duelmatch.explorers.frugal.stakes import NO_RUIN, Pairs, Play, Prospects, Stakes, allocation
 from duelmatch.explorers.frugal.tables import SCALES, Tables
 from duelmatch.matchings.assignment import decisions_of
 
@@ -111,7 +111,9 @@ def test_the_wealth_is_the_product_of_the_bets_and_the_tables_never_claim_more(s
     spread = (c[:, omega > 0] ** 2 / (4 * omega[omega > 0])).sum(axis=1)
     bet = bets(rng.uniform(0, 0.3, len(rivals)), np.full(len(rivals), 0.01), spread, play.worst, slack)
     ledger = Ledger(np.zeros(len(rivals)))
-    ledger.settle(play, rivals, bet, slack)
+    prospects = Prospects(np.zeros(graph.edges), np.ones(graph.edges))
+    played = play.played(rivals[0], prospects, 0.1)
+    ledger.settle(played, rivals, bet, slack)
     expected = np.zeros(bet.shape)
     for column in range(len(pairs)):
         for count, value in (
@@ -125,7 +127,7 @@ def test_the_wealth_is_the_product_of_the_bets_and_the_tables_never_claim_more(s
     np.testing.assert_allclose(ledger.peak, np.maximum(right_wealth, 0.0), atol=1e-10)
 
     tables = Tables.empty(graph)
-    tables.settle(play, 0.1, slack)
+    tables.settle(played, graph, slack)
     exact = np.zeros((len(SCALES), len(rivals)))
     for number, scale in enumerate(np.minimum(SCALES * 0.1, NO_RUIN / play.worst)):
         for column in range(len(pairs)):

@@ -46,12 +46,11 @@ def check_bets(monkeypatch, problem, criterion, parameters, seed, most_duels=160
     def fair(bet: Bet) -> None:
         assert bet.omega.sum() == pytest.approx(1.0)
         assert (bet.factors > 0).all(), "no duel ruins"
-        proven = bet.proof and np.array_equal(bet.champion, run._proof_for)
-        loses_by = parameters.get("epsilon", 0.0) * graph.positions if proven else 0.0
+        assert bet.slack == 0.0 or bet.proof
         for place, rival in enumerate(bet.rivals.tolist()):
             there = any_world if bet.proof and not run._assume_winner else possible_worlds[rival]
             behind = (there - 0.5) @ coefficients(graph, criterion, tuple(bet.champion.tolist()))[rival]
-            there = there[behind <= -loses_by + 1e-15]
+            there = there[behind <= -bet.slack + 1e-15]
             if len(there):
                 assert bet.expected(place, there).max() <= FAIR
         seen.append(bet)
@@ -91,10 +90,13 @@ def test_nor_is_one_when_the_rivals_come_to_be_listed(monkeypatch, criterion):
     def listed(run, edges, before=None, right=FrugalSearch._listed):
         after = right(run, edges, before)
         kinds.append("tables" if after is None else "list")
-        if after is not None and before is not None and before.proof is not None:
+        if after is not None and before is not None and before._proofs.found:
             assert len(after.rows) == before.edges()[brute.matchings(run._graph)].all(axis=1).sum()
             np.testing.assert_allclose(after._base.wealth, before.base.wealth(after.rows), atol=1e-9)
-            np.testing.assert_allclose(after._proof.wealth, before.proof.wealth(after.rows), atol=1e-9)
+            assert after._proofs.found.keys() == before._proofs.found.keys()
+            for key, (tables, _) in before._proofs.found.items():
+                ledger, _ = after._proofs.found[key]
+                np.testing.assert_allclose(ledger.wealth, tables.wealth(after.rows), atol=1e-9)
             kinds.append("moved")
         return after
 

@@ -7,7 +7,7 @@ import pytest
 
 import brute
 from duelmatch.explorers.frugal.listed import NO_RUIN, Ledger, bets
-from duelmatch.explorers.frugal.stakes import Pairs, Play, Stakes, allocation
+from duelmatch.explorers.frugal.stakes import Pairs, Play, Prospects, Stakes, allocation
 from duelmatch.explorers.frugal.tables import SCALES, Tables
 from duelmatch.matchings.assignment import usable_edges
 from explorers.frugal.watching import PROBLEMS, all_decided, coefficients
@@ -145,7 +145,9 @@ def test_both_ledgers_multiply_the_wealth_by_one_plus_lambda_y(graph, criterion,
     own = rng.uniform(0, NO_RUIN / play.worst, (len(everyone), 5))
     before = rng.normal(size=len(everyone))
     ledger = Ledger(before)
-    ledger.settle(play, everyone, own, slack)
+    prospects = Prospects(np.zeros(graph.edges), np.ones(graph.edges))
+    played = play.played(champion, prospects, 0.4 / play.worst)
+    ledger.settle(played, everyone, own, slack)
     shares = np.array([0.5, 0.125, 0.125, 0.125, 0.125])
     for number in range(len(everyone)):
         factors = np.exp([log_factor(number, bet) for bet in own[number]])
@@ -153,7 +155,7 @@ def test_both_ledgers_multiply_the_wealth_by_one_plus_lambda_y(graph, criterion,
     np.testing.assert_allclose(ledger.peak, np.maximum(before, ledger.wealth), rtol=1e-12)
 
     tables = Tables.empty(graph)
-    tables.settle(play, 0.4 / play.worst, slack)
+    tables.settle(played, graph, slack)
     for number in range(len(everyone)):
         common = np.minimum(SCALES * 0.4, NO_RUIN) / play.worst
         factors = np.exp([log_factor(number, bet) for bet in common])

@@ -7,6 +7,7 @@ whole preference matrices by :mod:`brute`, and its coefficients by changing one 
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -15,7 +16,7 @@ import pytest
 
 import brute
 from duelmatch.explorers.engine import Outcome, RoundAnswers
-from duelmatch.explorers.frugal import listed, search, tables
+from duelmatch.explorers.frugal import listed, search, stakes, tables
 from duelmatch.explorers.frugal.search import FrugalSearch
 from duelmatch.graph import Graph
 from duelmatch.problem import Problem
@@ -99,6 +100,8 @@ class Bet:
     """Numbers of the matchings."""
     factors: np.ndarray
     """(first lost, first won) x pairs x rivals: what a single duel multiplies the wealth by."""
+    slack: float
+    """By how much the champion must lose for the bet not to be favourable."""
 
     def expected(self, rival: int, chances: np.ndarray) -> np.ndarray:
         """Return the expected factor of a single duel in every world."""
@@ -133,26 +136,36 @@ def watch(
             np.testing.assert_allclose(np.exp(wealth_after(tie) - before), middle, rtol=1e-9)
         return factors
 
-    def show(play, rows, proof, wealth_after) -> None:
+    def remembered(self, *how):
+        played = right_played(self, *how)
+        plays[id(played)] = self, how, played  # which keeps it, and its id, for as long as this lasts
+        return played
+
+    def show(played, rows, proof, slack, wealth_after) -> None:
+        play, how, _ = plays[id(played)]
+
+        def after(one):
+            return wealth_after(None if one is None else right_played(one, *how))
+
         settled(
             Bet(
-                proof, run._champion, play.omega,
+                proof, played.champion, play.omega,
                 np.array([everyone[tuple(row)] for row in rows.tolist()], dtype=np.intp),
-                single_duels(play, wealth_after),
+                single_duels(play, after), slack,
             )
         )  # fmt: skip
 
-    def settle_list(self, play, rivals, bets, slack=0.0):
+    def settle_list(self, played, rivals, bets, slack=0.0):
         def wealth_after(one):
-            copy = self.copy()
+            copy = deepcopy(self)
             if one is not None:
                 list_settle(copy, one, rivals, bets, slack)
             return copy.wealth
 
-        show(play, rivals, self is run._rivals._proof, wealth_after)
-        list_settle(self, play, rivals, bets, slack)
+        show(played, rivals, self is not run._rivals._base, slack, wealth_after)
+        list_settle(self, played, rivals, bets, slack)
 
-    def settle_tables(self, play, base, slack=0.0):
+    def settle_tables(self, played, graph, slack=0.0):
         rivals = run._rivals
         edges = rivals._alive if rivals._forget else run._usable
         rows = brute.matchings(graph)[edges[brute.matchings(graph)].all(axis=1)]
@@ -160,12 +173,15 @@ def watch(
         def wealth_after(one):
             copy = tables.Tables(self.logs.copy())
             if one is not None:
-                tables_settle(copy, one, base, slack)
+                tables_settle(copy, one, graph, slack)
             return copy.wealth(rows)
 
-        show(play, rows, self is rivals.proof, wealth_after)
-        tables_settle(self, play, base, slack)
+        show(played, rows, self is not rivals.base, slack, wealth_after)
+        tables_settle(self, played, graph, slack)
 
+    plays: dict[int, tuple] = {}
+    right_played = stakes.Play.played
+    monkeypatch.setattr(stakes.Play, "played", remembered)
     list_settle, tables_settle = listed.Ledger.settle, tables.Tables.settle
     monkeypatch.setattr(listed.Ledger, "settle", settle_list)
     monkeypatch.setattr(tables.Tables, "settle", settle_tables)
@@ -174,6 +190,7 @@ def watch(
     finally:
         monkeypatch.setattr(listed.Ledger, "settle", list_settle)
         monkeypatch.setattr(tables.Tables, "settle", tables_settle)
+        monkeypatch.setattr(stakes.Play, "played", right_played)
 
 
 def play_out(

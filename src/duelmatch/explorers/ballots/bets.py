@@ -30,7 +30,7 @@ from duelmatch.explorers.ballots.records import Design
 from duelmatch.explorers.frugal.listed import CAUTION, FIXED_GAPS
 from duelmatch.explorers.frugal.stakes import NO_RUIN, Pairs, Stakes, over, stake
 from duelmatch.graph import Graph, Indices, Mask, Vector
-from duelmatch.matchings.assignment import list_matchings, usable_edges
+from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.reference import NO_REFERENCE, ReferenceName, reference_of, scaled
 from duelmatch.preferences import Criterion
 
@@ -52,12 +52,12 @@ class Contest:
     ) -> None:
         staying = np.ones(graph.edges, dtype=np.bool_) if staying is None else staying
         kept = np.flatnonzero(staying)
-        left = Graph(graph.candidates, graph.positions, graph.edge_candidate[kept], graph.edge_position[kept])
+        left = graph.part(staying)
         self.graph = graph
         self.criterion = criterion
         self.staying = staying
         self.usable: Mask = np.zeros(graph.edges, dtype=np.bool_)
-        self.usable[kept] = usable_edges(left)
+        self.usable[kept] = decisions_of(left).usable
         self.marginals = np.zeros(graph.edges)
         self.reference = NO_REFERENCE
         if criterion == "borda":
@@ -75,7 +75,7 @@ class Contest:
 
     def rivals(self, at_most: int) -> Indices | None:
         """List the matchings that can win, a row each; None if there are more than ``at_most``."""
-        return list_matchings(self.graph, self.usable, at_most)
+        return decisions_of(self.graph).listed(self.usable, at_most)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -199,6 +199,8 @@ class Conclusions:
     def _known_of(self, leader: Indices) -> float:
         """Return the log evidence that the leader is the winner, between 0 and the threshold."""
         least = np.inf
+        if self.outcome is not None and self.outcome.status == "no_winner":
+            return 0.0
         for found in self.evidence:
             inner = found.listed if isinstance(found, TabledEvidence) else found
             if inner is None:
@@ -207,7 +209,7 @@ class Conclusions:
             if self.forget:
                 least = min(least, inner.peak[others].min(initial=np.inf))
             elif inner.proof_for is not None and np.array_equal(inner.proof_for, leader):
-                missing = inner.proof_peak[others].min(initial=np.inf)
+                missing = inner.exact_peak[others].min(initial=np.inf)
                 least = min(least, missing - log(inner.proof_number * (inner.proof_number + 1)))
             else:
                 return 0.0

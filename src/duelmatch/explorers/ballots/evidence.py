@@ -70,6 +70,9 @@ class Evidence:
         """The logarithm of the highest wealth there has been against each rival."""
         self._proof_logs = np.zeros((rivals, len(LOG_SHARES)))
         self.proof_peak = np.zeros(rivals)
+        self._exact_logs = np.zeros((rivals, len(LOG_SHARES)))
+        self.exact_peak = np.zeros(rivals)
+        """The same for a proof without slack: not that the champion is close, but that it is the winner."""
         self.moments = np.zeros((2, rivals))
         """Sums of Y^2 and of what was expected of it, over complete ballots."""
         self._bets: dict[int, Bets] = {}
@@ -99,6 +102,8 @@ class Evidence:
             _add_moments(self.rows, told, bets.base, expected, self.moments)
         if self.proof_number and design.proving:
             _settle(self.rows, told, bets.proof, self._slack, self._proof_logs, self.proof_peak, LOG_SHARES)
+            if not self._forget:
+                _settle(self.rows, told, bets.base, 0.0, self._exact_logs, self.exact_peak, LOG_SHARES)
         elif self.proof_number and self._forget:
             _settle(self.rows, told, bets.base, 0.0, self._proof_logs, self.proof_peak, LOG_SHARES)
 
@@ -125,6 +130,7 @@ class Evidence:
             self._proof_logs, self.proof_peak = self._logs.copy(), self.peak.copy()
         else:
             self._proof_logs, self.proof_peak = np.zeros_like(self._logs), np.zeros_like(self.peak)
+            self._exact_logs, self.exact_peak = np.zeros_like(self._logs), np.zeros_like(self.peak)
 
     def _bets_of(self, design: Design) -> Bets:
         if design.number not in self._bets:

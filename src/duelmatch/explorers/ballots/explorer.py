@@ -14,7 +14,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import heappop
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -30,9 +30,13 @@ from duelmatch.explorers.engine import Outcome
 from duelmatch.explorers.questions import Answer, Question, places
 from duelmatch.explorers.result import Progress, Result
 from duelmatch.matchings import Edge
+from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.reference import ReferenceName
 from duelmatch.preferences import Criterion
 from duelmatch.problem import Problem
+
+if TYPE_CHECKING:
+    from duelmatch.models.standings import Standings
 
 NAMELESS = "#"
 """The names of voters without one begin with this."""
@@ -72,7 +76,8 @@ class BallotExplorer:
         max_answers: int | None = None,
         record: Callable[[Event], None] | None = None,
     ) -> None:
-        problem.require_one_to_one("A study of ballots")
+        if problem.seats:
+            raise ProblemError("Ballots cannot work on positions of several seats yet.")
         if not 0 < delta < 1:
             raise ProblemError(f"delta must lie between 0 and 1, not {delta!r:.50}.")
         if ballot_size < 1 or question_size < 2 or heirs < 0:
@@ -373,7 +378,7 @@ class BallotExplorer:
             raise ProblemError(f"'{candidate}' is not a candidate.")
         gone = (*state.dropped, candidate)
         staying = [name not in gone for name, _ in self.problem.edges]
-        if self.problem.graph.some_matching(np.array(staying)) is None:
+        if decisions_of(self.problem.graph).some(np.array(staying)) is None:
             raise ProblemError(f"Without '{candidate}' no line-up fills every position.")
         if not isinstance(state.reference, str):
             shares = self.problem.edge_vector(state.reference) * staying
@@ -398,6 +403,27 @@ class BallotExplorer:
         self._decide("added", candidate=candidate, positions=list(positions))
 
     # What follows
+
+    def standings(self, seed: int = 0) -> Standings:
+        """Estimate from all answers so far who is in the best line-up: by a model, without a guarantee.
+
+        Late answers count, too, and what the organiser corrected; those of struck voters do not.
+        """
+        from duelmatch import answers
+        from duelmatch.models.standings import standings
+
+        state, contest = self.state, self.state.contest
+        said = [(question.position, groups) for question, groups in self.given()]
+        said += [
+            (earlier.position, earlier.groups)
+            for earlier in state.earlier.values()
+            if earlier.groups is not None and earlier.voter not in state.count.struck
+        ]
+        marginals = contest.marginals if contest.criterion == "borda" else None
+        given = [
+            answers.Answer(position, tuple(tuple(group) for group in groups)) for position, groups in said
+        ]
+        return standings(self.problem, given, contest.criterion, seed, marginals, contest.usable)
 
     @property
     def result(self) -> Result:

@@ -13,8 +13,8 @@ from duelmatch.problem import Problem
 
 def larger_problem(problem: Problem, candidate: str, positions: Sequence[str]) -> Problem:
     """Return the problem with one more candidate, who runs for some positions."""
-    edges = [*problem.edges, *((candidate, position) for position in positions)]
-    return Problem.from_edges(edges, (*problem.candidates, candidate), problem.positions)
+    edges = (*problem.edges, *((candidate, position) for position in positions))
+    return replace(problem, candidates=(*problem.candidates, candidate), edges=edges)
 
 
 class Renumbering:

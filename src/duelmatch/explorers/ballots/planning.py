@@ -114,8 +114,8 @@ class TabledAim(TabledRivals):
     ) -> tuple[Vector, float]:
         """Return the shares of the best allocation for the hardest rivals, met in a few steps."""
         for _ in range(MEETINGS):
-            omega = self.plan(stakes, prospects, slack if proving else 0.0, None)
-        return omega, self._tangent
+            omega = self.plan(stakes, prospects, None, slack if proving else 0.0, 0.0)
+        return omega, self.tangent
 
 
 def advantages(estimates: Pairs) -> Vector:

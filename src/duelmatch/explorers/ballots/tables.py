@@ -29,13 +29,7 @@ from duelmatch.explorers.ballots.records import EVERYBODY, Answers, Ballot, Coun
 from duelmatch.explorers.frugal.stakes import NO_RUIN
 from duelmatch.explorers.frugal.tables import SCALES, Tables
 from duelmatch.graph import Indices, Mask, Vector
-from duelmatch.matchings.assignment import (
-    FORBIDDEN,
-    allowed_edges,
-    alternatives,
-    best_matching,
-    list_matchings,
-)
+from duelmatch.matchings.assignment import FORBIDDEN, decisions_of
 
 
 class TabledEvidence:
@@ -111,10 +105,11 @@ class TabledEvidence:
         if not self.alive.any():
             return
         least = self.base.poorest(graph, self.alive)
-        left = np.where(self.alive & (least < self._threshold), 0.0, -FORBIDDEN)
-        before, self.alive = self.alive, alternatives(graph, left).with_edge > -FORBIDDEN / 2
+        decisions, left = decisions_of(graph), self.alive & (least < self._threshold)
+        most = decisions.most_through(np.zeros(graph.edges), left)
+        before, self.alive = self.alive, most > -FORBIDDEN / 2
         if self._forget and (before != self.alive).any():
-            rows = list_matchings(graph, self.alive, self._most_listed)
+            rows = decisions.listed(self.alive, self._most_listed)
             if rows is not None and len(rows):
                 proof = self.proof.wealth(rows) if self.proof_number else None
                 self.listed = Evidence(self.contest, rows, self.count, self._slack, self._forget)
@@ -149,8 +144,7 @@ class TabledEvidence:
         edge = int(least.argmin())
         if least[edge] >= proof_threshold:
             return True
-        through = feared & allowed_edges(graph, required=[edge])
-        self._doubt = best_matching(graph, -self.proof.logs.mean(axis=0), through)
+        self._doubt = decisions_of(graph).good(-self.proof.logs.mean(axis=0), feared, [edge])
         return False
 
 

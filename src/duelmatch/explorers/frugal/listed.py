@@ -5,11 +5,32 @@ Against the hypothesis "B is the winner" a gambler bets on every duel: it multip
 shares of the wealth: one bets as if the present estimate of D were true, four as if D were 0.05, 0.1, 0.2
 or 0.4. The best lambda for a gap D is D / v(B). One that learns is best in the long run, and the others
 save it the price of learning at first.
+
+**Proofs.**
+Being the last one left proves nothing of a champion that only has to be close, or where there may be no
+winner at all. For that there is a second wealth against each rival B, from bets on D(A, B) > -slack that are
+made while A is the champion: it multiplies by 1 + lambda (Y(B) + slack), whose mean is at most 1 if A loses
+to B by slack or more. Which A is proven is chosen by the data, so the i-th champion for whom a proof is begun
+has one part in i (i + 1) of the chance of being wrong. Its evidence is kept when another takes over, and goes
+on when it is champion again.
+
+**The bound.** For a grid of slacks, let U be the least so that all slacks of the grid from U on are rejected:
+the wealth against every rival has reached the threshold. Then A falls short by U at most. If it falls short
+by more than U, then U is one of the slacks that are really exceeded, and so is s, the largest of these in
+the grid; s is rejected too, as U <= s. That is one event, for one slack and the rival that A loses to most,
+however many slacks are tried: no union over the grid, nor over rivals.
+
+All rounds are kept, and a wealth is worked out when somebody wants to know it. The bets of a round are a
+function of what was known before it, so it makes no difference when they are worked out.
 """
 
 from __future__ import annotations
 
-from copy import deepcopy
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from math import log
+from types import MappingProxyType
+from typing import Generic, TypeVar
 
 import numpy as np
 from numba import njit
@@ -20,18 +41,77 @@ from duelmatch.explorers.frugal.stakes import (
     NO_RUIN,
     OPTIMISM,
     Play,
+    Played,
     Prospects,
     Stakes,
     allocation,
     over,
+    squared_margins,
     stake,
 )
 from duelmatch.graph import Graph, Indices, Mask, Vector
 
 FIXED_GAPS = np.array([0.05, 0.1, 0.2, 0.4])
+FIXED_PARTS = np.array([0.25, 0.5, 1.0, 2.0])
+"""The same in parts of the slack, where there is one: D + slack is what is bet on."""
 LOG_SHARES = np.log(np.array([0.5, 0.125, 0.125, 0.125, 0.125]))
 CAUTION = 0.5
 """How many squared standard errors weigh against the estimate in the learning gambler's bet."""
+
+GRID = tuple((0.5 * 0.8 ** np.arange(20)).round(4).tolist())
+"""Shortfalls per position that are tried, the largest first: from 0.5 down to 0.007."""
+
+WealthT = TypeVar("WealthT")
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """The ``number``-th proof, for a champion, from the ``begun``-th round on."""
+
+    number: int
+    champion: Indices
+    begun: int
+
+    @property
+    def price(self) -> float:
+        """What the threshold rises by, as this is one proof of many."""
+        return log(self.number * (self.number + 1))
+
+
+class ProofWealth(Generic[WealthT]):
+    """The wealth of every proof at every slack that was asked for, up to the last round when it is asked for.
+
+    ``begin`` makes the wealth before the ``since``-th round, and ``settle`` adds a round to it. With
+    ``forget`` only the winner is to be feared: then bets for any champion count, without slack.
+    """
+
+    def __init__(
+        self,
+        history: list[Played],
+        forget: bool,
+        begin: Callable[[], WealthT],
+        settle: Callable[[WealthT, Played, float], None],
+    ) -> None:
+        self._history, self._forget = history, forget
+        self._begin, self._settle = begin, settle
+        self._since = len(history)
+        self.found: dict[tuple[int, float], tuple[WealthT, int]] = {}
+
+    def of(self, proof: Proof, slack: float) -> WealthT:
+        """Return the wealth of a proof after the last round."""
+        begun = self._since if self._forget else proof.begun
+        wealth, settled = self.found.get((proof.number, slack)) or (self._begin(), begun)
+        for number in range(settled, len(self._history)):
+            played = self._history[number]
+            own = number >= proof.begun and np.array_equal(played.champion, proof.champion)
+            if own or self._forget:
+                self._settle(wealth, played, slack if own else 0.0)
+        self.found[proof.number, slack] = wealth, len(self._history)
+        return wealth
+
+    def __iter__(self) -> Iterator[WealthT]:
+        """Go through all there are."""
+        return (wealth for wealth, _ in self.found.values())
 
 
 class ListedRivals:
@@ -41,13 +121,27 @@ class ListedRivals:
     shown to beat it too.
     """
 
-    def __init__(self, graph: Graph, rows: Indices, base: Ledger, proof: Ledger | None, forget: bool) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        rows: Indices,
+        forget: bool,
+        history: list[Played],
+        wealth: Vector | None = None,
+        proofs: Mapping[tuple[int, float], Vector] = MappingProxyType({}),
+    ) -> None:
+        """List them, with the wealth so far against them and in the proofs, if there is any."""
         self._graph = graph
         self._forget = forget
         self.rows = rows
+        self.tangent = 0.0  # every rival has bets of its own
         self.possible: Mask = np.ones(len(rows), dtype=np.bool_)
         self._shares = np.full(len(rows), 1.0 / len(rows))
-        self._base, self._proof = base, proof
+        self._at_first = np.zeros(len(rows)) if wealth is None else wealth
+        self._base = Ledger(self._at_first)
+        self._proofs = ProofWealth(history, forget, lambda: Ledger(self._at_first), self._settle_proof)
+        for key, log_wealth in proofs.items():
+            self._proofs.found[key] = Ledger(log_wealth), len(history)
         self._within = None if graph.places == graph.positions else pairs_within(graph, rows)
 
     @property
@@ -57,35 +151,36 @@ class ListedRivals:
         used[self.rows.ravel()] = True
         return used
 
-    def start_proof(self) -> None:
-        """Begin to bet for a new champion, from the wealth so far if only the winner is to be feared."""
-        self._proof = self._base.copy() if self._forget else Ledger(np.zeros(len(self.rows)))
-
-    def plan(self, stakes: Stakes, prospects: Prospects, slack: float, unproven: float | None) -> Vector:
-        """Return the share of the duels for each pair; with ``unproven``, for rivals below that wealth."""
+    def plan(
+        self, stakes: Stakes, prospects: Prospects, proof: Proof | None, slack: float, threshold: float
+    ) -> Vector:
+        """Return the share of the duels for each pair; in a proof, for rivals below the threshold."""
         gaps, noise = self._over(prospects.gaps), self._over(prospects.noise, prospects.noise_of_both)
         wanted = self.possible
-        if unproven is not None and self._proof is not None:
-            wanted = (self.possible | (not self._forget)) & (self._proof.peak < unproven)
+        if proof is not None:
+            wanted = (self.possible | (not self._forget)) & (self._proofs.of(proof, slack).peak < threshold)
         rivals = wanted & (noise > 1e-12)
         if not rivals.any():
             rivals = noise > 1e-12
-        squares = (np.abs(gaps) + slack) ** 2 + OPTIMISM * noise
+        squares = squared_margins(gaps, slack) + OPTIMISM * noise
         shares = self._shares[rivals]
         omega = allocation(stakes, self.rows[rivals], squares[rivals], shares, self._used)
         self._shares[rivals] = shares
         return omega
 
-    def settle(self, play: Play, prospects: Prospects, slack: float, proving: bool) -> None:
-        """Settle the bets of a round."""
+    def settle(self, played: Played) -> None:
+        """Settle the bets of a round against each rival being the winner."""
+        self._base.settle(played, self.rows, self._bets(played, 0.0))
+
+    def _settle_proof(self, ledger: Ledger, played: Played, slack: float) -> None:
+        ledger.settle(played, self.rows, self._bets(played, slack), slack)
+
+    def _bets(self, played: Played, slack: float) -> NDArray[np.float64]:
+        prospects = played.prospects
         gaps, noise = self._over(prospects.gaps), self._over(prospects.noise, prospects.noise_of_both)
-        spread = self._over(play.spread, play.spread_of_both)
-        base = bets(gaps, noise, spread, play.worst)
-        self._base.settle(play, self.rows, base)
-        if self._proof is not None and proving:
-            self._proof.settle(play, self.rows, bets(gaps, noise, spread, play.worst, slack), slack)
-        elif self._proof is not None and self._forget:
-            self._proof.settle(play, self.rows, base)
+        spread = self._over(played.spread, played.spread_of_both)
+        wanted: NDArray[np.float64] = bets(gaps, noise, spread, played.worst, slack)
+        return wanted
 
     def reject(self, threshold: float) -> bool:
         """Reject every matching against which the wealth has ever reached the threshold.
@@ -98,18 +193,11 @@ class ListedRivals:
         if self._forget and rejected:
             kept = self.possible
             self.rows, self._shares, self.possible = self.rows[kept], self._shares[kept], kept[kept]
+            self._at_first = self._at_first[kept]
             self._within = None if self._within is None else self._within[kept]
-            for ledger in (self._base, self._proof):
-                if ledger is not None:
-                    ledger.keep(kept)
+            for ledger in (self._base, *self._proofs):
+                ledger.keep(kept)
         return rejected
-
-    def proven(self, champion: Indices, threshold: float) -> bool:
-        """Whether every rival in question is shown not to beat the champion."""
-        if self._proof is None:
-            return False
-        rivals = self._others(champion) & (self.possible | (not self._forget))
-        return bool((self._proof.peak[rivals] >= threshold).all())
 
     def edges(self) -> Mask:
         """Mark the edges of the possible winners."""
@@ -132,23 +220,22 @@ class ListedRivals:
         return int(self.possible.sum())
 
     def poorest(self, champion: Indices) -> float:
-        """Return the least peak of the wealth against a rival of the champion.
+        """Return the least peak of the wealth against a possible winner other than the champion."""
+        return float(self._base.peak[self.possible & self._others(champion)].min(initial=np.inf))
 
-        That is the wealth against possible winners if there is a winner for sure, else that of the proof.
-        """
-        others = self._others(champion)
-        if self._forget:
-            return float(self._base.peak[self.possible & others].min(initial=np.inf))
-        return 0.0 if self._proof is None else float(self._proof.peak[others].min(initial=np.inf))
+    def poorest_of(self, proof: Proof, slack: float) -> float:
+        """Return the least peak of a proof's wealth against a rival in question."""
+        rivals = self._others(proof.champion) & (self.possible | (not self._forget))
+        return float(self._proofs.of(proof, slack).peak[rivals].min(initial=np.inf))
 
     def duels_left(
-        self, play: Play, prospects: Prospects, threshold: float, slack: float, proving: bool
+        self, play: Play, prospects: Prospects, proof: Proof | None, slack: float, threshold: float
     ) -> float:
         """Return how many duels the slowest rival still needs, if the estimates are right."""
         gaps, spread = self._over(prospects.gaps), self._over(play.spread, play.spread_of_both)
         rivals, ledger = self.possible & (spread > 1e-12), self._base
-        if proving and self._proof is not None:
-            ledger = self._proof
+        if proof is not None:
+            ledger = self._proofs.of(proof, slack)
             rivals = (self.possible | (not self._forget)) & (spread > 1e-12)
         if not rivals.any():
             return 0.0
@@ -188,26 +275,19 @@ class Ledger:
         total: Vector = np.logaddexp.reduce(self._logs + LOG_SHARES, axis=1)
         return total
 
-    def settle(self, play: Play, rivals: Indices, bets: NDArray[np.float64], slack: float = 0.0) -> None:
+    def settle(self, played: Played, rivals: Indices, bets: NDArray[np.float64], slack: float = 0.0) -> None:
         """Settle the bets of a round."""
-        table, pairs = play.stakes.pairs, play.pairs
-        if play.stakes.both is not None:
+        if played.several:
             settle_seats(
-                rivals, table.graph.edges, self._logs, bets, LOG_SHARES, table.first[pairs],
-                table.second[pairs], *play.values(), play.answers.wins, play.losses, play.answers.ties,
-                slack, self.peak,
+                rivals, played.edges, self._logs, bets, LOG_SHARES, played.first_edge, played.second_edge,
+                played.neither, played.first, played.second, played.wins, played.losses, played.ties, slack,
+                self.peak,
             )  # fmt: skip
             return
-        begin = np.searchsorted(table.position[pairs], np.arange(table.graph.positions + 1))
-        neither, first, second = play.values()
         _settle(
-            rivals, self._logs, bets, begin, table.first[pairs], table.second[pairs],
-            neither, first, second, play.answers.wins, play.losses, play.answers.ties, slack, self.peak,
+            rivals, self._logs, bets, played.begin, played.first_edge, played.second_edge, played.neither,
+            played.first, played.second, played.wins, played.losses, played.ties, slack, self.peak,
         )  # fmt: skip
-
-    def copy(self) -> Ledger:
-        """Return a ledger that goes on from the same wealth."""
-        return deepcopy(self)
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
@@ -227,7 +307,8 @@ def bets(
             learned = gain * square / max(square + CAUTION * noise[rival], 1e-300)
             wanted[rival, 0] = min(learned / spread[rival], NO_RUIN / worst)
             for gambler in range(len(FIXED_GAPS)):
-                wanted[rival, gambler + 1] = min(FIXED_GAPS[gambler] / spread[rival], NO_RUIN / worst)
+                fixed = FIXED_GAPS[gambler] if slack == 0.0 else FIXED_PARTS[gambler] * slack
+                wanted[rival, gambler + 1] = min(fixed / spread[rival], NO_RUIN / worst)
     return wanted
 
 

@@ -18,25 +18,36 @@ answered by a proof for one champion at a time: a second wealth against each riv
 loses to it by no more than epsilon per position, made while it is the champion. The champion of a proof is
 chosen by the data, so the i-th proof gets its own part of delta / 2, one in i (i + 1), and a new one begins
 only after the duels have grown by half.
+
+Champion, shares and bets come from estimates of the pairs by a model (:mod:`duelmatch.models.strengths`).
+Any function of the past will do for them, so the proof does not mind if the model is wrong. With a budget
+(:meth:`FrugalSearch.aim_at`) the duels go where they improve the leader most
+(:mod:`duelmatch.explorers.frugal.finding`), until a proof is in reach.
 """
 
 from __future__ import annotations
 
-from math import exp, log
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from math import exp, inf, log
 from typing import Protocol
 
 import numpy as np
 
 from duelmatch.errors import TooLargeError
 from duelmatch.explorers.catalogue import Assumption
-from duelmatch.explorers.engine import Outcome, Round, Rounds, Snapshot
-from duelmatch.explorers.frugal.listed import Ledger, ListedRivals
-from duelmatch.explorers.frugal.stakes import Pairs, Play, Prospects, Stakes
+from duelmatch.explorers.engine import Outcome, Round, Rounds, Snapshot, Status
+from duelmatch.explorers.frugal.finding import worthwhile
+from duelmatch.explorers.frugal.listed import GRID, ListedRivals, Proof
+from duelmatch.explorers.frugal.stakes import Pairs, Play, Played, Prospects, Stakes
 from duelmatch.explorers.frugal.tables import TabledRivals
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.minimax import least_beaten
 from duelmatch.matchings.reference import NO_REFERENCE, ReferenceName, reference_of
+from duelmatch.models.lineups import LineupFinder, least_expected
+from duelmatch.models.strengths import StrengthModel
 from duelmatch.preferences import Criterion
 
 LONGEST_WALK = 12
@@ -48,9 +59,6 @@ ROUNDING = 1e-12
 GROWTH = 0.02
 """A round adds this part of the duels so far: its bets are fixed before it."""
 
-PRIOR = 10.0
-"""The estimates begin as if each candidate of a pair had won so many duels already."""
-
 MOST_LISTED = 10_000
 """Rivals are listed one by one from here on: an update takes some tens of milliseconds then."""
 
@@ -60,8 +68,28 @@ SHORT_COUNT = 1 << 22
 FEW = 100
 """So many possible winners are listed in a report."""
 
+LEADING = 3
+"""Keeps the random numbers of the leader apart from those that draw pairs."""
+
+DRAWS = 100
+"""From the posterior, to compare possible leaders."""
+
+MOST_PAIRS = 5_000
+"""Beyond so many pairs the champion leads: drawing tables would take too long."""
+
 NEXT_PROOF = 1.5
 """A new proof begins when the duels have grown by this factor since the last one began."""
+
+FIND_FIRST = 0.3
+"""With an epsilon a champion is looked for during this part of the duels that its proof will take at most, or
+until there has been a duel for each pair and it has stood for a third of the time."""
+
+FAR = 0.3
+"""If by the estimates everything is beaten by so much that less than this part of epsilon is left as a
+margin, every other round looks for a proof that there is no winner."""
+
+SWITCH = 0.6
+"""Another champion must be within epsilon in this part of the time, or less, to take over."""
 
 
 def condorcet(
@@ -104,13 +132,17 @@ class FrugalSearch:
     ) -> None:
         self._graph = graph
         self._criterion = criterion
+        self._seed = seed
         self._assume_winner = assume_winner or criterion == "borda"
         self._slack = 0.0 if epsilon is None else epsilon * graph.positions
+        self._grid = GRID if epsilon is None else tuple(sorted({*GRID, epsilon}, reverse=True))
         self._batch = batch
         self._proves = epsilon is not None or not self._assume_winner
         self._threshold = log((2 if self._proves else 1) / delta)
         self._rng = np.random.default_rng([seed, 0])
         self._pairs = Pairs(graph)
+        self._budget: int | None = None
+        self._plain = graph.one_to_one and graph.even  # what a budget buys is worked out for these
         self._decisions = decisions_of(graph)
         self._usable = self._decisions.usable
         self._reference = reference_of(graph, reference, seed) if criterion == "borda" else NO_REFERENCE
@@ -119,92 +151,173 @@ class FrugalSearch:
             self._marginals = self._marginals * graph.seats[graph.edge_position]
         self._duels = 0
         self._champion: Indices | None = None
+        self._present: Indices | None = None  # the one to be proven close enough
         self._crowned = 0  # how many duels there had been when it became the champion
-        self._proofs = 0
-        self._proof_begun = 0
-        self._proof_for: Indices | None = None
+        self._history: list[Played] = []
+        self._proofs: list[Proof] = []
+        self._proof: Proof | None = None  # for the present champion
+        self._proof_begun = 0  # how many duels there had been
+        self._bounds: dict[int, int] = {}  # how far down the grid each proof has come
         self._last: tuple[Play, Prospects] | None = None
+        self._ended: Outcome | None = None
         self._rivals: ListedRivals | TabledRivals = self._listed(self._usable) or TabledRivals(
-            graph, self._usable, self._assume_winner
+            graph, self._usable, self._assume_winner, self._history
         )
+
+    @cached_property
+    def _model(self) -> StrengthModel:
+        """What steers the search, learned from its answers."""
+        return StrengthModel(self._graph, self._pairs.wins, self._pairs.duels)
+
+    def aim_at(self, max_duels: int) -> None:
+        """Make the best of so many duels: find a good leader first, and prove it if that is in reach."""
+        self._budget = max_duels
 
     def rounds(self) -> Rounds:
         """Play until one matching is left, or proven, or none is left."""
         if int(self._usable.sum()) == self._graph.places:
             return Outcome("certified", np.flatnonzero(self._usable))
         while True:
-            champion = self._crown()
+            self._model.adjust()
+            estimates, cautious = self._model.estimates()
+            champion = self._crown(estimates - 0.5)
             stakes = self._stakes(champion)
             variance = 0.25 / (self._pairs.duels + 2)
             prospects = Prospects(
-                stakes.sums(self._advantage()), stakes.square_sums(variance), stakes.squares_of_both(variance)
+                stakes.sums(cautious - 0.5), stakes.square_sums(variance), stakes.squares_of_both(variance)
             )
-            proving = self._proving
-            omega = self._rivals.plan(
-                stakes, prospects, self._slack if proving else 0.0, self._proof_threshold if proving else None
-            )
-            drawn = self._rng.multinomial(max(self._batch, int(GROWTH * self._duels), 1), omega)
+            slack, threshold = self._aim
+            omega = self._rivals.plan(stakes, prospects, self._proof, slack, threshold)
+            planned = Play.of_nothing(stakes, omega)
+            self._last = planned, prospects
+            size = max(self._batch, int(GROWTH * self._duels), 1)
+            sought = self._worth_finding(planned, prospects, estimates, size)
+            drawn = self._rng.multinomial(size, omega if sought is None else sought)
             pairs = np.flatnonzero(drawn)
             asked = Round(self._pairs.first[pairs], self._pairs.second[pairs], drawn[pairs])
             answers = yield asked
-            play = Play(
-                stakes, omega, stakes.spread(omega), stakes.worst(omega), pairs, asked.count, answers,
-                stakes.spread_of_both(omega),
-            )  # fmt: skip
             self._pairs.add(pairs, asked.count, answers)
             self._duels += asked.total
-            self._rivals.settle(play, prospects, self._slack, proving)
-            self._last = play, prospects
+            if sought is not None:
+                continue
+            play = replace(planned, pairs=pairs, duels=asked.count, answers=answers)
+            played = play.played(champion, prospects, self._rivals.tangent)
+            self._rivals.settle(played)
+            if self._proves:
+                self._history.append(played)
             if self._rivals.reject(self._threshold) and isinstance(self._rivals, TabledRivals):
                 self._rivals = self._listed(self._rivals.edges(), self._rivals) or self._rivals
-            outcome = self._outcome(champion, proving)
-            if outcome is not None:
-                return outcome
+            self._ended = self._outcome(champion)
+            if self._ended is not None:
+                return self._ended
 
-    def _advantage(self) -> Vector:
-        """Estimate p - 1/2 for every pair."""
-        return (self._pairs.wins + PRIOR) / (self._pairs.duels + 2 * PRIOR) - 0.5
+    def _worth_finding(
+        self, planned: Play, prospects: Prospects, estimates: Vector, size: int
+    ) -> Vector | None:
+        """Return the shares of the pairs that improve the leader most, while the budget allows no proof.
 
-    def _crown(self) -> Indices:
+        None if a proof takes no more than what is left, should the estimates be right; if there is no budget;
+        if no answer can change the leader; and if the proof would ask the same.
+        """
+        if self._budget is None or not self._plain:
+            return None
+        if self._duels_left(planned, prospects) <= self._budget - self._duels:
+            return None
+        assert self._champion is not None, "crowned before"
+        allowed = self._rivals.edges() if self._assume_winner else self._usable
+        sought = worthwhile(
+            self._pairs,
+            self._model,
+            estimates,
+            self._champion,
+            allowed,
+            self._usable,
+            self._marginals if self._criterion == "borda" else None,
+            size,
+        )
+        return None if sought is None or np.allclose(sought, planned.omega) else sought
+
+    def _duels_left(self, play: Play, prospects: Prospects) -> float:
+        return self._rivals.duels_left(play, prospects, self._proof, *self._aim)
+
+    @property
+    def _aim(self) -> tuple[float, float]:
+        """The slack that is to be proven now, and the log wealth that it takes."""
+        if self._proof is None:
+            return 0.0, self._threshold
+        return self._slack, self._threshold + self._proof.price
+
+    def _crown(self, advantage: Vector) -> Indices:
         """Choose the champion, and begin a proof for it if it is time."""
         allowed = self._rivals.edges() if self._assume_winner else self._usable
-        if self._criterion == "borda":
-            champion = borda_champion(self._pairs, self._advantage(), self._marginals, allowed)
+        if self._slack > 0:
+            champion = self._close_enough(advantage, allowed)
+        elif self._criterion == "borda":
+            champion = borda_champion(self._pairs, advantage, self._marginals, allowed)
         else:
-            champion = condorcet_champion(
-                self._pairs, self._advantage(), self._champion, allowed, self._rivals
-            )
+            champion = condorcet_champion(self._pairs, advantage, self._champion, allowed, self._rivals)
         if self._champion is None or not np.array_equal(champion, self._champion):
             self._crowned = self._duels
         self._champion = champion
-        if (
-            self._proves
-            and not self._proving
-            and self._duels >= NEXT_PROOF * self._proof_begun
-            and self._duels >= NEXT_PROOF * self._crowned
-        ):
-            self._proofs += 1
-            self._proof_begun, self._proof_for = self._duels, champion
-            self._rivals.start_proof()
+        self._proof = self._proof_for(champion)
+        if self._proof is None and self._proves and self._time_for_proof():
+            self._proof_begun = self._duels
+            self._proof = Proof(len(self._proofs) + 1, champion, len(self._history))
+            self._proofs.append(self._proof)
         return champion
 
-    @property
-    def _proving(self) -> bool:
-        """Whether the present proof is for the present champion."""
-        if self._champion is None or self._proof_for is None:
-            return False
-        return np.array_equal(self._proof_for, self._champion)
+    def _time_for_proof(self) -> bool:
+        """Whether the champion has stood long enough, and the last proof has had its time."""
+        if self._slack > 0 and self._last is not None:
+            widest = np.maximum.reduceat(self._last[0].spread, self._graph.start[:-1]).sum()
+            soon = FIND_FIRST * 2 * self._threshold * float(widest) / self._slack**2
+            return self._duels >= min(soon, max(self._pairs.count, NEXT_PROOF * self._crowned))
+        return self._duels >= NEXT_PROOF * max(self._proof_begun, self._crowned)
 
-    @property
-    def _proof_threshold(self) -> float:
-        return self._threshold + log(self._proofs * (self._proofs + 1))
+    def _proof_for(self, champion: Indices) -> Proof | None:
+        return next((proof for proof in self._proofs if np.array_equal(proof.champion, champion)), None)
+
+    def _close_enough(self, advantage: Vector, allowed: Mask) -> Indices:
+        """Return the champion that will be shown to be within epsilon soonest, if the estimates are right.
+
+        That takes duels in proportion to the evidence that is lacking over the square of the margin that
+        epsilon leaves. Another one must be clearly sooner: noise makes every champion look beaten at times.
+        """
+        best, worst_defeat = least_beaten_on_walk(
+            self._pairs,
+            advantage,
+            self._present,
+            allowed,
+            self._marginals if self._criterion == "borda" else None,
+        )
+        margin = self._slack - worst_defeat(best)
+        if margin < 0 or (margin < FAR * self._slack and len(self._history) % 2):
+            return condorcet_champion(self._pairs, advantage, self._champion, allowed, self._rivals)
+        present = self._present
+        if present is not None and allowed[present].all() and not np.array_equal(best, present):
+            time = self._time_to_prove(present, worst_defeat(present))
+            if self._time_to_prove(best, worst_defeat(best)) >= SWITCH * time:
+                return present
+        self._present = best
+        return best
+
+    def _time_to_prove(self, champion: Indices, defeat: float) -> float:
+        margin = max(self._slack - defeat, 0.0)
+        if margin == 0.0:
+            return inf
+        proof = self._proof_for(champion)
+        number = len(self._proofs) + 1
+        lacking = self._threshold + log(number * (number + 1))
+        if proof is not None:
+            lacking = self._threshold + proof.price - self._rivals.poorest_of(proof, self._slack)
+        return lacking / margin**2
 
     def _stakes(self, champion: Indices) -> Stakes:
         if self._criterion == "borda":
             return Stakes.borda(self._pairs, champion, self._marginals)
         return Stakes.condorcet(self._pairs, champion)
 
-    def _outcome(self, champion: Indices, proving: bool) -> Outcome | None:
+    def _outcome(self, champion: Indices) -> Outcome | None:
         left = self._rivals.left
         assuming: tuple[Assumption, ...] = ()
         if self._criterion == "condorcet" and self._assume_winner:
@@ -214,14 +327,42 @@ class FrugalSearch:
         if left == 0:
             if self._criterion == "borda":
                 return Outcome("certified", champion, assuming=assuming)
-            return Outcome("no_winner", least_beaten_estimate(self._pairs, self._advantage(), self._usable))
+            self._model.fit()
+            estimates, _ = self._model.estimates()
+            return Outcome("no_winner", least_beaten_estimate(self._pairs, estimates - 0.5, self._usable))
         if left == 1 and self._assume_winner:
             return Outcome("certified", np.flatnonzero(self._rivals.edges()), assuming=assuming)
-        if proving and self._rivals.proven(champion, self._proof_threshold):
-            if self._slack > 0:
-                return Outcome("within_epsilon", champion, assuming=assuming)
-            return Outcome("certified", champion, assuming=assuming)
+        if self._proof is not None and self._is_proven(self._proof):
+            status: Status = "within_epsilon" if self._slack > 0 else "certified"
+            return Outcome(status, champion, assuming=assuming)
         return None
+
+    def _is_proven(self, proof: Proof) -> bool:
+        """Whether nothing in question beats the champion, or nothing by more than epsilon, is proven."""
+        if self._rivals.poorest_of(proof, self._slack) < self._threshold + proof.price:
+            return False
+        if self._slack == 0:
+            return True
+        found = self._bound(proof)
+        return found is not None and found * self._graph.positions <= self._slack
+
+    def _bound(self, proof: Proof) -> float | None:
+        """Return by how much a champion falls short per position at most; None if nothing is proven yet."""
+        grid, threshold = self._grid, self._threshold + proof.price
+        rejected = self._bounds.get(proof.number, 0)
+        while rejected < len(grid):
+            if self._rivals.poorest_of(proof, grid[rejected] * self._graph.positions) < threshold:
+                break
+            rejected += 1
+        self._bounds[proof.number] = rejected
+        return grid[rejected - 1] if rejected else None
+
+    def _shortfall(self, leader: Indices) -> float | None:
+        """Return by how much the leader falls short of the best per position at most; None if unknown."""
+        if self._ended is not None and self._ended.status == "certified":
+            return 0.0
+        proof = self._proof_for(leader)
+        return None if proof is None else self._bound(proof)
 
     def _listed(self, edges: Mask, tables: TabledRivals | None = None) -> ListedRivals | None:
         """List the rivals of these edges one by one, with the wealth of the tables; None if they are many."""
@@ -230,9 +371,10 @@ class FrugalSearch:
         rows = self._decisions.listed(edges, MOST_LISTED)
         if rows is None or len(rows) == 0:
             return None
-        base = Ledger(np.zeros(len(rows)) if tables is None else tables.base.wealth(rows))
-        proof = None if tables is None or tables.proof is None else Ledger(tables.proof.wealth(rows))
-        return ListedRivals(self._graph, rows, base, proof, self._assume_winner)
+        if tables is None:
+            return ListedRivals(self._graph, rows, self._assume_winner, self._history)
+        wealth, proofs = tables.base.wealth(rows), tables.proven_wealth(rows)
+        return ListedRivals(self._graph, rows, self._assume_winner, self._history, wealth, proofs)
 
     def snapshot(self) -> Snapshot:
         """Report the champion, the edges decided, the possible winners, and how much evidence is missing."""
@@ -240,17 +382,13 @@ class FrugalSearch:
         per_position = np.add.reduceat(edges, self._graph.start[:-1], dtype=np.intp)
         accepted = edges & (per_position == self._graph.seats)[self._graph.edge_position]
         possible, some = self._possible(edges)
-        if self._champion is None or self._last is None:
+        if self._champion is None or self._last is None or self._duels == 0:
             return Snapshot(None, accepted, ~edges, None, None, float(possible != 1), possible, some)
-        proving, evidence = self._proving, self._evidence()
-        left = self._rivals.duels_left(
-            *self._last,
-            self._proof_threshold if proving else self._threshold,
-            self._slack if proving else 0.0,
-            proving,
-        )
+        leader = self._leader()
+        evidence = self._evidence(leader)
+        left = self._duels_left(*self._last)
         return Snapshot(
-            self._champion,
+            leader,
             accepted,
             ~edges,
             1 - evidence / self._threshold,
@@ -258,17 +396,36 @@ class FrugalSearch:
             exp(-evidence),
             possible,
             some,
+            lambda: self._shortfall(leader),
         )
 
-    def _evidence(self) -> float:
-        """Return the log evidence that the champion is the winner, between 0 and the threshold."""
-        assert self._champion is not None, "there has been a round"
+    def _leader(self) -> Indices:
+        """Return the matching to name now: the champion, or for Condorcet the one least beaten on average.
+
+        They differ while the estimates have no winner: the champion is then the one to bet on.
+        """
+        champion = self._champion
+        assert champion is not None, "there has been a round"
+        if self._ended is not None and self._ended.matching is not None:
+            return self._ended.matching
+        if self._criterion == "borda" or self._pairs.count > MOST_PAIRS or not self._plain:
+            return champion
+        allowed = self._rivals.edges() if self._assume_winner else self._usable
+        finder = LineupFinder(self._graph)
+        rng = np.random.default_rng([self._seed, LEADING, self._duels])
+        tables = self._model.draws(rng, DRAWS)
+        best, _ = finder.best(tables, champion, allowed)
+        return least_expected(finder, tables, best, champion)[0]
+
+    def _evidence(self, leader: Indices) -> float:
+        """Return the log evidence that the leader is the winner, between 0 and the threshold."""
+        evidence = 0.0
+        if self._ended is not None and self._ended.status == "no_winner":
+            return evidence
         if self._assume_winner:
-            evidence = self._rivals.poorest(self._champion)
-        elif self._proving:
-            evidence = self._rivals.poorest(self._champion) - log(self._proofs * (self._proofs + 1))
-        else:
-            evidence = 0.0
+            evidence = self._rivals.poorest(leader)
+        elif (proof := self._proof_for(leader)) is not None:
+            evidence = self._rivals.poorest_of(proof, 0.0) - proof.price
         return min(self._threshold, max(0.0, evidence))
 
     def _possible(self, edges: Mask) -> tuple[int | None, Indices | None]:
@@ -319,6 +476,27 @@ def condorcet_champion(
     return clearest
 
 
+def least_beaten_on_walk(
+    pairs: Pairs, advantage: Vector, last: Indices | None, allowed: Mask, shares: Vector | None
+) -> tuple[Indices, Callable[[Indices], float]]:
+    """Return the best matching by the estimates, and a function that says how far another falls short.
+
+    Borda (``shares``): the highest score. Condorcet: the least beaten one on the walk along best responses.
+    """
+    if shares is not None:
+        best, rewards = borda_champion(pairs, advantage, shares, allowed), _rewards(pairs, advantage, shares)
+        return best, lambda matching: float(rewards[best].sum() - rewards[matching].sum())
+    current = last if last is not None and allowed[last].all() else _most_wins(pairs, advantage, allowed)
+    seen, leads = [current], []
+    for _ in range(LONGEST_WALK if decisions_of(pairs.graph).fast else SLOW_WALK):
+        response, lead = _response(pairs, advantage, seen[-1], allowed)
+        leads.append(lead)
+        if lead <= ROUNDING or any(np.array_equal(response, other) for other in seen):
+            break
+        seen.append(response)
+    return seen[int(np.argmin(leads))], lambda matching: _response(pairs, advantage, matching, allowed)[1]
+
+
 def _response(pairs: Pairs, advantage: Vector, current: Indices, allowed: Mask) -> tuple[Indices, float]:
     """Return what does best against a matching, and by how much it beats it."""
     against = pairs.against(current, advantage)
@@ -335,14 +513,18 @@ def _error(pairs: Pairs, current: Indices, response: Indices) -> float:
 
 def borda_champion(pairs: Pairs, advantage: Vector, marginals: Vector, allowed: Mask) -> Indices:
     """Return the best matching of the allowed edges under the estimated rewards."""
+    champion = decisions_of(pairs.graph).good(_rewards(pairs, advantage, marginals), allowed)
+    assert champion is not None, "the allowed edges hold a decision"
+    return champion
+
+
+def _rewards(pairs: Pairs, advantage: Vector, marginals: Vector) -> Vector:
+    """Return w - 1/2 of every edge, by what its position counts."""
     if pairs.scale is not None:
         advantage = advantage * pairs.scale
     won = np.bincount(pairs.first, advantage * marginals[pairs.second], pairs.graph.edges)
     lost = np.bincount(pairs.second, advantage * marginals[pairs.first], pairs.graph.edges)
-    rewards = np.asarray(won - lost, dtype=np.float64)
-    champion = decisions_of(pairs.graph).good(rewards, allowed)
-    assert champion is not None, "the allowed edges hold a decision"
-    return champion
+    return np.asarray(won - lost, dtype=np.float64)
 
 
 def _most_wins(pairs: Pairs, advantage: Vector, allowed: Mask) -> Indices:

@@ -332,19 +332,80 @@ class Play:
     spread_of_both: Vector | None = None
     """What a rival with both edges of a pair adds to v; None where every position has one seat."""
 
+    @classmethod
+    def of_nothing(cls, stakes: Stakes, omega: Vector) -> Play:
+        """Return a round without duels: how pairs would be drawn."""
+        none = np.zeros(0, dtype=np.int64)
+        pairs, answers = np.zeros(0, dtype=np.intp), RoundAnswers(none, none)
+        return cls(
+            stakes, omega, stakes.spread(omega), stakes.worst(omega), pairs, none, answers,
+            stakes.spread_of_both(omega),
+        )  # fmt: skip
+
     @property
     def losses(self) -> NDArray[np.int64]:
         """How often the first edge of each pair lost."""
         return self.duels - self.answers.wins - self.answers.ties
 
-    def values(self) -> tuple[Vector, Vector, Vector]:
-        """Return Y of the pairs drawn if their first edge wins: for rivals with neither, first, second."""
-        stakes, twice = self.stakes, 2 * self.omega[self.pairs]
-        return (
-            stakes.neither[self.pairs] / twice,
-            stakes.first[self.pairs] / twice,
-            stakes.second[self.pairs] / twice,
+    def played(self, champion: Indices, prospects: Prospects, tangent: float = 0.0) -> Played:
+        """Return what bets need to know of the round, now that it is over."""
+        stakes, pairs, twice = self.stakes, self.pairs, 2 * self.omega[self.pairs]
+        table = stakes.pairs
+        return Played(
+            champion,
+            np.searchsorted(table.position[pairs], np.arange(table.graph.positions + 1)),
+            table.first[pairs],
+            table.second[pairs],
+            stakes.neither[pairs] / twice,
+            stakes.first[pairs] / twice,
+            stakes.second[pairs] / twice,
+            self.answers.wins,
+            self.losses,
+            self.answers.ties,
+            prospects,
+            self.spread,
+            self.spread_of_both,
+            self.worst,
+            tangent,
+            table.graph.edges,
+            table.several,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A round that is over, as bets on it need it; small enough for all rounds to be kept."""
+
+    champion: Indices
+    begin: Indices
+    """The pairs drawn at position j are begin[j] to begin[j + 1]; these are their edges."""
+    first_edge: Indices
+    second_edge: Indices
+    neither: Vector
+    """Y of each pair if its first edge wins: for rivals with neither edge, the first, the second."""
+    first: Vector
+    second: Vector
+    wins: NDArray[np.int64]
+    losses: NDArray[np.int64]
+    ties: NDArray[np.int64]
+    prospects: Prospects
+    spread: Vector
+    spread_of_both: Vector | None
+    worst: float
+    tangent: float
+    """The bet that suited the hardest rival, where all rivals share their bets."""
+    edges: int
+    several: bool
+    """Whether a position has several seats."""
+
+
+def squared_margins(gaps: Vector, slack: float) -> Vector:
+    """Return the square of what the bets are on: D, either way, or D + slack if there is one.
+
+    A rival that seems to win by more than three quarters of the slack is not given up: it may be noise.
+    """
+    squares: Vector = np.square(gaps if slack == 0.0 else np.maximum(gaps + slack, 0.25 * slack))
+    return squares
 
 
 def allocation(stakes: Stakes, rivals: Indices, squared_gaps: Vector, shares: Vector, used: Mask) -> Vector:

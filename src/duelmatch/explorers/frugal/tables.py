@@ -19,8 +19,19 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.special import entr
 
+from duelmatch.explorers.frugal.listed import Proof, ProofWealth
 from duelmatch.explorers.frugal.seats import pairs_within
-from duelmatch.explorers.frugal.stakes import NO_RUIN, OPTIMISM, Play, Prospects, Stakes, allocation, over
+from duelmatch.explorers.frugal.stakes import (
+    NO_RUIN,
+    OPTIMISM,
+    Play,
+    Played,
+    Prospects,
+    Stakes,
+    allocation,
+    over,
+    squared_margins,
+)
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.assignment import FORBIDDEN, decisions_of
 
@@ -50,14 +61,12 @@ class Tables:
         """Start with wealth 1 against everything."""
         return cls(np.zeros((len(SCALES), graph.edges)))
 
-    def settle(self, play: Play, base: float, slack: float = 0.0) -> None:
-        """Settle a round in which all rivals have the same bets, multiples of ``base``."""
-        table = play.stakes.pairs
-        neither, first, second = play.values()
+    def settle(self, played: Played, graph: Graph, slack: float = 0.0) -> None:
+        """Settle a round in which all rivals have the same bets, multiples of its ``tangent``."""
         _settle(
-            self.logs, np.minimum(SCALES * base, NO_RUIN / play.worst), table.graph.start, table.graph.seats,
-            table.position[play.pairs], table.first[play.pairs], table.second[play.pairs],
-            neither, first, second, play.answers.wins, play.losses, play.answers.ties, slack,
+            self.logs, np.minimum(SCALES * played.tangent, NO_RUIN / played.worst), graph.start, graph.seats,
+            graph.edge_position[played.first_edge], played.first_edge, played.second_edge,
+            played.neither, played.first, played.second, played.wins, played.losses, played.ties, slack,
         )  # fmt: skip
 
     def poorest(self, graph: Graph, allowed: Mask) -> Vector:
@@ -83,28 +92,28 @@ class Tables:
 class TabledRivals:
     """The rivals by their edges; otherwise the same as the listed ones."""
 
-    def __init__(self, graph: Graph, usable: Mask, forget: bool) -> None:
+    def __init__(self, graph: Graph, usable: Mask, forget: bool, history: list[Played] | None = None) -> None:
         self._graph = graph
         self._forget = forget
         self._usable = usable
         self._alive = usable.copy()
         self.base = Tables.empty(graph)
-        self.proof: Tables | None = None
+        self._proofs = ProofWealth(
+            [] if history is None else history, forget, lambda: Tables.empty(graph), self._settle_proof
+        )
         self._decisions = decisions_of(graph)
         self._known = np.zeros((0, graph.places), dtype=np.intp)
         self._shares = np.zeros(0)
-        self._tangent = 0.0
+        self.tangent = 0.0
 
     @property
     def _feared(self) -> Mask:
         """Mark the edges of the rivals that the champion must be compared with."""
         return self._alive if self._forget else self._usable
 
-    def start_proof(self) -> None:
-        """Begin to bet for a new champion, from the wealth so far if only the winner is to be feared."""
-        self.proof = Tables(self.base.logs.copy()) if self._forget else Tables.empty(self._graph)
-
-    def plan(self, stakes: Stakes, prospects: Prospects, slack: float, unproven: float | None) -> Vector:
+    def plan(
+        self, stakes: Stakes, prospects: Prospects, proof: Proof | None, slack: float, threshold: float
+    ) -> Vector:
         """Return the share of the duels for each pair, for the hardest rivals known."""
         self._drop_rejected()
         if len(self._known) == 0:
@@ -115,22 +124,27 @@ class TabledRivals:
             self._meet(prospects, None)
             gaps, noise = self._over(prospects.gaps), self._over(prospects.noise, prospects.noise_of_both)
             rivals = noise > 1e-12
-        squares = (np.abs(gaps) + slack) ** 2 + OPTIMISM * noise
+        squares = squared_margins(gaps, slack) + OPTIMISM * noise
         shares = self._shares[rivals]
         omega = allocation(stakes, self._known[rivals], squares[rivals], shares, self._feared)
         self._shares[rivals] = shares
         spread = stakes.spread(omega)
         spreads = self._over(spread, stakes.spread_of_both(omega))[rivals]
         needed = np.where(gaps[rivals] >= 0, spreads / squares[rivals], 0.0)  # who beats the champion is lost
-        self._tangent = float((np.sqrt(squares[rivals]) / spreads)[np.argmax(needed)])
+        self.tangent = float((np.sqrt(squares[rivals]) / spreads)[np.argmax(needed)])
         self._meet(prospects, spread)
         return omega
 
-    def settle(self, play: Play, prospects: Prospects, slack: float, proving: bool) -> None:
-        """Settle the bets of a round."""
-        self.base.settle(play, self._tangent)
-        if self.proof is not None and (proving or self._forget):
-            self.proof.settle(play, self._tangent, slack if proving else 0.0)
+    def settle(self, played: Played) -> None:
+        """Settle the bets of a round against each rival being the winner."""
+        self.base.settle(played, self._graph)
+
+    def _settle_proof(self, tables: Tables, played: Played, slack: float) -> None:
+        tables.settle(played, self._graph, slack)
+
+    def proven_wealth(self, rows: Indices) -> dict[tuple[int, float], Vector]:
+        """Return the log wealth of the proofs against the matchings listed."""
+        return {key: tables.wealth(rows) for key, (tables, _) in self._proofs.found.items()}
 
     def reject(self, threshold: float) -> bool:
         """Reject every edge if the wealth against all matchings through it has reached the threshold.
@@ -141,16 +155,6 @@ class TabledRivals:
         left = self._decisions.most_through(np.zeros(self._graph.edges), self._alive & (least < threshold))
         before, self._alive = self._alive, left > -FORBIDDEN / 2
         return bool((before != self._alive).any())
-
-    def proven(self, champion: Indices, threshold: float) -> bool:
-        """Whether every rival in question is shown not to beat the champion."""
-        if self.proof is None:
-            return False
-        others = self._feared.copy()
-        others[champion] = False
-        allowed = self._feared.copy()
-        allowed[champion] = True
-        return bool((self.proof.poorest(self._graph, allowed)[others] >= threshold).all())
 
     def edges(self) -> Mask:
         """Mark the edges of the possible winners."""
@@ -172,17 +176,20 @@ class TabledRivals:
         return int(min(2, 1 + spare.max())) if spare.min() >= 0 else 0
 
     def poorest(self, champion: Indices) -> float:
-        """Bound the least wealth against a rival of the champion, as in the list."""
-        if not self._forget and self.proof is None:
-            return 0.0
-        tables = self.base if self._forget else self.proof
-        assert tables is not None, "seen to above"
-        others = self._feared.copy()
-        others[champion] = False
-        return float(tables.poorest(self._graph, self._feared)[others].min(initial=np.inf))
+        """Bound the least wealth against a possible winner other than the champion."""
+        return self._least(self.base, self._alive, champion)
+
+    def poorest_of(self, proof: Proof, slack: float) -> float:
+        """Bound the least wealth of a proof against a rival in question."""
+        return self._least(self._proofs.of(proof, slack), self._feared, proof.champion)
+
+    def _least(self, tables: Tables, feared: Mask, champion: Indices) -> float:
+        others, allowed = feared.copy(), feared.copy()
+        others[champion], allowed[champion] = False, True
+        return float(tables.poorest(self._graph, allowed)[others].min(initial=np.inf))
 
     def duels_left(
-        self, play: Play, prospects: Prospects, threshold: float, slack: float, proving: bool
+        self, play: Play, prospects: Prospects, proof: Proof | None, slack: float, threshold: float
     ) -> float:
         """Return how many duels the slowest rival known still needs, if the estimates are right."""
         spread = self._over(play.spread, play.spread_of_both)
@@ -191,7 +198,7 @@ class TabledRivals:
             return 0.0
         gaps = np.maximum(self._over(prospects.gaps), 0.0) + slack
         squares = gaps**2 + OPTIMISM * self._over(prospects.noise, prospects.noise_of_both)
-        tables = self.proof if proving and self.proof is not None else self.base
+        tables = self.base if proof is None else self._proofs.of(proof, slack)
         lacking = np.maximum(threshold - tables.wealth(self._known), 0.0)
         return float(np.max((lacking * 2 * spread)[rivals] / squares[rivals]))
 
@@ -211,7 +218,7 @@ class TabledRivals:
 
     def _meet(self, prospects: Prospects, spread: Vector | None) -> None:
         """Get to know the hardest rivals: D^2 / v >= 2 t D - t^2 v for every t, which is additive."""
-        decisions, tangent = self._decisions, self._tangent
+        decisions, tangent = self._decisions, self.tangent
         cost = prospects.gaps if spread is None else 2 * tangent * prospects.gaps - tangent**2 * spread
         allowed = self._feared
         weights = -cost

@@ -8,8 +8,7 @@ import numpy as np
 
 from duelmatch.explorers.panel.choice import Choice
 from duelmatch.explorers.panel.criteria import any_pair
-from duelmatch.explorers.panel.plan import QuestionPlan
-from duelmatch.explorers.panel.projection import Projection
+from duelmatch.explorers.panel.projection import Plan, Projection
 from duelmatch.graph import Mask
 
 Way = Callable[[int, Mask], Choice | None]
@@ -17,7 +16,7 @@ Way = Callable[[int, Mask], Choice | None]
 
 
 def next_question(
-    now: Projection, plan: QuestionPlan, judges: list[int] | None, size: int, anything_open: bool
+    now: Projection, plan: Plan, judges: list[int] | None, size: int, anything_open: bool
 ) -> tuple[int, Choice] | None:
     """Return a judge, one of these or whoever has answered least, and what to ask.
 
@@ -39,7 +38,7 @@ def _of_kind(now: Projection, way: Way, judge: int) -> Choice | None:
     return way(judge, askable) if askable.any() else None
 
 
-def _ways(now: Projection, plan: QuestionPlan, size: int, anything_open: bool) -> Iterator[Way]:
+def _ways(now: Projection, plan: Plan, size: int, anything_open: bool) -> Iterator[Way]:
     """Yield the kinds of questions, the most useful first."""
     method = now.method
     yield lambda judge, askable: method.choose(plan, judge, askable, now.blocked[judge] > 0, size)

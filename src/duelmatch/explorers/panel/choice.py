@@ -87,7 +87,7 @@ def choose_borda(
         return [int(state.first[pair]), int(state.second[pair])]
     best, choice = 0.0, None
     for position in range(state.graph.positions):
-        worth, edges = _grown(state, scores, position, blocked, size)
+        worth, edges = grown(state, scores, position, blocked, size)
         if worth > best:
             best, choice = worth, edges
     return choice
@@ -100,9 +100,7 @@ def _meets(state: PanelState, chosen: Choice, edge: int, blocked: Mask) -> bool:
     return bool(blocked[numbers].any())
 
 
-def _grown(
-    state: PanelState, scores: Vector, position: int, blocked: Mask, size: int
-) -> tuple[float, Choice]:
+def grown(state: PanelState, scores: Vector, position: int, blocked: Mask, size: int) -> tuple[float, Choice]:
     """Return a set of edges of a position whose pairs are worth much together, grown from the best pair."""
     start, degree = int(state.graph.start[position]), int(state.graph.degrees[position])
     table = np.zeros((degree, degree))

@@ -13,6 +13,7 @@ from duelmatch.explorers.panel.choice import Choice, choose_borda, choose_condor
 from duelmatch.explorers.panel.model import Model
 from duelmatch.explorers.panel.plan import (
     QuestionPlan,
+    answers_at_best,
     borda_champion,
     borda_estimates,
     borda_plan,
@@ -28,11 +29,27 @@ LAST_ROUNDS = 3000
 """Of fictitious play, where nothing more can be asked and the line-ups are too many to look at."""
 
 
-class CondorcetMethod:
-    """Head to head."""
+class _Method:
+    """What both have in common."""
 
     def __init__(self, state: PanelState, model: Model) -> None:
         self.state, self.model = state, model
+
+    def needed(self, plan: QuestionPlan) -> list[tuple[int, int, int]]:
+        """Return the answers of a plan: the edge they would favour, the other one, and how many."""
+        return answers_at_best(plan, self.state)
+
+    def expected_share(self, plan: QuestionPlan) -> float:
+        """Return the share of the answers needed that will be as the plan wants them, estimated."""
+        share = plan.share[plan.need > 0]
+        return float(share.mean()) if len(share) else 1.0
+
+
+class CondorcetMethod(_Method):
+    """Head to head."""
+
+    def __init__(self, state: PanelState, model: Model) -> None:
+        super().__init__(state, model)
         self.judge = CondorcetJudge(CondorcetBounds(state))
         self._present = state.graph.edge_at >= 0
 
@@ -86,11 +103,11 @@ class CondorcetMethod:
         return None
 
 
-class BordaMethod:
+class BordaMethod(_Method):
     """By reward."""
 
     def __init__(self, state: PanelState, model: Model) -> None:
-        self.state, self.model = state, model
+        super().__init__(state, model)
         self.judge = BordaJudge(BordaBounds(state))
         bounds = self.judge.bounds
         self._shares: Vector = np.array([float(share) for share in bounds.shares / bounds.share_unit])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,10 +13,7 @@ from duelmatch.errors import ProblemError
 from duelmatch.explorers.panel.closure import UNKNOWN
 from duelmatch.explorers.panel.entries import OpenAnswers
 from duelmatch.explorers.panel.explorer import PanelExplorer
-from duelmatch.explorers.panel.plan import answers_at_best
 from duelmatch.explorers.result import Progress, Result
-from duelmatch.graph import Indices
-from duelmatch.matchings.integers import cheapest
 from duelmatch.panel import Conflict
 from duelmatch.preferences import Criterion
 from duelmatch.problem import Matching, Problem
@@ -73,7 +71,7 @@ def decide(
     missing: OpenAnswers | Mapping[str, OpenAnswers] = "open",
     conflicts: Mapping[str, Collection[Conflict]] | None = None,
     voter_weight: Mapping[str, object] | None = None,
-    chosen: Mapping[str, str] | None = None,
+    chosen: Mapping[str, Any] | None = None,
 ) -> Decision:
     """Return what the answers of a panel decide, whatever the missing ones would be.
 
@@ -159,20 +157,15 @@ def _closest(run: PanelExplorer) -> ClosestOther | None:
     """Return the other line-up over which the lead is smallest, whatever the open answers are."""
     judge, graph = run.standing.now.method.judge, run.problem.graph
     champion = run.problem.edge_numbers(run.result.matching or {})
-    bound = judge.bounds.least(champion)
-    best: tuple[int, Indices] | None = None
-    for edge in champion.tolist():
-        rival = cheapest(graph, bound, np.arange(graph.edges) != edge)
-        if rival is not None and (best is None or bound[rival].sum() < best[0]):
-            best = int(bound[rival].sum()), rival
+    best = judge.closest_other(champion)
     if best is None:
         return None
-    ahead, rival = best
+    rival, ahead = best
     state = run.state
-    is_whole = run.criterion == "condorcet" and (state.total == state.scale).all()
+    is_whole = run.criterion == "condorcet" and (state.total == state.scale).all() and graph.even
     votes = ahead / float(np.gcd.reduce(state.weight)) if is_whole else None
     return ClosestOther(
-        run.problem.matching(rival.tolist()), ahead / judge.bounds.unit / graph.positions, votes
+        run.problem.matching(rival.tolist()), float(ahead / judge.bounds.unit / graph.positions), votes
     )
 
 
@@ -180,8 +173,7 @@ def _needed(run: PanelExplorer) -> tuple[Needed, ...]:
     """Return which answers would make the leader unbeaten if all of them spoke for it."""
     plan, state, problem = run.standing.plan, run.state, run.problem
     found = []
-    for edge, answers in answers_at_best(plan, state):
-        own = int(plan.champion[problem.graph.edge_position[edge]])
+    for own, edge, answers in run.standing.now.method.needed(plan):
         pair = int(problem.graph.pair_table.number(np.array(own), np.array(edge)))
         open_ = state.open_to[:, pair] & (state.opinion[:, pair] == UNKNOWN)
         voters = tuple(voter for voter, is_open in zip(run.voters, open_, strict=True) if is_open)

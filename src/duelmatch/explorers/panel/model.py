@@ -145,6 +145,22 @@ def outlook(tables: PairTables, position: int, one: int, other: int) -> tuple[fl
     return share, ahead, sqrt(spread) / total, (won - lost - open_) / total
 
 
+def expectations(model: Model) -> tuple[Vector, Vector]:
+    """Return, for the first edge of every pair, the share of the answers to come and what it will lead by."""
+    state = model.state
+    share, ahead = np.zeros(state.pairs), np.zeros(state.pairs)
+    _expect(model.tables(), state.position, state.first, state.second, share, ahead)
+    return share, ahead
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _expect(
+    tables: PairTables, position: Indices, first: Indices, second: Indices, share: Vector, ahead: Vector
+) -> None:
+    for pair in range(len(first)):
+        share[pair], ahead[pair], _, _ = outlook(tables, position[pair], first[pair], second[pair])
+
+
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def _fit(
     tables: PairTables,

@@ -313,8 +313,8 @@ def _set_prices(
             break
 
 
-def answers_at_best(plan: QuestionPlan, state: PanelState) -> list[tuple[int, int]]:
-    """Return how many answers for the champion against which edges would prove it along this plan.
+def answers_at_best(plan: QuestionPlan, state: PanelState) -> list[tuple[int, int, int]]:
+    """Return the answers that would prove the champion along this plan: its edge, the other, how many.
 
     What follows from them by consistency can save some.
     """
@@ -324,4 +324,4 @@ def answers_at_best(plan: QuestionPlan, state: PanelState) -> list[tuple[int, in
     total = state.total[table.number(own, edges)]
     per_answer = 2.0 * np.median(state.weight) / np.maximum(total, 1)
     answers = np.ceil(plan.need[edges] / per_answer - NOTHING).astype(np.int64)
-    return list(zip(edges.tolist(), answers.tolist(), strict=True))
+    return list(zip(own.tolist(), edges.tolist(), answers.tolist(), strict=True))

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 from duelmatch.errors import DuelError, ProblemError
 from duelmatch.explorers.panel.entries import Backing, Change, Entry, Event, Groups, QuestionStatus, Seat
@@ -233,9 +234,8 @@ class Proceedings:
         self._everything_changed()
 
     def _backed(self, event: Event) -> None:
-        self.backing = Backing(
-            event["champion"], event.get("rival"), event.get("status"), event.get("gave_up")
-        )
+        champion, rival = (_seated(event.get(name)) for name in ("champion", "rival"))
+        self.backing = Backing(champion, rival, event.get("status"), event.get("gave_up"))
         self.is_settled = True
 
 
@@ -256,6 +256,15 @@ _KINDS = {
     "added": Proceedings._added,
     "backed": Proceedings._backed,
 }
+
+
+def _seated(lineup: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return a line-up as it is in Python: JSON has lists for tuples."""
+    if lineup is None:
+        return None
+    return {
+        position: tuple(names) if isinstance(names, list) else names for position, names in lineup.items()
+    }
 
 
 def as_conflicts(conflicts: Collection[object]) -> tuple[Conflict, ...]:

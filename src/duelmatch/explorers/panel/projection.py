@@ -8,6 +8,7 @@ once, everything is computed anew: a hundred thousand answers take less than a s
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -15,13 +16,17 @@ from duelmatch.errors import ProblemError
 from duelmatch.explorers.panel.closure import UNKNOWN, Opinions
 from duelmatch.explorers.panel.criteria import BordaMethod, CondorcetMethod
 from duelmatch.explorers.panel.entries import Change, Groups
+from duelmatch.explorers.panel.listed import ListedMethod, ListedPlan
 from duelmatch.explorers.panel.model import Model
+from duelmatch.explorers.panel.plan import QuestionPlan
 from duelmatch.explorers.panel.proceedings import Proceedings
 from duelmatch.explorers.panel.state import PanelState
 from duelmatch.explorers.questions import Question
 from duelmatch.graph import Indices, Mask, Vector
 from duelmatch.panel import Conflict, judged_pairs, voter_weights
 from duelmatch.preferences import Criterion
+
+Plan = QuestionPlan | ListedPlan
 
 MANY = 500
 """From so many changes on it is quicker to compute everything anew."""
@@ -53,8 +58,7 @@ class Projection:
         said = self._all_said(judged)
         self.state = PanelState(problem.graph, judged, weights, consistent, said, silent)
         self.model = Model(self.state)
-        kind = CondorcetMethod if criterion == "condorcet" else BordaMethod
-        self.method = kind(self.state, self.model)
+        self.method = _method(self.state, self.model, criterion)
         self.blocked = np.zeros(judged.shape, dtype=np.int16)
         """How many questions that are open or were skipped keep a judge from being asked about a pair."""
         self.pending: Vector = np.zeros(self.state.pairs)
@@ -171,6 +175,13 @@ class Projection:
             yield conflict
 
 
+def _method(state: PanelState, model: Model, criterion: Criterion) -> Any:
+    """Return the method for a criterion: by assignment problems, or with the decisions listed."""
+    if state.graph.conditions is not None:
+        return ListedMethod(state, model, criterion)
+    return (CondorcetMethod if criterion == "condorcet" else BordaMethod)(state, model)
+
+
 def _told_edges(
     edge: dict[tuple[str, str], int], position: str, answers: Iterable[Groups | None]
 ) -> tuple[list[int], list[int], list[bool]]:
@@ -193,4 +204,4 @@ def _told_edges(
     return better, worse, ties
 
 
-__all__ = ["MANY", "Projection"]
+__all__ = ["MANY", "Plan", "Projection"]

@@ -14,9 +14,8 @@ import numpy as np
 from duelmatch.errors import ProblemError
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.explorers.panel.entries import Backing
-from duelmatch.explorers.panel.plan import QuestionPlan, answers_at_best
 from duelmatch.explorers.panel.proceedings import Proceedings
-from duelmatch.explorers.panel.projection import MANY, Projection
+from duelmatch.explorers.panel.projection import MANY, Plan, Projection
 from duelmatch.explorers.panel.verdict import Verdict
 from duelmatch.explorers.result import Progress, Result
 from duelmatch.graph import Indices, Mask
@@ -46,7 +45,7 @@ class Standing:
         self._projection: Projection | None = None
         self._backed: Verdict | None = None
         self._certain: tuple[Verdict, bool] | None = None
-        self._plan: QuestionPlan | None = None
+        self._plan: Plan | None = None
 
     def changed(self) -> None:
         """Forget what may not be so any more after an event."""
@@ -89,7 +88,7 @@ class Standing:
         return self._look_again()[0]
 
     @property
-    def plan(self) -> QuestionPlan:
+    def plan(self) -> Plan:
         """What is needed to make the leader certain."""
         if self._plan is None:
             self._plan = self.now.method.plan(self.verdict.matching, self.now.pending)
@@ -151,12 +150,13 @@ class Standing:
         return used == len(possible), used == 0
 
     def _questions_left(self) -> tuple[int, int]:
-        fewest = sum(answers for _, answers in answers_at_best(self.plan, self.now.state))
-        share = self.plan.share[self.plan.need > 0]
-        return fewest, round(fewest / float(share.mean())) if len(share) else fewest
+        method, plan = self.now.method, self.plan
+        fewest = sum(answers for _, _, answers in method.needed(plan))
+        return fewest, round(fewest / method.expected_share(plan)) if fewest else 0
 
     def _per_position(self, verdict: Verdict) -> float:
-        return verdict.shortfall / self.now.method.judge.bounds.unit / self.now.problem.graph.positions
+        graph, unit = self.now.problem.graph, self.now.method.judge.bounds.unit
+        return float(verdict.shortfall / unit / graph.positions)
 
     def _look(self) -> Verdict:
         """Return what is certain of the line-up that is to be backed.

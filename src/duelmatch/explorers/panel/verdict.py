@@ -22,6 +22,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from duelmatch.errors import TooLargeError
 from duelmatch.explorers.panel.bounds import BordaBounds, CondorcetBounds, Whole, closest
 from duelmatch.graph import Graph, Indices
@@ -45,6 +47,16 @@ class Verdict:
     matching: Indices
     status: PanelStatus | None
     shortfall: int
+
+
+def closest_other(graph: Graph, bound: Whole, champion: Indices) -> tuple[Indices, int] | None:
+    """Return the other line-up with the smallest sum of ``bound``, and that sum; None if there is none."""
+    best: tuple[Indices, int] | None = None
+    for edge in champion.tolist():
+        rival = cheapest(graph, bound, np.arange(graph.edges) != edge)
+        if rival is not None and (best is None or bound[rival].sum() < best[1]):
+            best = rival, int(bound[rival].sum())
+    return best
 
 
 class CondorcetJudge:
@@ -71,6 +83,10 @@ class CondorcetJudge:
         if self.must_lose(champion) > 0 and self._others_lose(champion, -rival.ahead):
             status = "no_winner"
         return Verdict(champion, status, -rival.ahead)
+
+    def closest_other(self, champion: Indices) -> tuple[Indices, int] | None:
+        """Return the other line-up over which the certain lead is smallest, and that lead."""
+        return closest_other(self.graph, self.bounds.least(champion), champion)
 
     def may_beat_all(self, champion: Indices) -> bool:
         """Whether a line-up beats every other in some completion of the open answers."""
@@ -145,6 +161,10 @@ class BordaJudge:
             return Verdict(champion, None, -rival.ahead)
         tied = self.bounds.state.total.any() and not self.may_beat_all(champion)
         return Verdict(champion, "tied" if tied else None, 0)
+
+    def closest_other(self, champion: Indices) -> tuple[Indices, int] | None:
+        """Return the other line-up over which the certain lead is smallest, and that lead."""
+        return closest_other(self.graph, self.bounds.least(champion), champion)
 
     def may_beat_all(self, champion: Indices) -> bool:
         """Whether a line-up has the best score alone in some completion of the open answers."""

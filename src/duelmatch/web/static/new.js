@@ -6,6 +6,8 @@ const LARGEST_FILE = 500000;
 // The grid: candidates are rows, positions are columns, and allowed says who can fill what.
 let candidates = [];
 let positions = [];
+// What a file says besides: rules go back to the server as they came.
+let rules = [];
 
 const row = (name = "") => ({ name, about: {}, allowed: new Map() });
 const column = (name = "") => ({ name, about: {} });
@@ -78,7 +80,7 @@ function draw(focus) {
 }
 
 const withDetails = ({ name, about }) => {
-  const kept = Object.fromEntries(Object.entries(about).filter(([, value]) => value && value.trim()));
+  const kept = Object.fromEntries(Object.entries(about).filter(([, value]) => value && String(value).trim()));
   return Object.keys(kept).length ? { name: name.trim(), ...kept } : name.trim();
 };
 
@@ -91,10 +93,14 @@ function problem() {
       places.map((p) => [p.name.trim(), people.filter((c) => isAllowed(c, p)).map((c) => c.name.trim())]),
     );
   }
+  if (rules.length) tree.rules = rules;
   return tree;
 }
 
-function fill(tree) {
+function fill(tree, conditions = []) {
+  rules = tree.rules || [];
+  element("conditions").replaceChildren(...conditions.map((sentence) => cell("li", sentence)));
+  show("conditions", conditions.length > 0);
   const read = (entry, make) => {
     const { name, ...about } = typeof entry === "string" ? { name: entry } : entry;
     return Object.assign(make(name), { about });
@@ -135,7 +141,10 @@ const keyed = () => {
 
 const read = (text, name) =>
   attempt(async () => {
-    fill(fromLists(text) || (await call("/problems/read", { text, layout: layoutOf(text, name) }, keyed())).problem);
+    const lists = fromLists(text);
+    if (lists) return fill(lists);
+    const found = await call("/problems/read", { text, layout: layoutOf(text, name) }, keyed());
+    fill(found.problem, found.conditions);
   });
 
 const chosen = (name) => document.querySelector(`input[name=${name}]:checked`).value;

@@ -1,0 +1,87 @@
+"""Known preferences made from real votes: data/llmfao-counts.csv, completed by a model with ties.
+
+Davidson's model (1970): with strengths s at a position, a win of a, a win of b and a tie between them are as
+likely as exp(s_a) : exp(s_b) : nu exp((s_a + s_b) / 2). Strengths are penalised (normal, deviation 1). A
+pair's own votes are added to WEIGHT imagined ones that follow the model, so that what contradicts
+it is kept where there are votes: these preferences are not Bradley-Terry.
+"""
+
+import csv
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from scipy.optimize import minimize
+
+import duelmatch as dm
+
+FILE = Path(__file__).with_name("data") / "llmfao-counts.csv"
+WEIGHT = 5.0
+"""In votes; about the number of votes that a pair has itself."""
+
+
+@cache
+def real_votes(candidates):
+    """Return preferences over the candidates with the most votes, and the probability of a tie by pair."""
+    counts, votes = defaultdict(lambda: np.zeros(3)), defaultdict(float)
+    with FILE.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            three = np.array([float(row[name]) for name in ("a_wins", "ties", "b_wins")])
+            counts[row["position"], row["a"], row["b"]] += three
+            votes[row["a"]] += three.sum()
+            votes[row["b"]] += three.sum()
+    names = sorted(votes, key=lambda name: (-votes[name], name))
+    positions = sorted({position for position, _, _ in counts})
+    problem = dm.Problem.complete(names[:candidates], positions)
+    win, ties = {}, {}
+    for position in positions:
+        own = {(a, b): three for (place, a, b), three in counts.items() if place == position}
+        predicted = fitted(names, own)
+        for i, a in enumerate(names[:candidates]):
+            for b in names[i + 1 : candidates]:
+                three = WEIGHT * predicted(a, b)
+                three = three + own.get((a, b), np.zeros(3)) + own.get((b, a), np.zeros(3))[::-1]
+                three /= three.sum()
+                win[position, a, b] = float(three[0] + three[1] / 2)
+                ties[position, a, b] = float(three[1])
+    preferences = dm.Preferences(problem, win)
+    table = problem.graph.pair_table
+    edges = problem.edges
+    share = [
+        ties[edges[one][1], edges[one][0], edges[other][0]]
+        for one, other in zip(table.first, table.second, strict=True)
+    ]
+    return preferences, np.array(share)
+
+
+def fitted(names, counts):
+    """Return a function that says how likely a win, a tie and a defeat of one against another are."""
+    number = {name: place for place, name in enumerate(names)}
+    first = np.array([number[a] for a, _ in counts])
+    second = np.array([number[b] for _, b in counts])
+    three = np.array(list(counts.values()))
+
+    def logs(strength, log_nu):
+        a, b = strength[first], strength[second]
+        scores = np.stack([a, log_nu + (a + b) / 2, b], axis=1)
+        return scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
+
+    def loss(x):
+        return -(three * logs(x[:-1], x[-1])).sum() + (x[:-1] ** 2).sum() / 2
+
+    def slope(x):
+        missing = three.sum(axis=1, keepdims=True) * np.exp(logs(x[:-1], x[-1])) - three
+        out = np.append(x[:-1], missing[:, 1].sum())
+        np.add.at(out, first, missing[:, 0] + missing[:, 1] / 2)
+        np.add.at(out, second, missing[:, 2] + missing[:, 1] / 2)
+        return out
+
+    found = minimize(loss, np.zeros(len(names) + 1), jac=slope, method="BFGS", options={"gtol": 1e-6}).x
+
+    def predicted(one, other):
+        a, b = found[number[one]], found[number[other]]
+        scores = np.array([a, found[-1] + (a + b) / 2, b])
+        return np.exp(scores - np.logaddexp.reduce(scores))
+
+    return predicted

@@ -1,0 +1,369 @@
+"""A panel beyond one-to-one: every decision is listed, and compared with the others in whole numbers.
+
+Let A(x) be 1 if decision A uses edge x, else 0, and let a position have weight v and k seats. A is ahead of B
+by a sum over the pairs (x, y) of edges of a position,
+
+    D(A, B) = sum of c (ahead - behind),    c = v / k^2 factor worth,
+    Condorcet: worth = A(x) B(y) - A(y) B(x);    Borda: worth = (A - B)(x) q(y) - (A - B)(y) q(x),
+
+with q in proportion to how many decisions use each edge. The open answers to a pair move its term by |c|
+open at most, either way. So the least and the most that D(A, B) can be are exact wherever the open answers
+are free: with judges who may contradict themselves, and for Condorcet with one seat per position. What
+consistent judges cannot say together narrows the interval further; leaving that out is safe, and a verdict
+may then come some answers later than it could.
+
+What is certain of a decision follows as in :mod:`.verdict`. Nothing here rests on a solver; the price is
+that there may be LISTED decisions at most.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from duelmatch.errors import TooLargeError
+from duelmatch.explorers.panel.choice import DOUBT, Choice, grown
+from duelmatch.explorers.panel.model import Model, expectations, favours
+from duelmatch.explorers.panel.state import PanelState
+from duelmatch.explorers.panel.verdict import PanelStatus, Verdict
+from duelmatch.graph import Graph, Indices, Mask, Vector
+from duelmatch.matchings.assignment import decisions_of
+from duelmatch.matchings.integers import SAFE
+from duelmatch.preferences import Criterion
+
+LISTED = 20_000
+"""The most decisions a panel with capacities, seats, weights or rules can have."""
+
+COMPARED = 4_000
+"""Up to so many decisions every two are compared, where nobody is unbeaten: some seconds."""
+
+ROUNDS = 60
+"""Of fictitious play for a new champion."""
+
+NOTHING = 1e-9
+
+Whole = NDArray[Any]
+
+
+def check_listed(graph: Graph) -> Indices:
+    """Return all decisions, a row each.
+
+    :raises TooLargeError: if there are more than LISTED.
+    """
+    rows = decisions_of(graph).listed(None, LISTED)
+    if rows is None:
+        raise TooLargeError(
+            f"A panel with capacities, seats, weights or rules decides between {LISTED:,} decisions at most, "
+            "and this problem has more. Leave out candidates that cannot win, or edges."
+        )
+    return rows
+
+
+class Comparisons:
+    """By how much one decision is ahead of every other, at least and at most."""
+
+    def __init__(self, state: PanelState, criterion: Criterion) -> None:
+        graph = state.graph
+        rows = self.rows = check_listed(graph)
+        self.state, self.criterion = state, criterion
+        self.uses = graph.uses(rows)
+        self.shares = np.bincount(rows.ravel(), minlength=graph.edges)
+        weight = [Fraction(str(float(v))) for v in graph.weight]
+        scale = [v / int(k) ** 2 for v, k in zip(weight, graph.seats.tolist(), strict=True)]
+        self._common = lcm(*(fraction.denominator for fraction in scale))
+        self._total = sum(weight, Fraction(0))
+        self._scale = np.array([int(fraction * self._common) for fraction in scale], dtype=object)
+
+    @property
+    def unit(self) -> Fraction:
+        """What D = 1 means: the score, less 1/2, is D / (unit l)."""
+        share_unit = len(self.rows) if self.criterion == "borda" else 1
+        return 2 * self.state.scale * self._common * share_unit * self._total / self.state.graph.positions
+
+    @property
+    def factor(self) -> Whole:
+        """What a vote counts at each pair, by its position; Python's integers if 64 bits may not do."""
+        state = self.state
+        factor: Whole = self._scale[state.position] * state.factor
+        worth = 2 * len(self.rows) if self.criterion == "borda" else 1
+        largest = int(max(factor, default=0)) * worth * int(state.total.sum() + 1)
+        return factor.astype(np.int64) if largest < SAFE else factor
+
+    def coefficients(self, decision: Indices) -> Whole:
+        """Return c of every other decision, a row each, and every pair."""
+        state, own = self.state, np.zeros(self.state.graph.edges, dtype=np.int64)
+        own[decision] = 1
+        first, second = self.uses[:, state.first], self.uses[:, state.second]
+        if self.criterion == "condorcet":
+            worth = own[state.first] * second - own[state.second] * first
+        else:
+            q = self.shares
+            worth = (own[state.first] - first) * q[state.second] - (own[state.second] - second) * q[
+                state.first
+            ]
+        coefficients: Whole = worth * self.factor
+        return coefficients
+
+    def interval(self, coefficients: Whole) -> tuple[Whole, Whole]:
+        """Return the least and the most by which a decision with these coefficients is ahead of each."""
+        known = coefficients @ (self.state.ahead - self.state.behind)
+        slack = np.abs(coefficients) @ self.state.open
+        return known - slack, known + slack
+
+    def others(self, decision: Indices) -> Mask:
+        """Mark the other decisions."""
+        others: Mask = (self.rows != decision).any(axis=1)
+        return others
+
+    def worst(self, sign: int) -> Vector | None:
+        """Return every decision's worst defeat: at most (-1), or the one that it suffers for certain (1).
+
+        The interval of D(A, B) is bilinear in A and B, but for the pairs that both use both edges of, which
+        do not count. None if two by two is too much work, or too fine for exact sums of doubles.
+        """
+        state, graph, factor = self.state, self.state.graph, self.factor
+        if len(self.rows) > COMPARED or factor.dtype == object or factor.max(initial=0) > 1 << 20:
+            return None
+        table = np.zeros((graph.edges, graph.edges))
+        margin, slack = factor * (state.ahead - state.behind), sign * factor * state.open
+        table[state.first, state.second], table[state.second, state.first] = margin + slack, slack - margin
+        uses = self.uses.astype(np.float64)
+        both = np.flatnonzero((self.uses[:, state.first] & self.uses[:, state.second]).any(axis=0))
+        within = (self.uses[:, state.first[both]] & self.uses[:, state.second[both]]).astype(np.float64)
+        against, twice = table @ uses.T, 2.0 * slack[both]
+        defeats = np.zeros(len(uses))
+        for begin in range(0, len(uses), 256):
+            part = slice(begin, begin + 256)
+            ahead = uses[part] @ against - (within[part] * twice) @ within.T
+            defeats[part] = -ahead.min(axis=1)
+        return defeats
+
+
+class ListedJudge:
+    """Certificates, as those of :mod:`.verdict`."""
+
+    def __init__(self, bounds: Comparisons) -> None:
+        self.bounds = bounds
+        self.graph: Graph = bounds.state.graph
+        self.possible: Indices | None = None
+        self.may_search, self.gave_up = True, False
+
+    def verdict(self, champion: Indices) -> Verdict:
+        """Return what is certain of a champion."""
+        least, _, others = self._faced(champion)
+        if not others.any() or least[others].min() > 0:
+            return Verdict(champion, "decided", 0)
+        shortfall = max(0, -int(least[others].min()))
+        status: PanelStatus | None = None
+        if not self.bounds.state.total.any():
+            return Verdict(champion, None, shortfall)
+        if self.bounds.criterion == "borda":
+            if shortfall == 0 and not self.may_beat_all(champion):
+                status = "tied"
+        elif shortfall == 0:
+            status = "unbeaten"
+        elif self.must_lose(champion) > 0 and self._others_lose(champion, shortfall):
+            status = "no_winner"
+        return Verdict(champion, status, shortfall)
+
+    def may_beat_all(self, champion: Indices) -> bool:
+        """Whether a decision beats every other in some completion of the open answers, as far as is known."""
+        _, most, others = self._faced(champion)
+        return bool((most[others] > 0).all())
+
+    def must_lose(self, champion: Indices) -> int:
+        """Return the worst defeat that a decision suffers for certain; 0 if it may be unbeaten."""
+        return -int(min(0, self._faced(champion)[1].min()))
+
+    def closest_other(self, champion: Indices) -> tuple[Indices, int] | None:
+        """Return the other decision over which the certain lead is smallest, and that lead."""
+        least, _, others = self._faced(champion)
+        if not others.any():
+            return None
+        nearest = int(np.flatnonzero(others)[np.argmin(least[others])])
+        return self.bounds.rows[nearest], int(least[nearest])
+
+    def _faced(self, champion: Indices) -> tuple[Whole, Whole, Mask]:
+        return *self.bounds.interval(self.bounds.coefficients(champion)), self.bounds.others(champion)
+
+    def _others_lose(self, champion: Indices, defeat: int) -> bool:
+        """Whether every other decision loses by this much at least."""
+        known = self.possible
+        if not self.may_search:
+            return False
+        if known is not None and (known != champion).any() and self.must_lose(known) < defeat:
+            return False
+        defeats, others = self.bounds.worst(1), self.bounds.others(champion)
+        if defeats is None:
+            self.gave_up = True
+            return False
+        least = int(np.flatnonzero(others)[np.argmin(defeats[others])])
+        self.possible = self.bounds.rows[least]
+        return bool(defeats[least] >= defeat)
+
+    def safest(self) -> Indices | None:
+        """Return the decision with the smallest certain shortfall; None if that is out of reach."""
+        defeats = self.bounds.worst(-1)
+        return None if defeats is None else self.bounds.rows[int(np.argmin(defeats))]
+
+    def possible_winners(self) -> Indices | None:
+        """Return the decisions that may be unbeaten, or have the best score; None if that takes long."""
+        rows = self.bounds.rows
+        if self.bounds.criterion == "condorcet":
+            defeats = self.bounds.worst(1)
+            return None if defeats is None else rows[defeats <= 0]
+        if len(rows) > COMPARED // 8:
+            return None
+        return rows[[self._faced(row)[1].min() >= 0 for row in rows]]
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPlan:
+    """Which answers would make a champion certain: ``answers`` of each pair, for its first edge or not."""
+
+    champion: Indices
+    answers: Indices
+    for_first: Mask
+
+
+class ListedMethod:
+    """Whom to back, what is needed, and what to ask."""
+
+    def __init__(self, state: PanelState, model: Model, criterion: Criterion) -> None:
+        self.state, self.model = state, model
+        self.judge = ListedJudge(Comparisons(state, criterion))
+
+    def search(self, last: Indices | None) -> Verdict:
+        """Find the decision to back: the best by the estimates; one that may be unbeaten, if any may."""
+        bounds = self.judge.bounds
+        if bounds.criterion == "borda":
+            return self.judge.verdict(self._best_score())
+        champion = self._least_beaten(bounds.rows[0] if last is None else last)
+        verdict, possible = self.judge.verdict(champion), self.judge.possible
+        if verdict.status is not None or possible is None or self.judge.must_lose(champion) <= 0:
+            return verdict
+        return verdict if self.judge.must_lose(possible) > 0 else self.judge.verdict(possible)
+
+    def last_verdict(self, champion: Indices) -> Verdict:
+        """Take the decision with the smallest certain shortfall, if it is within reach."""
+        lineups = [champion, self._best_score()]
+        if self.judge.bounds.criterion == "condorcet" and (safest := self.judge.safest()) is not None:
+            lineups = [safest]
+        return min(
+            (self.judge.verdict(lineup) for lineup in lineups),
+            key=lambda verdict: (verdict.status is None, verdict.shortfall),
+        )
+
+    @property
+    def _ahead(self) -> Vector:
+        """By how much the first edge of every pair will be ahead, estimated, as a part of the whole."""
+        graph = self.state.graph
+        ahead: Vector = expectations(self.model)[1] * graph.edge_scale[self.state.first]
+        return ahead
+
+    def _best_score(self) -> Indices:
+        state, bounds = self.state, self.judge.bounds
+        rewards = np.zeros(state.graph.edges)
+        np.add.at(rewards, state.first, self._ahead * bounds.shares[state.second])
+        np.add.at(rewards, state.second, -self._ahead * bounds.shares[state.first])
+        best: Indices = bounds.rows[int(rewards[bounds.rows].sum(axis=1).argmax())]
+        return best
+
+    def _least_beaten(self, last: Indices) -> Indices:
+        """Play best replies against each other (Robinson 1951); the last champion stays while it may."""
+        state, rows = self.state, self.judge.bounds.rows
+        ahead = np.zeros((state.graph.edges, state.graph.edges))
+        ahead[state.first, state.second], ahead[state.second, state.first] = self._ahead, -self._ahead
+        champion, best, lead = last, last, -np.inf
+        met = np.zeros(state.graph.edges)
+        for _ in range(ROUNDS):
+            over = ahead[champion].sum(axis=0)
+            totals = over[rows].sum(axis=1)
+            rival = rows[int(totals.argmin())]
+            if totals.min() > lead:
+                best, lead = champion, float(totals.min())
+            if lead >= -NOTHING:
+                break
+            met[rival] += 1.0
+            champion = rows[int((ahead @ met)[rows].sum(axis=1).argmax())]
+        return best
+
+    def plan(self, champion: Indices, pending_pairs: Vector) -> ListedPlan:
+        """Collect answers for the champion, most telling first, until no other could be ahead of it.
+
+        In turn against the decision that could be ahead by most.
+        """
+        state, bounds = self.state, self.judge.bounds
+        coefficients = bounds.coefficients(champion).astype(np.float64)
+        least = bounds.interval(bounds.coefficients(champion))[0].astype(np.float64)
+        least[~bounds.others(champion)] = 0.0
+        open_ = np.maximum(state.open - pending_pairs, 0.0)
+        per_answer = float(np.median(state.weight))
+        answers, for_first = np.zeros(state.pairs, dtype=np.intp), np.ones(state.pairs, dtype=np.bool_)
+        while least.min(initial=0.0) < 0:
+            rival = int(least.argmin())
+            telling = np.where(open_ > 0, np.abs(coefficients[rival]), 0.0)
+            pair = int(telling.argmax())
+            if telling[pair] == 0:
+                break
+            for_first[pair] = coefficients[rival, pair] > 0
+            sign = 1.0 if for_first[pair] else -1.0
+            count = min(-least[rival] / (2 * telling[pair]), open_[pair])
+            least += 2 * count * np.maximum(sign * coefficients[:, pair], 0.0)
+            least[rival] = max(least[rival], 0.0) if count < open_[pair] else least[rival]
+            open_[pair] -= count
+            answers[pair] += int(np.ceil(count / per_answer - NOTHING))
+        return ListedPlan(champion, answers, for_first)
+
+    def needed(self, plan: ListedPlan) -> list[tuple[int, int, int]]:
+        """Return the answers of a plan: the edge they would favour, the other one, and how many."""
+        ends = np.stack([self.state.first, self.state.second])
+        order = np.where(plan.for_first, 0, 1)
+        return [
+            (int(ends[order[pair], pair]), int(ends[1 - order[pair], pair]), int(plan.answers[pair]))
+            for pair in np.flatnonzero(plan.answers).tolist()
+        ]
+
+    def expected_share(self, plan: ListedPlan) -> float:
+        """Return the share of the answers needed that will be as the plan wants them, estimated."""
+        chosen, share = plan.answers > 0, expectations(self.model)[0]
+        return float(np.where(plan.for_first, share, 1 - share)[chosen].mean()) if chosen.any() else 1.0
+
+    def choose(self, plan: ListedPlan, judge: int, askable: Mask, blocked: Mask, size: int) -> Choice | None:
+        """Ask where the judge is likelier than others to speak for the champion, doubtful pairs first."""
+        state, model = self.state, self.model
+        share = expectations(model)[0]
+        share = np.clip(np.where(plan.for_first, share, 1 - share), 0.02, 0.98)
+        scores = np.zeros(state.pairs)
+        for pair in np.flatnonzero(askable & (plan.answers > 0)).tolist():
+            ends = int(state.first[pair]), int(state.second[pair])
+            one, other = ends if plan.for_first[pair] else ends[::-1]
+            chance = favours(model.strength, *model.offsets(judge), one, other)
+            scores[pair] = chance / share[pair] + DOUBT * (1 - share[pair])
+        if scores.max(initial=0.0) <= 0:
+            return None
+        if size == 2:
+            pair = int(scores.argmax())
+            return [int(state.first[pair]), int(state.second[pair])]
+        found = [grown(state, scores, place, blocked, size) for place in range(state.graph.positions)]
+        return max(found, key=lambda worth_and_edges: worth_and_edges[0])[1]
+
+    def refute(self, plan: ListedPlan, askable: Mask) -> Choice | None:
+        """Ask about the decisions that keep the champion from being certain."""
+        for decision in (plan.champion, self.judge.possible):
+            if decision is None:
+                continue
+            coefficients = self.judge.bounds.coefficients(decision)
+            least, most = self.judge.bounds.interval(coefficients)
+            bound = least if decision is plan.champion else most
+            bound[~self.judge.bounds.others(decision)] = bound.max()
+            telling = np.abs(coefficients[int(bound.argmin())]) * self.state.open * askable
+            if telling.max(initial=0) > 0:
+                pair = int(telling.argmax())
+                return [int(self.state.first[pair]), int(self.state.second[pair])]
+        return None

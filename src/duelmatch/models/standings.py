@@ -1,0 +1,193 @@
+"""Standings: from all answers so far, who is probably in the best line-up, and how good the leader is.
+
+An estimate, not a proof: it believes the model of :mod:`duelmatch.models.strengths`, as far as the answers
+let it. Pair probabilities are drawn from the posterior, settings included; each draw has its best
+matching, and shares of draws are probabilities. Their calibration is measured (docs/standings.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import numpy as np
+
+from duelmatch.answers import Answer
+from duelmatch.errors import ProblemError
+from duelmatch.graph import Graph, Mask, Vector
+from duelmatch.matchings import Edge
+from duelmatch.matchings.assignment import best_matching
+from duelmatch.matchings.counting import edge_marginals
+from duelmatch.models.lineups import LineupFinder, least_expected
+from duelmatch.models.strengths import Matrix, StrengthModel
+from duelmatch.preferences import Criterion
+from duelmatch.problem import Matching, Problem
+
+DRAWS = 400
+"""A share of so many draws has a standard error of 2.5 points at most."""
+
+MOST_NUMBERS = 8_000_000
+"""Pairs times draws, at most: 64 MB. Very large problems have fewer draws, but FEWEST at least."""
+
+FEWEST = 40
+
+STIFFNESS = 20.0
+"""The share of ties begins as if so many answers had been none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standings:
+    """Where things stand, by all answers so far: an estimate, which no guarantee comes with.
+
+    ``leader`` is the matching that is expected to fall short least: in Borda score of the best one, or in
+    its worst defeat head to head (Condorcet), per position. ``expected_shortfall`` is by how much.
+    ``probability`` says of each (candidate, position) how probably it belongs to the best matching (the
+    least beaten one, where there is no Condorcet winner), and ``leader_probability`` how probably all
+    of the leader is the best matching. ``winner_probability`` is how probably there is a Condorcet winner;
+    1 for Borda. ``answers`` counts the pairs answered.
+    """
+
+    criterion: Criterion
+    answers: float
+    leader: Matching
+    probability: Mapping[Edge, float]
+    expected_shortfall: float
+    leader_probability: float
+    winner_probability: float
+
+    def __str__(self) -> str:
+        chosen = "; ".join(
+            f"{position}: {candidate} ({self.probability[candidate, position]:.0%})"
+            for position, candidate in self.leader.items()
+        )
+        return (
+            f"{chosen} (an estimate from {self.answers:,.0f} answers: falls short of the best by "
+            f"{self.expected_shortfall:.3f} per position)"
+        )
+
+
+def standings(
+    problem: Problem,
+    answers: Iterable[Any],
+    criterion: Criterion = "borda",
+    seed: int = 0,
+    marginals: Vector | None = None,
+    usable: Mask | None = None,
+) -> Standings:
+    """Estimate where things stand from answers, whoever gave them and however they were collected.
+
+    An answer is a :class:`duelmatch.Answer`, a comparison with a ``winner`` and a ``loser``, or a tuple
+    (position, winner, loser); a tie is (position, one, other, "="). The seed is that of the draws. In edge
+    order, ``marginals`` says against whom Borda counts if not against all matchings, and ``usable`` which
+    edges still stand, if not all.
+
+    :raises ProblemError: if an answer does not fit the problem, there is no such criterion, or the problem
+        has capacities, seats, weights or rules.
+    """
+    table = problem.graph.pair_table
+    wins, duels, ties = np.zeros(table.count), np.zeros(table.count), 0.0
+    for number, given in enumerate(answers, start=1):
+        try:
+            answer = _answer(given)
+            for names in answer.pairs():
+                better, worse = (problem.edge_number(name, answer.position) for name in names[:2])
+                pair = int(table.number(np.array([better]), np.array([worse]))[0])
+                share = 0.5 if names[2] else float(better < worse)
+                duels[pair] += answer.weight
+                wins[pair] += answer.weight * share
+                ties += answer.weight * names[2]
+        except ProblemError as error:
+            raise ProblemError(f"answer {number}: {error}") from None
+    return standings_from_counts(problem, wins, duels, criterion, ties, None, marginals, seed, usable)
+
+
+def standings_from_counts(
+    problem: Problem,
+    wins: Vector,
+    duels: Vector,
+    criterion: Criterion,
+    ties: float = 0.0,
+    awaited: Vector | None = None,
+    marginals: Vector | None = None,
+    seed: int = 0,
+    usable: Mask | None = None,
+) -> Standings:
+    """Estimate where things stand from counts by pair (:attr:`duelmatch.graph.Graph.pair_table`).
+
+    ``wins`` is what the first edge of a pair is credited with, half of each tie included; ``ties`` is how
+    many of all answers were ties. ``awaited`` is for a panel: how many answers to each pair are still open.
+    The best matching is then that of the final count, and only the open answers are uncertain.
+    ``marginals`` is against whom Borda counts, if not against all matchings, and ``usable`` marks the edges
+    that still stand, if not all do.
+    """
+    if criterion not in get_args(Criterion):
+        raise ProblemError(f"The criterion must be 'borda' or 'condorcet', not {criterion!r:.80}.")
+    graph = problem.graph
+    if not (graph.one_to_one and graph.even):
+        raise ProblemError(
+            "Standings are for problems where every candidate fills one position at most, every position has "
+            "one seat, and all count the same."
+        )
+    if criterion == "borda" and marginals is None:
+        marginals = edge_marginals(graph)
+    finder = LineupFinder(graph, marginals if criterion == "borda" else None, usable)
+    tables = _tables(graph, wins, duels, ties, awaited, np.random.default_rng([seed, 11]))
+    some = best_matching(graph, np.zeros(graph.edges), usable)
+    assert some is not None, "a Problem has a matching"
+    start = finder.best(tables.mean(axis=0)[None], some)[0][0]
+    best, defeats = finder.best(tables, start)
+    leader, shortfall = least_expected(finder, tables, best, start)
+    share = np.bincount(best.ravel(), minlength=graph.edges) / len(best)
+    return Standings(
+        criterion,
+        float(duels.sum()),
+        problem.matching(leader.tolist()),
+        dict(zip(problem.edges, share.tolist(), strict=True)),
+        shortfall,
+        float((best == leader).all(axis=1).mean()),
+        float((defeats <= 1e-9).mean()),
+    )
+
+
+def _tables(
+    graph: Graph, wins: Vector, duels: Vector, ties: float, awaited: Vector | None, rng: np.random.Generator
+) -> Matrix:
+    """Draw the pair probabilities, or for a panel the shares in the final count, a row each."""
+    worth = 1.0 / (1.0 - ties / (duels.sum() + STIFFNESS))  # a tie leaves less to chance: (1 - ties) / 4
+    model = StrengthModel(graph, worth * wins, worth * duels)
+    likely = model.settle()
+    count = max(FEWEST, min(DRAWS, MOST_NUMBERS // max(1, len(wins))))
+    parts = []
+    for setting, draws in zip(np.ndindex(likely.shape), _shared_out(count, likely), strict=True):
+        if draws:
+            model.use(setting)
+            parts.append(model.draws(rng, draws))
+    tables = np.concatenate(parts)
+    if awaited is None:
+        return tables
+    noise = rng.standard_normal(tables.shape) * np.sqrt(awaited * tables * (1 - tables) / worth)
+    to_come = np.clip(awaited * tables + noise, 0.0, awaited)
+    total = duels + awaited
+    final: Matrix = np.where(total > 0, (wins + to_come) / np.where(total > 0, total, 1.0), 0.5)
+    return final
+
+
+def _shared_out(count: int, likely: Matrix) -> list[int]:
+    """Share out draws between settings, by how likely they are."""
+    steps = np.rint(np.cumsum(likely.ravel()) * count).astype(int)
+    return np.diff(steps, prepend=0).tolist()  # type: ignore[no-any-return]
+
+
+def _answer(given: Any) -> Answer:
+    """Return what was given as an answer."""
+    match given:
+        case Answer():
+            return given
+        case (str(position), str(winner), str(loser)):
+            return Answer(position, (winner, loser))
+        case (str(position), str(one), str(other), "="):
+            return Answer(position, ((one, other),))
+    if hasattr(given, "winner"):
+        return Answer(given.position, (given.winner, given.loser), weight=given.weight)
+    raise ProblemError(f"an answer is a dm.Answer or (position, winner, loser), not {given!r:.80}.")

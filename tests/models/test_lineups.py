@@ -1,0 +1,101 @@
+"""The best matching of a table of probabilities."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import brute
+import duelmatch as dm
+from duelmatch.matchings.counting import edge_marginals
+from duelmatch.models.lineups import LineupFinder, least_expected
+
+INSTANCES = {
+    "strengths": dm.instances.bradley_terry(5, 3, spread=1.0, seed=1),
+    "sparse": dm.instances.uniform(6, 4, density=0.5, seed=2),
+    "random": dm.instances.uniform(4, 3, seed=3),
+    "circle": dm.instances.cyclic(4, 3, strength=0.2),
+}
+each_instance = pytest.mark.parametrize("name", INSTANCES)
+
+
+def table(preferences):
+    pairs = preferences.problem.graph.pair_table
+    return preferences.matrix[pairs.first, pairs.second][None]
+
+
+def anyone(preferences):
+    return preferences.problem.graph.some_matching()
+
+
+@each_instance
+def test_borda_is_the_exact_winner(name):
+    preferences = INSTANCES[name]
+    finder = LineupFinder(preferences.problem.graph, edge_marginals(preferences.problem.graph))
+    best, _ = finder.best(table(preferences), anyone(preferences))
+    found = preferences.problem.matching(best[0].tolist())
+    assert preferences.borda_score(found) == pytest.approx(
+        preferences.borda_score(preferences.borda_winner())
+    )
+
+
+@each_instance
+def test_condorcet_is_the_winner_if_there_is_one_and_its_defeat_is_right(name):
+    preferences = INSTANCES[name]
+    finder = LineupFinder(preferences.problem.graph)
+    best, defeats = finder.best(table(preferences), anyone(preferences))
+    found = preferences.problem.matching(best[0].tolist())
+    _, least = preferences.least_beaten()
+    worst = max(
+        0.5 - preferences.score(found, preferences.problem.matching(row.tolist()))
+        for row in brute.matchings(preferences.problem.graph)
+    )
+    positions = len(preferences.problem.positions)
+    assert defeats[0] / positions == pytest.approx(worst)
+    assert worst >= least - 1e-12
+    if preferences.condorcet_winner() is not None:
+        assert found == preferences.condorcet_winner()
+
+
+@each_instance
+def test_shortfalls_are_those_of_the_scores(name):
+    preferences = INSTANCES[name]
+    graph, problem = preferences.problem.graph, preferences.problem
+    matching = brute.matchings(graph)[0]
+    borda = LineupFinder(graph, edge_marginals(graph))
+    best, _ = borda.best(table(preferences), anyone(preferences))
+    behind = preferences.borda_score(preferences.borda_winner()) - preferences.borda_score(
+        problem.matching(matching.tolist())
+    )
+    assert borda.shortfalls(table(preferences), best, matching)[0] == pytest.approx(behind)
+    condorcet = LineupFinder(graph)
+    worst = max(
+        0.5 - preferences.score(problem.matching(matching.tolist()), problem.matching(row.tolist()))
+        for row in brute.matchings(graph)
+    )
+    assert condorcet.shortfalls(table(preferences), best, matching)[0] == pytest.approx(worst)
+
+
+def test_only_allowed_edges_are_used():
+    preferences = INSTANCES["strengths"]
+    graph = preferences.problem.graph
+    finder = LineupFinder(graph)
+    best, _ = finder.best(table(preferences), anyone(preferences))
+    allowed = np.ones(graph.edges, dtype=np.bool_)
+    allowed[best[0][0]] = False
+    start = graph.some_matching(allowed)
+    other, _ = finder.best(table(preferences), start, allowed)
+    assert allowed[other[0]].all()
+
+
+def test_the_leader_is_the_least_beaten_on_average():
+    """Three tables with a winner each; c is never beaten by much, a and b are."""
+    problem = dm.Problem.complete(["a", "b", "c"], ["s"])
+    tables = np.array([[0.9, 0.52, 0.1], [0.1, 0.1, 0.52], [0.5, 0.45, 0.45]])  # (a, b), (a, c), (b, c)
+    finder = LineupFinder(problem.graph)
+    best, _ = finder.best(tables, np.array([0]))
+    assert best.ravel().tolist() == [0, 1, 2]
+    leader, shortfall = least_expected(finder, tables, best, np.array([0]))
+    expected = [finder.shortfalls(tables, best, np.array([edge])).mean() for edge in range(3)]
+    assert leader.tolist() == [2]
+    assert shortfall == pytest.approx(min(expected))

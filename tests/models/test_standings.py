@@ -1,0 +1,245 @@
+"""Standings: an estimate from all answers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import duelmatch as dm
+from duelmatch.experiments.simulation import simulated_run
+from duelmatch.files.answers import Comparison
+from duelmatch.models.standings import standings_from_counts
+
+BOTH = ("condorcet", "borda")
+both = pytest.mark.parametrize("criterion", BOTH)
+TEAM = dm.Problem.complete(["ann", "bob", "cyd"], ["chair", "editor"])
+LOPSIDED = [
+    ("chair", "ann", "bob"),
+    ("chair", "ann", "cyd"),
+    ("editor", "bob", "cyd"),
+    ("editor", "bob", "ann"),
+]
+
+
+def random_answers(preferences, answers, seed=0):
+    table = preferences.problem.graph.pair_table
+    rng = np.random.default_rng(seed)
+    duels = rng.multinomial(answers, np.full(table.count, 1 / table.count))
+    return rng.binomial(duels, preferences.matrix[table.first, table.second]).astype(float), duels.astype(
+        float
+    )
+
+
+@both
+def test_who_wins_every_duel_leads_and_is_nearly_sure(criterion):
+    found = dm.standings(TEAM, 25 * LOPSIDED, criterion)
+    assert found.leader == {"chair": "ann", "editor": "bob"}
+    assert found.probability["ann", "chair"] > 0.95
+    assert found.expected_shortfall < 0.01
+    assert found.leader_probability > 0.9
+    assert found.answers == 100
+
+
+@both
+def test_without_answers_everything_is_open(criterion):
+    found = dm.standings(TEAM, [], criterion)
+    shares = [found.probability[name, "chair"] for name in TEAM.candidates]
+    assert sum(shares) == pytest.approx(1.0)
+    assert max(shares) < 0.5
+    assert found.expected_shortfall > 0.03
+
+
+@both
+def test_each_position_has_one_candidate_in_the_best_matching(criterion):
+    found = dm.standings(TEAM, LOPSIDED, criterion)
+    for position in TEAM.positions:
+        assert sum(found.probability[name, position] for name in TEAM.candidates) == pytest.approx(1.0)
+    for name in TEAM.candidates:
+        assert sum(found.probability[name, position] for position in TEAM.positions) <= 1.0 + 1e-9
+
+
+def test_the_same_seed_gives_the_same_standings():
+    assert dm.standings(TEAM, LOPSIDED, seed=3) == dm.standings(TEAM, LOPSIDED, seed=3)
+
+
+def test_answers_come_in_many_forms():
+    ranking = dm.Answer("chair", ["ann", ("bob", "cyd")], voter="eve")
+    forms = [
+        [ranking],
+        [("chair", "ann", "bob"), ("chair", "ann", "cyd"), ("chair", "bob", "cyd", "=")],
+        [Comparison("chair", "ann", "bob"), Comparison("chair", "ann", "cyd"), ("chair", "cyd", "bob", "=")],
+    ]
+    first, *others = [dm.standings(TEAM, answers) for answers in forms]
+    assert all(other == first for other in others)
+    assert first.answers == 3
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (("chair", "ann"), "answer 1: an answer is a dm.Answer or .position, winner, loser."),
+        (("chair", "ann", "zoe"), "answer 1: .*zoe"),
+        (("chair", "ann", "ann"), "answer 1: 'ann' is ranked twice"),
+        (3, "answer 1: an answer is a dm.Answer"),
+    ],
+)
+def test_what_is_no_answer_is_refused_in_a_sentence(answer, sentence):
+    with pytest.raises(dm.ProblemError, match=sentence):
+        dm.standings(TEAM, [answer])
+
+
+def test_a_criterion_that_does_not_exist_is_refused():
+    with pytest.raises(dm.ProblemError, match="'borda' or 'condorcet'"):
+        dm.standings(TEAM, [], "best")  # type: ignore[arg-type]
+
+
+def test_seats_are_refused_in_a_sentence():
+    jury = dm.Problem.complete(["ann", "bob", "cyd"], ["jury"], seats={"jury": 2})
+    with pytest.raises(dm.ProblemError, match="one seat"):
+        dm.standings(jury, [("jury", "ann", "bob")])
+
+
+def test_a_circle_has_no_condorcet_winner_and_borda_always_one():
+    trio = dm.Problem.complete(["a", "b", "c"], ["s"])
+    circle = 100 * [("s", "a", "b"), ("s", "b", "c"), ("s", "c", "a")]
+    assert dm.standings(trio, circle, "condorcet").winner_probability < 0.05
+    assert dm.standings(trio, circle, "borda").winner_probability == 1.0
+
+
+def test_ties_leave_less_open_than_coins():
+    trio = dm.Problem.complete(["a", "b", "c"], ["s"])
+    table = trio.graph.pair_table
+    wins, duels = np.array([33.0, 33.0, 30.0]), np.full(table.count, 60.0)
+    coins = standings_from_counts(trio, wins, duels, "borda", ties=0)
+    ties = standings_from_counts(trio, wins, duels, "borda", ties=120)
+    assert ties.probability["a", "s"] > coins.probability["a", "s"] + 0.03
+
+
+@both
+def test_a_panel_with_nothing_open_is_certain(criterion):
+    preferences = dm.instances.bradley_terry(5, 3, spread=1.0, seed=2)
+    wins, duels = random_answers(preferences, 900)
+    found = standings_from_counts(preferences.problem, wins, duels, criterion, awaited=np.zeros(len(wins)))
+    count = dm.Preferences.from_matrix(preferences.problem, shares(preferences.problem, wins, duels))
+    best = count.borda_winner() if criterion == "borda" else count.least_beaten()[0]
+    assert found.leader == best
+    assert found.leader_probability == 1.0
+
+
+def test_a_panel_with_much_open_is_not():
+    preferences = dm.instances.bradley_terry(5, 3, spread=0.5, seed=2)
+    wins, duels = random_answers(preferences, 60)
+    found = standings_from_counts(
+        preferences.problem, wins, duels, "borda", awaited=20 - np.minimum(duels, 20)
+    )
+    assert found.leader_probability < 0.9
+
+
+def shares(problem, wins, duels):
+    table, size = problem.graph.pair_table, problem.graph.edges
+    matrix = np.full((size, size), 0.5)
+    matrix[table.first, table.second] = wins / duels
+    matrix[table.second, table.first] = 1 - wins / duels
+    return matrix
+
+
+@both
+def test_a_run_tells_the_standings_from_all_its_answers(criterion):
+    preferences = dm.instances.bradley_terry(4, 2, spread=1.0, seed=1)
+    run = simulated_run(preferences, criterion, seed=1, max_duels=120)
+    assert run.standings().answers == run.duels == 120
+    assert run.standings().criterion == criterion
+
+
+def test_a_run_counts_the_answers_of_a_round_that_is_not_complete():
+    run = dm.explorer("condorcet", TEAM, seed=1, batch=10)
+    for duel in run.ask(3):
+        run.tell(duel, None)
+    assert run.standings().answers == 3
+    assert run.progress.leader is None
+
+
+def test_counts_do_not_depend_on_who_is_named_first():
+    run = dm.explorer("condorcet", TEAM, seed=1, batch=50)
+    while run.duels < 50:
+        (duel,) = run.ask()
+        run.tell(duel, min(duel.candidates))
+    wins, duels, ties = run.answer_counts.counted()
+    assert (wins == duels).all()
+    assert (duels.sum(), ties) == (50, 0)
+
+
+def test_rounds_are_counted_the_same_however_many_have_come(monkeypatch):
+    preferences = dm.instances.bradley_terry(4, 2, spread=1.0, seed=1)
+    run = simulated_run(preferences, "car-cond", seed=1, max_duels=300)
+    monkeypatch.setattr("duelmatch.explorers.explorer.MOST_UNCOUNTED", 3)
+    often = simulated_run(preferences, "car-cond", seed=1, max_duels=300)
+    for one, other in zip(run.answer_counts.counted(), often.answer_counts.counted(), strict=True):
+        assert np.array_equal(one, other)
+
+
+@both
+def test_a_run_of_voters_counts_everybody_but_who_is_struck(criterion):
+    run = dm.explorer(criterion, TEAM, seed=1, ballot_size=2)
+    for voter in ("eve", "ned", "zed"):
+        for question in run.ask(2, voter=voter):
+            run.tell(question, min(question.candidates) if voter != "zed" else None)
+    run.ballots.strike("ned")
+    assert run.standings().answers == 4
+    run.ballots.reinstate("ned")
+    assert run.standings().answers == 6
+
+
+@both
+def test_who_has_left_is_in_no_standings(criterion):
+    run = dm.explorer(
+        criterion, dm.Problem.complete(["ann", "bob", "cyd", "dan"], ["chair", "editor"]), seed=1
+    )
+    for number in range(20):
+        for question in run.ask(4, voter=f"voter {number}"):
+            run.tell(question, min(question.candidates))
+    assert "ann" in run.standings().leader.values()
+    run.ballots.drop("ann")
+    found = run.standings()
+    assert "ann" not in found.leader.values()
+    assert found.probability["ann", "chair"] == found.probability["ann", "editor"] == 0.0
+
+
+def test_standings_are_against_the_reference_of_the_run():
+    prefs = dm.instances.example("lineup")
+    problem = prefs.problem
+    first = {edge: float(edge[0] == problem.candidates[0]) for edge in problem.edges}
+    runs = [dm.explorer("borda", problem, seed=1, batch=200, reference=name) for name in ("decisions", first)]
+    for run in runs:
+        for duel in run.ask(200):
+            run.tell(
+                duel,
+                duel.first
+                if prefs.probability(duel.position, duel.first, duel.second) > 0.5
+                else duel.second,
+            )
+    one, other = (run.standings() for run in runs)
+    assert one.expected_shortfall != other.expected_shortfall
+
+
+@both
+def test_it_says_that_it_is_an_estimate(criterion):
+    assert "an estimate from 4 answers" in str(dm.standings(TEAM, LOPSIDED, criterion))
+
+
+@both
+def test_the_leader_is_as_good_as_expected_on_average(criterion):
+    """Over 40 instances of the kind the model describes, expected and actual shortfall agree roughly."""
+    expected, actual = [], []
+    for seed in range(40):
+        preferences = dm.instances.bradley_terry(5, 2, spread=0.8, seed=seed)
+        wins, duels = random_answers(preferences, 100, seed)
+        found = standings_from_counts(preferences.problem, wins, duels, criterion)
+        expected.append(found.expected_shortfall)
+        if criterion == "borda":
+            best = preferences.borda_score(preferences.borda_winner())
+            actual.append(best - preferences.borda_score(found.leader))
+        else:
+            edges = preferences.problem.edge_numbers(found.leader)
+            actual.append(max(0.0, -preferences.condorcet_margin(edges)))
+    assert 0.5 < np.mean(actual) / np.mean(expected) < 1.5
