@@ -34,8 +34,11 @@ BUSY_SECONDS = 30.0
 LOCK_SECONDS = 1.5
 """How long to wait on PostgreSQL for another server that holds a study."""
 
-IDLE_SECONDS = 5.0
-"""After so long PostgreSQL ends a transaction whose server says nothing, and lets go of its study."""
+IDLE_SECONDS = 20.0
+"""After so long PostgreSQL ends a transaction whose server says nothing, and lets go of its study.
+
+Longer than what is computed in a transaction: the least beaten line-up of a panel can take ten seconds.
+"""
 
 STATEMENT_SECONDS = 30.0
 """The longest that PostgreSQL works on one statement."""

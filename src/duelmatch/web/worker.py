@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from starlette.exceptions import HTTPException
 
-from duelmatch.errors import DuelmatchError, TooLargeError
+from duelmatch.errors import TooLargeError, UnreachableError
 from duelmatch.explorers.catalogue import BUILT_IN, PANEL, registered_algorithms
 
 Returned = TypeVar("Returned")
@@ -57,6 +57,8 @@ class Worker:
     def __init__(self, memory: int = MEMORY) -> None:
         self._memory = memory
         self._process: subprocess.Popen[bytes] | None = None
+        self._greeted = False
+        """Whether it has said that it is there."""
         self._lock = threading.Lock()
 
     def start(self) -> None:
@@ -66,8 +68,7 @@ class Worker:
 
     def close(self) -> None:
         """End the process, whatever it does."""
-        if self._process is not None:
-            self._kill(self._process)
+        self._kill()
 
     def run(
         self, function: Callable[..., Returned], *arguments: Any, seconds: float, patience: float = 0.0
@@ -102,7 +103,8 @@ class Worker:
         except (BrokenPipeError, EOFError):
             answer = None
         if answer is None:
-            self._kill(process)
+            self._kill()
+            self._begin()  # so that the next one need not wait for it
             return False, ExhaustedError(
                 f"This takes more than {seconds:g} seconds, or more memory than there is for it. Choose a "
                 "smaller problem, or another way to count."
@@ -113,23 +115,31 @@ class Worker:
     def _started(self) -> subprocess.Popen[bytes]:
         """Return the process; it is started, and has said that it is there, if there is none."""
         if self._process is None or self._process.poll() is not None:
-            code = f"from duelmatch.web.worker import work; work({self._memory})"
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-            )
+            self._begin()
+        assert self._process is not None
+        if not self._greeted:
             try:
-                _read(self._process, monotonic() + STARTING)
+                self._greeted = _read(self._process, monotonic() + STARTING) is not None
             except EOFError:
-                raise DuelmatchError("A worker process could not be started.") from None
+                self._kill()
+        if not self._greeted or self._process is None:
+            raise UnreachableError("A worker process could not be started.")
         return self._process
 
-    def _kill(self, process: subprocess.Popen[bytes]) -> None:
+    def _begin(self) -> None:
+        code = f"from duelmatch.web.worker import work; work({self._memory})"
+        arguments, pipe = [sys.executable, "-c", code], subprocess.PIPE
+        self._process, self._greeted = subprocess.Popen(arguments, stdin=pipe, stdout=pipe), False
+
+    def _kill(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
         process.kill()
         process.wait()
         for pipe in (process.stdin, process.stdout):
             with suppress(OSError):
                 pipe.close()  # type: ignore[union-attr]
-        self._process = None
 
 
 worker = Worker()
