@@ -38,7 +38,10 @@ class Answer:
     def __post_init__(self) -> None:
         if isinstance(self.ranking, str) or not isinstance(self.ranking, Sequence):
             raise ProblemError(f"A ranking is a list of candidates, best first, not {self.ranking!r:.80}.")
-        groups = tuple(group if isinstance(group, str) else tuple(group) for group in self.ranking)
+        groups = tuple(tuple(group) if isinstance(group, (tuple, list)) else group for group in self.ranking)
+        for name in (name for group in groups for name in (group if isinstance(group, tuple) else (group,))):
+            if not isinstance(name, str):
+                raise ProblemError(f"A ranking is of names, best first, not of {name!r:.80}.")
         object.__setattr__(self, "ranking", groups)
         names = self.candidates
         if len(names) < 2:

@@ -145,6 +145,8 @@ def judged_pairs(
             raise ProblemError(
                 f"The conflicts of '{voter}' must be a list, not the single text '{excluded:.80}'."
             )
+        if not isinstance(excluded, Collection):
+            raise ProblemError(f"The conflicts of '{voter}' must be a list, not {excluded!r:.80}.")
         for conflict in excluded:
             judged[number[voter]] &= ~_excluded(problem, conflict)
     return judged
@@ -158,7 +160,7 @@ def _excluded(problem: Problem, conflict: object) -> Mask:
             edges = graph.edge_candidate == problem.candidate_number(candidate)
         case (str(candidate), str(position)):
             edges = np.arange(graph.edges) == problem.edge_number(candidate, position)
-        case (str(position), str(first), str(second)):
+        case (str(position), str(first), str(second)) if first != second:
             edges = np.zeros(graph.edges, dtype=np.bool_)
             edges[[problem.edge_number(name, position) for name in (first, second)]] = True
             both: Mask = edges[table.first] & edges[table.second]

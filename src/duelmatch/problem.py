@@ -367,6 +367,8 @@ class Problem:
 def _names(kind: str, names: Iterable[str]) -> tuple[str, ...]:
     if isinstance(names, str):
         raise ProblemError(f"The {kind} must be a list of names, not the single text '{names[:50]}'.")
+    if not isinstance(names, Iterable):
+        raise ProblemError(f"The {kind} must be a list of names, not {names!r:.50}.")
     return tuple(names)
 
 

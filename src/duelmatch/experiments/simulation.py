@@ -21,7 +21,7 @@ from duelmatch.errors import DuelmatchError, ProblemError
 from duelmatch.experiments.cell import Cell
 from duelmatch.explorers.catalogue import LARGEST_BALLOT, Assumption, drawn_seed
 from duelmatch.explorers.crowd import CrowdExplorer
-from duelmatch.explorers.explorer import Explorer
+from duelmatch.explorers.explorer import Explorer, check_panel
 from duelmatch.explorers.result import Result
 from duelmatch.panel import Panel
 from duelmatch.preferences import Preferences
@@ -55,6 +55,7 @@ def simulate(
             raise ProblemError("A Panel is simulated by the algorithm 'panel', and nothing else is.")
         from duelmatch.explorers.panel.simulation import simulate_panel
 
+        check_panel(delta, parameters, simulate_panel)
         order = drawn_seed() if seed is None else seed
         return simulate_panel(preferences, seed=order, max_duels=max_duels, **parameters)
     return simulated_run(preferences, algorithm, delta, seed, max_duels, **parameters).result

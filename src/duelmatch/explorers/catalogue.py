@@ -271,7 +271,10 @@ class Algorithm:
 
     def search(self, graph: Graph, delta: float, seed: int, parameters: Mapping[str, Any]) -> Search:
         """Begin a run of duels, for which the parameters of ballots mean nothing."""
-        make = resolve_name(self.make) if isinstance(self.make, str) else self.make
+        try:
+            make = resolve_name(self.make) if isinstance(self.make, str) else self.make
+        except (ImportError, AttributeError, ValueError) as error:
+            raise AlgorithmError(f"What makes a run of {self.name} cannot be imported: {error}") from error
         of_voters = {parameter.name for parameter in self.parameters if parameter.of_voters}
         own = {name: value for name, value in parameters.items() if name not in of_voters}
         search: Search = make(graph, delta, seed, **own)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, cast, overload
 
 from duelmatch.errors import DuelError
 from duelmatch.explorers.engine import Counts, Round
-from duelmatch.explorers.explorer import MISSING, Explorer, whole_number
-from duelmatch.explorers.questions import Answer, Question
+from duelmatch.explorers.explorer import Explorer, whole_number
+from duelmatch.explorers.questions import MISSING, Answer, Question, told
 from duelmatch.explorers.result import Progress, Result
 from duelmatch.preferences import Criterion
 from duelmatch.problem import Duel, Problem
@@ -102,7 +102,7 @@ class CrowdExplorer(Explorer):
         if self._ballots is None:
             super().tell(cast(Duel, duel), answer, winner=winner)
         else:
-            self._ballots.tell(cast(Question, duel), winner if answer == MISSING else answer, now=now)
+            self._ballots.tell(cast(Question, duel), told(answer, winner), now=now)
 
     def release(self, duel: Duel | Question) -> None:
         """Take back a question; it may be asked again, under a new number."""

@@ -169,6 +169,8 @@ class Engine:
         self._graph = graph
         self._tested = tested
         self._failure: Exception | None = None
+        if not callable(getattr(search, "rounds", None)):
+            raise AlgorithmError("A search must have a method 'rounds', a generator that yields Rounds.")
         self._rounds = search.rounds()
         if not isinstance(self._rounds, Generator):
             raise AlgorithmError("The method 'rounds' of a search must be a generator: it yields Rounds.")

@@ -24,7 +24,7 @@ from duelmatch.explorers.engine import (
     Search,
     Snapshot,
 )
-from duelmatch.explorers.questions import Answer, places
+from duelmatch.explorers.questions import MISSING, Answer, places, told
 from duelmatch.explorers.result import Progress, Result
 from duelmatch.graph import Graph, Mask, Vector
 from duelmatch.matchings import Edge
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from duelmatch.explorers.panel.explorer import PanelExplorer
     from duelmatch.models.standings import Standings
 
-MISSING = "(no answer)"
 
 MOST_UNCOUNTED = 1_000
 """Rounds whose answers are kept as they came."""
@@ -92,11 +91,9 @@ def explorer(
     :raises ProblemError: for an unknown name or parameter, or a value out of range.
     """
     if algorithm == "panel":
-        if delta != 0.05:
-            raise ProblemError("panel has no delta: it is counted, and what it says is certain.")
         if max_duels is not None:
             raise ProblemError("panel has no max_duels: limit the questions of each voter by questions_each.")
-        return _panel(problem, parameters)
+        return _panel(problem, delta, parameters)
     if algorithm in ("condorcet", "borda"):
         from duelmatch.explorers.crowd import CrowdExplorer
 
@@ -104,16 +101,26 @@ def explorer(
     return Explorer.begin(algorithm, problem, delta, seed, max_duels, **parameters)
 
 
-def _panel(problem: Problem, parameters: dict[str, Any]) -> PanelExplorer:
+def _panel(problem: Problem, delta: float, parameters: dict[str, Any]) -> PanelExplorer:
     from duelmatch.explorers.panel.explorer import PanelExplorer
 
     _check_problem(problem)
     if "voters" not in parameters:
         raise ProblemError('A panel needs its voters: explorer("panel", problem, voters=[...]).')
-    known = list(signature(PanelExplorer).parameters)[1:]
+    check_panel(delta, parameters, PanelExplorer)
+    return PanelExplorer(problem, **parameters)
+
+
+def check_panel(delta: float, parameters: Mapping[str, Any], begin: Callable[..., Any]) -> None:
+    """Refuse what a panel does not know.
+
+    :raises ProblemError: for a delta, or a parameter that ``begin`` does not take.
+    """
+    if delta != 0.05:
+        raise ProblemError("panel has no delta: it is counted, and what it says is certain.")
+    known = list(signature(begin).parameters)[1:]
     if unknown := [name for name in parameters if name not in known]:
         raise ProblemError(f"panel has no parameter '{unknown[0]:.50}'; it has {listed(known, 9)}.")
-    return PanelExplorer(problem, **parameters)
 
 
 def explore(
@@ -126,6 +133,10 @@ def explore(
     **parameters: Any,
 ) -> Result:
     """Run an algorithm with answers from ``judge``, which names the winning candidate of a duel."""
+    if not callable(judge):
+        raise ProblemError(
+            f"The judge must be a function that names the winner of a duel, not {judge!r:.50}."
+        )
     return drive(explorer(algorithm, problem, delta, seed, max_duels, **parameters), judge)
 
 
@@ -250,7 +261,7 @@ class Explorer:
         """
         self._engine.check_going_on()
         pair = self._pair_of(duel)
-        first_wins = _first_wins(duel, winner if answer is MISSING else answer)
+        first_wins = _first_wins(duel, told(answer, winner))
         self._engine.interrupted = True
         del self._open[duel.id]
         self._duels += 1

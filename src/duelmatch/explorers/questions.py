@@ -33,6 +33,19 @@ Answer = str | None | Sequence[str | tuple[str, ...]]
 """The winner of two, None for no difference, or a ranking with ties in tuples, best first."""
 
 
+MISSING = "(no answer)"
+
+
+def told(answer: Answer, winner: Answer) -> Answer:
+    """Return the answer that was given by either of its two names.
+
+    :raises DuelError: if it was given twice.
+    """
+    if answer is not MISSING and winner is not MISSING:
+        raise DuelError(f"Give the answer, {answer!r:.50}, or the winner, {winner!r:.50}, and not both.")
+    return winner if answer is MISSING else answer
+
+
 def places(question: Question | Duel, answer: object) -> dict[str, int]:
     """Return the place of every candidate of a question in an answer, equal ones for a tie.
 
@@ -52,11 +65,11 @@ def places(question: Question | Duel, answer: object) -> dict[str, int]:
                 f"'{answer:.80}' is not an answer to question {question.id}: {_described(question)}."
             )
         return {name: int(name != answer) for name in asked}
-    if not isinstance(answer, Sequence):
+    if not isinstance(answer, Sequence) or isinstance(answer, bytes):
         raise DuelError(f"An answer is a name, a ranking, or nothing for no difference, not {answer!r:.80}.")
     place: dict[str, int] = {}
     for rank, group in enumerate(answer):
-        for name in (group,) if isinstance(group, str) else tuple(group):
+        for name in group if isinstance(group, (tuple, list)) else (group,):
             if name not in asked or name in place:
                 raise DuelError(
                     f"'{name!s:.80}' cannot be there in a ranking for question {question.id}: "

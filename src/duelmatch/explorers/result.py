@@ -62,7 +62,8 @@ class Result:
             f"{position}: {spoken(names)}" for position, names in (self.matching or {}).items()
         )
         duels = f"after {self.duels:,} duel{'s' * (self.duels != 1)}"
-        assuming = "".join(f" if {assumption.sentence}" for assumption in self.assuming)
+        taken = ", and ".join(assumption.sentence for assumption in self.assuming)
+        assuming = f" if {taken}" if taken else ""
         seed = "" if self.seed is None else f", seed {self.seed}"
         seed += AGAINST.get(self.reference or "", "")
         wrong = f"wrong with probability {self.delta:g} at most"

@@ -52,7 +52,8 @@ def _panel(problem: Problem, settings: Settings, voters: int, best: Mask, end: f
         for question in run.ask(1):
             edges = {name: problem.edge_number(name, question.position) for name in question.candidates}
             liked = worth[int(question.voter or 0)]
-            run.tell(question, sorted(edges, key=lambda name: -liked[edges[name]]))
+            best_first = sorted(edges, key=lambda name: -liked[edges[name]])
+            run.tell(question, best_first)
     return run.duels
 
 

@@ -89,6 +89,10 @@ def decide(
 
     :raises ProblemError: if an answer does not fit the problem, has no voter, or contradicts another.
     """
+    if not isinstance(answers, Iterable):
+        raise ProblemError(f"The answers must be a list, not {answers!r:.50}.")
+    if isinstance(voters, str) or not isinstance(voters, Collection):
+        raise ProblemError(f"The voters must be a list of names, not {voters!r:.50}.")
     given = list(answers)
     weights = check_answers(problem, given) | dict(voter_weight or {})
     names = tuple(dict.fromkeys([*(answer.voter or "" for answer in given), *voters]))

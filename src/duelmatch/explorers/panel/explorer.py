@@ -8,7 +8,6 @@ from numbers import Integral
 from typing import Any, get_args
 
 from duelmatch.errors import DuelError, ProblemError
-from duelmatch.explorers.explorer import MISSING
 from duelmatch.explorers.panel.asking import next_question
 from duelmatch.explorers.panel.choice import Choice
 from duelmatch.explorers.panel.entries import Event, OpenAnswers, Seat
@@ -16,7 +15,7 @@ from duelmatch.explorers.panel.listed import check_listed
 from duelmatch.explorers.panel.proceedings import Proceedings, as_conflicts, with_candidate
 from duelmatch.explorers.panel.standing import Standing, Until
 from duelmatch.explorers.panel.state import PanelState
-from duelmatch.explorers.questions import Question, places
+from duelmatch.explorers.questions import MISSING, Answer, Question, places, told
 from duelmatch.explorers.result import Progress, Result
 from duelmatch.panel import Conflict, check_voters, judged_pairs, voter_weights
 from duelmatch.preferences import Criterion
@@ -171,7 +170,7 @@ class PanelExplorer:
         now = self.standing.now
         return bool(now.askable(now.number[voter]).any())
 
-    def tell(self, question: Question, answer: object = MISSING, *, winner: object = MISSING) -> None:
+    def tell(self, question: Question, answer: Answer = MISSING, *, winner: Answer = MISSING) -> None:
         """Take an answer: the better one, None for no difference, or a ranking; ``winner`` is another name.
 
         A refused answer changes nothing. After the end answers still count. So do answers to questions whose
@@ -183,8 +182,7 @@ class PanelExplorer:
         late = entry is not None and (entry.status, entry.reason) == ("released", "expired")
         if not late or entry is None or entry.question != question:
             self._check_open(question)
-        given = winner if answer is MISSING else answer
-        self._happen("answered", question=question.id, answer=_groups(question, given))
+        self._happen("answered", question=question.id, answer=_groups(question, told(answer, winner)))
         self.settle()
 
     def release(self, question: Question, reason: str = "released") -> None:

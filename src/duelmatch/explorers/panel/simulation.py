@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from duelmatch.errors import ProblemError
+from duelmatch.explorers.catalogue import is_whole
 from duelmatch.explorers.panel.explorer import PanelExplorer
 from duelmatch.explorers.panel.standing import Until
-from duelmatch.explorers.questions import Question
+from duelmatch.explorers.questions import Answer, Question
 from duelmatch.explorers.result import Result
 from duelmatch.panel import NOT_JUDGED, Panel
 from duelmatch.preferences import Criterion
@@ -31,6 +34,8 @@ def simulate_panel(
     run = panel_explorer(
         panel, criterion, consistent, questions_each=questions_each, question_size=question_size, until=until
     )
+    if not is_whole(seed):
+        raise ProblemError(f"The seed must be a whole number from 0, not {seed!r:.50}.")
     rng = np.random.default_rng(seed)
     idle = 0
     while not run.done and (max_duels is None or run.duels < max_duels):
@@ -42,7 +47,7 @@ def simulate_panel(
             if run.done or (max_duels is not None and run.duels >= max_duels):
                 break
         assert idle < 2 * len(panel.voters), "somebody can be asked while a run is not done"
-    return run.result
+    return replace(run.result, seed=seed)
 
 
 def panel_explorer(
@@ -77,7 +82,7 @@ def _conflicts(panel: Panel) -> dict[str, list[tuple[str, str, str]]]:
     return conflicts
 
 
-def answer_of(panel: Panel, question: Question) -> object:
+def answer_of(panel: Panel, question: Question) -> Answer:
     """Return what a voter of the panel answers: None for no difference, a winner, or a ranking."""
     assert question.voter is not None, "every question of a panel is a voter's"
     if len(question.candidates) == 2:
