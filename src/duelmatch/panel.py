@@ -19,7 +19,7 @@ from duelmatch.answers import Ranking
 from duelmatch.errors import ProblemError, listed
 from duelmatch.graph import Mask
 from duelmatch.preferences import Preferences
-from duelmatch.problem import Problem
+from duelmatch.problem import LONGEST_NAME, Problem, is_shown
 
 Rankings = Mapping[tuple[str, str], Ranking]
 """(voter, position) to the voter's ranking there."""
@@ -207,6 +207,11 @@ def check_voters(voters: Iterable[object]) -> tuple[str, ...]:
     for voter in voters:
         if not isinstance(voter, str) or not voter.strip():
             raise ProblemError(f"The name of a voter must be text, not {voter!r:.80}.")
+        if len(voter) > LONGEST_NAME or not is_shown(voter):
+            raise ProblemError(
+                f"The name of a voter may have {LONGEST_NAME} characters at most, and no line break or other "
+                f"character that cannot be shown, as {voter!r:.50} has."
+            )
         if voter in names:
             raise ProblemError(f"The voter '{voter}' is listed twice.")
         names[voter] = None

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from types import MappingProxyType
 from typing import Any
+from unicodedata import category
 
 import numpy as np
 
@@ -370,6 +371,11 @@ def _names(kind: str, names: Iterable[str]) -> tuple[str, ...]:
     if not isinstance(names, Iterable):
         raise ProblemError(f"The {kind} must be a list of names, not {names!r:.50}.")
     return tuple(names)
+
+
+def is_shown(text: str) -> bool:
+    """Whether a text has only characters that every database and terminal can hold on one line."""
+    return all(category(character) not in ("Cc", "Cs", "Zl", "Zp") for character in text)
 
 
 def _pair(edge: object) -> tuple[str, str]:

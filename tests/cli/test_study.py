@@ -213,6 +213,24 @@ class TestPanels:
         assert "This is decided" in said
         assert "--drop-open" not in said
 
+    def test_strangers_are_judges_only_if_that_is_said(self) -> None:
+        run("study", "create", "pair.yaml", "--voter", "eve")
+        refusal = flat(run("study", "link", "--open", code=BAD_INPUT).stderr)
+        assert "whoever opens it becomes a judge" in refusal
+        assert "/l/" in run("study", "link", "--open", "--judges").stdout
+        assert "give --open, too" in flat(run("study", "link", "--judges", code=2).stderr)
+
+    def test_what_is_for_panels_only_is_refused_for_a_crowd(self) -> None:
+        crowd = ("study", "create", "pair.yaml", "--algorithm", "condorcet", "--voter", "eve")
+        for more in (("--weight", "eve=2"), ("--conflict", "eve=ann"), ("--questions-each", "3")):
+            assert "for panels only" in flat(run(*crowd, *more, code=BAD_INPUT).stderr)
+
+    def test_a_draw_is_not_called_a_lead_of_nothing(self) -> None:
+        run("study", "create", "pair.yaml", "--criterion", "borda", "--voter", "eve", "--voter", "ned")
+        self.answer("eve", "ann")
+        said = flat(run("study", "status").stdout)
+        assert "This is not certain yet: nobody can be ahead any more, but others may draw level." in said
+
     @each("option", ["--link", "--picture"])
     @each("address", ["javascript:alert(1)", "data:text/html,x", "JavaScript:x", "file:///etc/passwd"])
     def test_addresses_are_on_the_web(self, option: str, address: str) -> None:

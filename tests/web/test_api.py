@@ -206,6 +206,61 @@ def test_an_open_link_makes_voters(organiser: Caller, client: httpx2.Client) -> 
     assert "voter" in anybody("POST", "/question", 403)
 
 
+def test_strangers_become_judges_only_if_that_is_asked_for(client: httpx2.Client) -> None:
+    made = client.post("/api/v1/studies", json={**NEW, "settings": {}, "voters": [{"name": "eve"}]}).json()
+    organiser = Caller(client, made["study"], made["organiser_token"])
+    for body in ({}, {"judges": False}):
+        assert "whoever opens it becomes a judge" in organiser("POST", "/open-link", 403, json=body)
+    assert "whoever opens it becomes a judge" in organiser("POST", "/open-link", 403)
+    token = organiser("POST", "/open-link", 201, json={"judges": True})["token"]
+    Caller(client, made["study"], token)("POST", "/join", 201)
+    assert sorted(organiser("GET", "/result")["waiting_for"].values()) == [1, 1]
+    assert organiser("GET", "/progress")["held_up"] == 0
+
+
+def test_a_ballot_that_is_left_open_holds_up_answers(client: httpx2.Client) -> None:
+    problem = {"candidates": ["ann", "bob", "cyd"], "positions": ["chair"]}
+    made = client.post("/api/v1/studies", json={"name": "x", "problem": problem}).json()
+    organiser = Caller(client, made["study"], made["organiser_token"])
+    silent, other = (organiser("POST", "/voters", 201, json={}) for _ in range(2))
+    Caller(client, made["study"], silent["token"])("POST", "/question")
+    voter, answers = Caller(client, made["study"], other["token"]), 0
+    while (question := voter("POST", "/question"))["number"] is not None:
+        voter("POST", f"/questions/{question['number']}/answer", json={"answer": None})
+        answers += 1
+    assert organiser("GET", "/progress")["held_up"] == answers > 0
+    assert organiser("GET", "/result")["waiting_for"] == {silent["voter"]: answers}
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [
+        (
+            {"voters": [{"name": "eve", "weight": 2}]},
+            "Weights and conflicts of interest are for panels only.",
+        ),
+        (
+            {"voters": [{"name": "eve", "conflicts": ["ann"]}]},
+            "Weights and conflicts of interest are for panels",
+        ),
+        ({"settings": {"algorithm": "condorcet", "questions_each": 3}}, "questions_each is for panels only"),
+        ({"settings": {"algorithm": "car-cond", "questions_each": 3}}, "questions_each is for panels only"),
+    ],
+)
+def test_what_is_for_panels_only_is_refused_when_a_crowd_is_created(
+    client: httpx2.Client, more: dict[str, Any], sentence: str
+) -> None:
+    new = {"name": "x", "problem": NEW["problem"], "settings": {"algorithm": "condorcet"}, **more}
+    refused = client.post("/api/v1/studies", json=new)
+    assert refused.status_code == 403
+    assert checked(refused).startswith(sentence)
+
+
+def test_an_id_of_no_form_is_refused_in_a_sentence(organiser: Caller) -> None:
+    for method, path in (("POST", "/voters/eve/strike"), ("GET", "/answers?voter=eve")):
+        assert organiser(method, path, 422).startswith("'voter' must be an id, ")
+
+
 def test_the_organiser_looks_after_it(organiser: Caller, invite: Callable[[], Caller]) -> None:
     voter = invite()
     me = voter("GET", "/me")["voter"]

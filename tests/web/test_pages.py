@@ -612,7 +612,7 @@ def test_a_closed_study_says_so_and_is_exported(browser: Browser, study: Study, 
     study.close()
     browser.driver.refresh()
     browser.until(lambda: "closed" in browser.text("#end-title"))
-    browser.until(lambda: browser.text("#count") == "You have answered 1; no more are needed")
+    browser.until(lambda: browser.text("#count") == "You have answered 1; no more are asked for")
     browser.picture("closed-desk")
     browser.go(f"/l/{study.new_link('organiser')}")
     browser.driver.find_element(By.LINK_TEXT, "Votes (CSV)").click()
@@ -664,7 +664,32 @@ def test_a_judge_is_told_what_is_still_needed(browser: Browser, place: tuple[str
             )
     browser.driver.refresh()
     browser.until(lambda: "the result is clear" in browser.text("#end-title"))
-    browser.until(lambda: browser.text("#count").endswith("; no more are needed"))
+    browser.until(lambda: browser.text("#count").endswith("; no more are asked for"))
+
+
+def test_who_skips_all_is_not_told_that_the_result_is_clear_and_an_open_link_is_asked_for(
+    browser: Browser, place: tuple[str, Store]
+) -> None:
+    study = place[1].create(
+        dm.Problem.complete(["Ann", "Bob"], ["Chair"]), Settings("panel"), "Team", ["Eve"]
+    )
+    (eve,) = study.voters()
+    study.skip(eve.id, study.ask(eve.id).number)  # type: ignore[union-attr]
+    browser.go(f"/l/{study.new_link('voter', eve.id)}")
+    browser.until(lambda: browser.text("#end-title") == "That is all that you are asked")
+    browser.go(f"/l/{study.new_link('organiser')}")
+    said = browser.until(lambda: browser.text("#standing"))
+    assert "nobody can be asked" in said
+    assert "the result is certain." not in said
+    browser.driver.execute_script("document.getElementById('share').open = true")
+    browser.click("#open-link")
+    assert "whoever opens the link becomes a judge" in browser.driver.switch_to.alert.text
+    browser.driver.switch_to.alert.dismiss()
+    assert {link.role for link in study.links()} == {"voter", "organiser"}
+    browser.click("#open-link")
+    browser.driver.switch_to.alert.accept()
+    browser.until(lambda: browser.find("#qr svg").is_displayed())
+    assert {link.role for link in study.links()} == {"voter", "organiser", "open"}
 
 
 def test_a_voter_of_a_crowd_sees_how_long_the_ballot_is(browser: Browser, place: tuple[str, Store]) -> None:
@@ -675,7 +700,7 @@ def test_a_voter_of_a_crowd_sees_how_long_the_ballot_is(browser: Browser, place:
         browser.question()
         browser.until(lambda n=place_on_ballot: browser.text("#count") == f"Question {n} of 4")
         browser.press("1")
-    browser.until(lambda: "answered everything" in browser.text("#end-title"))
+    browser.until(lambda: "all that you are asked" in browser.text("#end-title"))
 
 
 def test_pages_refuse_with_a_page(place: tuple[str, Store], study: Study) -> None:

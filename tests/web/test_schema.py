@@ -59,7 +59,12 @@ def study(place: tuple[str, Store]) -> Study:
 @pytest.fixture(scope="module")
 def tokens(study: Study) -> list[str]:
     voter = study.add_voter()
-    return [study.new_link("organiser"), study.new_link("voter", voter), study.new_link("open"), "nobody's"]
+    return [
+        study.new_link("organiser"),
+        study.new_link("voter", voter),
+        study.new_link("open", judges=True),
+        "nobody's",
+    ]
 
 
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE])

@@ -10,7 +10,16 @@ import pytest
 import duelmatch as dm
 from duelmatch.instances import example
 from duelmatch.problem import Details
-from duelmatch.studies import Question, Settings, Store, Study, exchange, export_table, exported_log
+from duelmatch.studies import (
+    Nothing,
+    Question,
+    Settings,
+    Store,
+    Study,
+    exchange,
+    export_table,
+    exported_log,
+)
 from duelmatch.verify import verify
 from duelmatch.web.answer_pages import PER_PAGE, AnswerPage
 from duelmatch.web.creating import MOST_PAIRS_ESTIMATED
@@ -76,6 +85,46 @@ def test_a_crowd_is_watched_to_its_end(store: Store, algorithm: str) -> None:
     assert view.graph is not None
 
 
+def test_a_panel_that_skipped_everything_is_not_called_certain_and_has_a_way_out(store: Store) -> None:
+    study = store.create(dm.Problem.complete(["ann", "bob"], ["chair"]), None, "Team", ["eve", "ned"])
+    for voter in study.voters():
+        study.skip(voter.id, study.ask(voter.id).number)  # type: ignore[union-attr]
+    assert [study.ask(voter.id) for voter in study.voters()] == [Nothing("all yours")] * 2
+    view = Dashboard.of(study)
+    assert (view.status.done, view.certain, view.headline) == (True, False, "Nothing more can be asked")
+    assert "There are no votes. Nobody can be asked anything more. What would help:" in view.explanation
+    for voter in study.voters():
+        study.leave(voter.id, "dropped")
+    late = study.add_voter("zoe")
+    study.tell(late, study.ask(late).number, "ann")  # type: ignore[union-attr]
+    assert (Dashboard.of(study).headline, study.ask(late)) == ("The result is in", Nothing("done"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        (Settings(questions_each=1), "Nobody can be asked anything more. What would help: “Has left”"),
+        (Settings(max_answers=3), "As many votes as were planned are in. What would help: “Has left”"),
+        (Settings("condorcet", max_answers=3), "and not certain: as many votes as were planned are in."),
+    ],
+)
+def test_a_study_without_questions_left_says_that_it_is_not_certain(
+    store: Store, settings: Settings, says: str
+) -> None:
+    study = store.create(TEAM, settings, "Team", ["eve", "ned", "zoe"])
+    for voter in study.voters():
+        question = study.ask(voter.id)
+        study.tell(voter.id, question.number, question.candidates[0])  # type: ignore[union-attr]
+    view = Dashboard.of(study)
+    assert (view.status.done, view.certain) == (True, False)
+    assert says in view.explanation
+    assert any(race.others for race in view.races), "nobody is chosen yet"
+    if view.is_panel:
+        for voter in study.voters():
+            study.leave(voter.id, "dropped")
+        assert Dashboard.of(study).certain, "what was said to help does"
+
+
 @pytest.mark.parametrize("criterion", ["condorcet", "borda"])
 def test_a_panel_is_watched_to_its_end(store: Store, criterion: str) -> None:
     study = store.create(TEAM, Settings(parameters={"criterion": criterion}), "Team", ["eve", "ned", "zoe"])
@@ -89,7 +138,8 @@ def test_a_panel_is_watched_to_its_end(store: Store, criterion: str) -> None:
                 study.tell(voter.id, question.number, best(question.position, *question.candidates))
                 view = Dashboard.of(study)
                 assert view.is_panel
-                assert view.status.done or "by at most" in view.explanation
+                may = ("by at most" in view.explanation, "others may draw level" in view.explanation)
+                assert view.certain or may == (bool(view.shortfall), not view.shortfall)
     view = Dashboard.of(study)
     assert view.headline == "The result is in"
     assert {race.position.name: race.leaders[0].name for race in view.races} == BEST

@@ -170,8 +170,10 @@ def import_log(store: Store, text: str, name: str = "An imported study") -> Stud
         name = plain(names.get("study", name), "The name of the study")
     except DuelmatchError as error:
         raise FileError(f"This study cannot be taken in: {error}") from None
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise FileError(f"This is not JSON, a line per entry: {error!s:.200}") from None
+    except (json.JSONDecodeError, RecursionError):
+        raise FileError(
+            "This is not JSON, a line per entry, as `duelmatch study export` writes it."
+        ) from None
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise FileError(
             f"This study cannot be taken in; was the file edited? ({type(error).__name__}: {error!s:.200})"

@@ -11,12 +11,13 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from duelmatch.errors import NotThereError, StudyError
+from duelmatch.errors import NotAllowedError, NotThereError, StudyError
 from duelmatch.problem import Problem
 from duelmatch.studies import schema
 from duelmatch.studies.candidates import check_addresses
 from duelmatch.studies.database import Database
 from duelmatch.studies.entries import BEGINNING, sealed
+from duelmatch.studies.kinds import FOR_PANELS, QUESTIONS_EACH_FOR_PANELS
 from duelmatch.studies.links import Access, accesses_in
 from duelmatch.studies.log import Transaction, Writer, read_entries
 from duelmatch.studies.settings import Settings
@@ -83,6 +84,7 @@ class Store:
         so in another process, since it can take long.
 
         :raises ProblemError: if there is no such algorithm, or it has no such parameters.
+        :raises NotAllowedError: if what is for panels only is given for others.
         """
         name = plain(name, "The name of a study")
         members = [NewVoter(voter) if isinstance(voter, str) else voter for voter in voters]
@@ -99,7 +101,15 @@ class Store:
                 raise StudyError(f"Two {kind} look the same: '{alike:.80}'. Nobody could tell them apart.")
         for about in (*problem.candidate_details.values(), *problem.position_details.values()):
             check_addresses(about.link, about.picture)
+        for kind, named in (("candidate", problem.candidates), ("position", problem.positions)):
+            for each in named:
+                plain(each, f"The name of a {kind}")
         people = [(new_voter_id(), member.checked(problem)) for member in members]
+        if settings.kind != "panel":
+            if any(member.weight != 1 or member.conflicts for _, member in people):
+                raise NotAllowedError(FOR_PANELS)
+            if settings.questions_each is not None:
+                raise NotAllowedError(QUESTIONS_EACH_FOR_PANELS)
         names = [member.name for _, member in people if member.name is not None]
         if twice := looks_twice(names):
             raise StudyError(f"Two voters are called '{twice}'.")

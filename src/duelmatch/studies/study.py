@@ -37,6 +37,11 @@ Returned = TypeVar("Returned")
 LONGEST_REASON = 500
 LARGEST_WEIGHT = 1_000
 
+NO_STRANGERS = (
+    "A panel decides by the people named: with an open link, whoever opens it becomes a judge, and what they "
+    "have not said holds up the result. Make a link for each judge, or say that strangers are to be judges."
+)
+
 
 def new_voter_id() -> str:
     """Return an id that says nothing about the voter: 16 hexadecimal digits."""
@@ -342,11 +347,22 @@ class Study:
     # Links.
 
     def new_link(
-        self, role: Role, voter: str | None = None, seconds: float | None = None, by: str | None = None
+        self,
+        role: Role,
+        voter: str | None = None,
+        judges: bool = False,
+        seconds: float | None = None,
+        by: str | None = None,
     ) -> str:
-        """Return the token of a new link, shown now and never again; it may end after so many seconds."""
+        """Return the token of a new link, shown now and never again; it may end after so many seconds.
+
+        A panel decides by the people named, so an open link is refused there unless ``judges`` says that
+        whoever opens it is to be one of them: what they have not said is open, and may hold up the result.
+        """
         if role not in ("organiser", "voter", "open") or (role == "voter") != (voter is not None):
             raise StudyError("A link is for an organiser, for a voter by id, or open.")
+        if role == "open" and self.settings.kind == "panel" and not judges:
+            raise NotAllowedError(NO_STRANGERS)
 
         def work(transaction: Transaction, feed: Feed) -> str:
             if voter is not None and feed.state.member(voter).struck:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from duelmatch.errors import NotThereError, StudyError
-from duelmatch.problem import LONGEST_NAME
+from duelmatch.problem import LONGEST_NAME, is_shown
 
 LARGEST_NUMBER = 2**31 - 1
 """What a column of the database holds."""
@@ -68,6 +68,6 @@ def plain(
     if len(text) > longest:
         raise StudyError(f"{what} may have {longest} characters at most, not {len(text):,}.")
     shown = text.replace("\n", "").replace("\r", "") if lines else text
-    if any(unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") for character in shown):
+    if not is_shown(shown):
         raise StudyError(f"{what} has a character that cannot be shown, such as a line break.")
     return text

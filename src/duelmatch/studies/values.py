@@ -20,9 +20,9 @@ Ranking = tuple[tuple[str, ...], ...]
 Reason = Literal["done", "waiting", "all yours", "late", "left", "budget", "paused", "closed"]
 """Why there is no question for a voter:
 
-done       the outcome is certain, or proven
+done       the outcome is certain, or proven, so that nobody is asked anything more
 waiting    others are to answer first, and can
-all yours  this voter was asked everything that there is to ask of them
+all yours  this voter was asked everything that there is to ask of them; the outcome need not be certain
 late       the time for this voter's ballot is over; the rest of it went to others
 left       the voter has left the panel
 budget     the answers that were planned are there
@@ -143,6 +143,12 @@ class Status:
     progress: Progress
     assuming: tuple[Assumption, ...]
     verdict: Mapping[str, Any] | None
+
+    @property
+    def held_up(self) -> int:
+        """How many answers of a crowd count only once a ballot that was opened before is in."""
+        waiting = self.progress.waiting_for
+        return waiting[0][1] if waiting and self.algorithm != "panel" else 0
 
     @property
     def answers_left(self) -> int | None:

@@ -139,7 +139,8 @@ def _parsed(line: str, where: str) -> Entry:
     try:
         entry = json.loads(line, object_pairs_hook=_unique, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
-        raise DamagedError(f"{where} is not JSON: {error}.") from None
+        found = isinstance(error, json.JSONDecodeError | RecursionError)
+        raise DamagedError(f"{where} is not JSON{'' if found else f': {error}'}.") from None
     texts = (isinstance(entry, dict) and isinstance(entry.get(key), str) for key in ("kind", "hash"))
     if not all(texts) or not isinstance(entry.get("data"), dict):
         raise DamagedError(f"{where} is not an entry of a log: 'kind', 'data' or 'hash' is missing.")

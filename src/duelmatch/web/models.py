@@ -203,18 +203,30 @@ class Created(BaseModel):
     voters: list[Invited] = []
 
 
-class Token(_Strict):
-    """The token of a link, which is shown once."""
-
-    token: str = Field(max_length=100)
-
-
 class Lasting(_Strict):
     """How long a link is to work."""
 
     seconds: float | None = Field(
         default=None, ge=60, le=315_360_000, description="Until it stops working; null for no end."
     )
+
+
+class OpenLink(Lasting):
+    """Whether strangers may become judges of a panel."""
+
+    judges: bool = Field(
+        default=False,
+        description=(
+            "Needed for a panel: whoever opens the link becomes a judge, and what they have not said stays "
+            "open."
+        ),
+    )
+
+
+class Token(_Strict):
+    """The token of a link, which is shown once."""
+
+    token: str = Field(max_length=100)
 
 
 class Link(BaseModel):
@@ -319,6 +331,7 @@ class Progress(BaseModel):
     voters: int
     open_questions: int
     answers_left: int | None = Field(description="A rough estimate; null while the answers do not tell yet.")
+    held_up: int = Field(description="Answers of a crowd that count once a ballot opened before is in.")
 
     @classmethod
     def of_status(cls, status: Status) -> Progress:
@@ -332,6 +345,7 @@ class Progress(BaseModel):
             voters=status.voters,
             open_questions=status.open_questions,
             answers_left=status.answers_left,
+            held_up=status.held_up,
         )
 
 
@@ -353,6 +367,12 @@ class Outcome(BaseModel):
     rejected: list[Edge]
     undecided: list[Edge]
     dropped: list[str]
+    waiting_for: dict[VoterId, int] = Field(
+        description=(
+            "Who holds up the result: of a panel, the open opinions of each judge; of a crowd, how many "
+            "answers wait for the ballot of each voter."
+        )
+    )
     entries: int = Field(description="How long the log was.")
     hash: str = Field(description="The hash of its last entry.")
 
@@ -370,6 +390,7 @@ class Outcome(BaseModel):
             rejected=_edges(progress.rejected),
             undecided=_edges(progress.undecided),
             dropped=list(status.dropped),
+            waiting_for=dict(status.progress.waiting_for),
             entries=status.entries,
             hash=status.hash,
         )

@@ -163,10 +163,14 @@ def _seconds(lasting: models.Lasting | None) -> float | None:
     return None if lasting is None else lasting.seconds
 
 
-@router.post("/open-link", status_code=201)
-def open_link(study: GetStudy, by: OrganiserLink, lasting: models.Lasting | None = None) -> models.Token:
-    """Make a link by which anybody can become a voter, as often as they can pretend to be somebody new."""
-    return models.Token(token=study.new_link("open", seconds=_seconds(lasting), by=by))
+@router.post("/open-link", status_code=201, responses=documented(403))
+def open_link(study: GetStudy, by: OrganiserLink, sure: models.OpenLink | None = None) -> models.Token:
+    """Make a link by which anybody can become a voter, as often as they can pretend to be somebody new.
+
+    For a panel it has to be asked for with `{"judges": true}`: whoever opens it becomes a judge.
+    """
+    judges = sure is not None and sure.judges
+    return models.Token(token=study.new_link("open", judges=judges, seconds=_seconds(sure), by=by))
 
 
 @router.post("/organiser-link", status_code=201)
@@ -275,8 +279,9 @@ def duplicate(study: GetStudy, store: GetStore, new: models.NewName) -> models.C
         for voter in study.voters()
         if study.settings.kind == "panel" and not voter.struck and not voter.left
     ]
-    problem = study.problem.without(dropped)
-    settings = replace(study.settings, seed=None)
+    problem, settings = study.problem.without(dropped), replace(study.settings, seed=None)
+    if settings.kind != "panel":  # a crowd could be created with it once, and never asked less for that
+        settings = replace(settings, questions_each=None)
     return created(store.create(problem, settings, new.name, judges, try_beginning))
 
 

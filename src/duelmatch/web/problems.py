@@ -71,6 +71,10 @@ def sentence_of(error: Mapping[str, Any]) -> str:
             return f"{where} is missing."
         case "extra_forbidden":
             return f"There is no field {where} here."
+        case "string_pattern_mismatch":  # all that have a pattern are ids
+            return (
+                f"{where} must be an id, as the lists of studies and voters have it: only 0 to 9 and a to f."
+            )
         case "json_invalid":
             return "The body of the request is not JSON."
     if path.partition(".")[0] == "answer":  # of several forms, none of which it has

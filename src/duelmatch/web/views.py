@@ -171,6 +171,11 @@ class Dashboard:
         )
 
     @property
+    def certain(self) -> bool:
+        """Whether the result is certain, or proven; a study can be done without, when nobody can be asked."""
+        return self.status.result.status != "budget_spent"
+
+    @property
     def many_unused(self) -> bool:
         """Whether so many answers wait to be used that somebody will wonder."""
         return not self.status.done and self.status.unused > max(UNUSED, self.status.counted // 5)
@@ -216,7 +221,7 @@ def _races(study: Study, status: Status, names: Names) -> list[Race]:
             for name, who in names.candidates.items()
             if (name, position) in possible - leader and (name in decided or not full)
         ]
-        races.append(Race(called, ahead, [] if status.done else others))
+        races.append(Race(called, ahead, others if status.result.status == "budget_spent" else []))
     return races
 
 

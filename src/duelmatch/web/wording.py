@@ -79,12 +79,30 @@ def _panel_sentence(status: Status) -> str:
     if result.duels == 0 and result.shortfall == 0:
         return "Nothing is decided: there is no judge whose votes count."
     if not status.counted:
-        return "Nobody leads before the first votes."
+        sentence = "There are no votes" if status.done else "Nobody leads before the first votes"
+        return f"{sentence}.{_way_out(status)}"
     leads = "led when the study was closed" if status.phase == "closed" else "leads so far"
+    may = f"another line-up may still be ahead of it, by at most {behind} per position."
+    if behind == points(0.0):
+        may = "none can be ahead of it any more, but others may draw level."
+    return f"The line-up below {leads}. It is not certain: {may}{_way_out(status)}"
+
+
+def _way_out(status: Status) -> str:
+    """Say what would help a panel that is not certain, but has no question left."""
+    if not status.done or status.phase == "closed":
+        return ""
+    planned = _all_planned(status)
+    why = "As many votes as were planned are in" if planned else "Nobody can be asked anything more"
+    judge = "" if status.counted or planned else ", and a link for a judge who will"
     return (
-        f"The line-up below {leads}. It is not certain: another line-up may still be ahead of it, by at most "
-        f"{behind} per position."
+        f" {why}. What would help: “Has left” beside those who will not say more, so that what they have not "
+        f"said is not counted{judge}."
     )
+
+
+def _all_planned(status: Status) -> bool:
+    return status.max_answers is not None and status.counted >= status.max_answers
 
 
 def _crowd_sentence(status: Status) -> str:
@@ -101,6 +119,10 @@ def _crowd_sentence(status: Status) -> str:
         return "Nobody leads before the first votes."
     if status.phase == "closed":
         return "The line-up below led when the study was closed. It is a guess: there were too few votes."
+    if _all_planned(status):
+        return (
+            "The line-up below leads. It is a guess, and not certain: as many votes as were planned are in."
+        )
     return "The line-up below leads so far. It is a guess until the study says that it is certain."
 
 

@@ -59,12 +59,12 @@ def study(choose, criterion, **settings) -> BallotExplorer:
     """A study whose ballots are drawn by choice."""
     run = BallotExplorer(TRIO, criterion, 0.05, seed=1, **({"ballot_size": 2} | settings))
 
-    def draw(design, voter, deadline):
+    def draw(design, voter):
         left_out = choose(1 - design.chances) if design.size == 2 else None
         kept = [k for k in range(3) if k != left_out] if design.size == 2 else [choose(design.chances)]
         questions = [PAIRS[k] for k in kept]
         table = TRIO.graph.pair_table
-        return Ballot.of(len(run.state.ballots), design.number, voter, questions, table, deadline)
+        return Ballot.of(len(run.state.ballots), design.number, voter, questions, table)
 
     run._designer.draw = draw
     return run

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import ceil
 from typing import TYPE_CHECKING
 
 from duelmatch.cli.output import Page, counted
@@ -29,7 +30,8 @@ def panel_facts(where: Status, positions: int) -> Iterator[tuple[str, str]]:
 def panel_meaning(result: dm.Result) -> str:
     """Say what a panel has decided."""
     proviso = "".join(f", if {assumption.sentence}" for assumption in result.assuming)
-    points = f"{100 * (result.shortfall or 0.0):.1f} points per position"
+    tenths = ceil(1000 * (result.shortfall or 0.0) - 1e-6)  # rounded up: it is a bound
+    points = f"{tenths / 10:.1f} points per position"
     match result.status:
         case "decided":
             return f"This is decided{proviso}: whatever the open answers are, it is the panel's choice."
@@ -46,6 +48,8 @@ def panel_meaning(result: dm.Result) -> str:
             )
     if nothing_counts(result):
         return "Nothing is decided: there is no judge whose answers count."
+    if tenths == 0:
+        return "This is not certain yet: nobody can be ahead any more, but others may draw level."
     return f"This is not certain yet: by the open answers another line-up may be ahead, by {points} at most."
 
 

@@ -73,10 +73,10 @@ def _facts(where: Status, study: Study) -> Iterator[tuple[str, str]]:
     else:
         decided = len(progress.accepted) + len(progress.rejected)
         yield "Decided", f"{decided:,} of {counted(decided + len(progress.undecided), 'edge')}"
-    if where.algorithm != "panel" and progress.waiting_for:
+    if where.held_up:
         names = {voter.id: voter.name or voter.id for voter in study.voters()}
-        voter, behind = progress.waiting_for[0]
-        yield "Held up", f"{counted(behind, 'answer')} until the ballot of {names[voter]} is in"
+        voter, _ = progress.waiting_for[0]
+        yield "Held up", f"{counted(where.held_up, 'answer')} until the ballot of {names[voter]} is in"
     if not where.done and progress.p_value is not None and progress.leader is not None:
         yield "Leader", f"p {probability(progress.p_value)}; {still_possible(progress)}"
     if not where.done:

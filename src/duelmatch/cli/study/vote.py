@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 WHY = {
     "done": "The study is over: there is nothing left to ask. See: duelmatch study status",
     "waiting": "There is nothing to ask now: other voters' answers are awaited. Try again in a while.",
-    "all yours": "You have answered every question there is for you. Thank you.",
+    "all yours": "There is nothing left to ask you. Thank you.",
     "late": "The time for your ballot is over; the rest of it went to others. Thank you.",
     "left": "You have left the panel.",
     "budget": "All the planned answers are in. See: duelmatch study status",
@@ -249,6 +249,11 @@ def undo(voter: str, study: Study, as_json: bool) -> None:
 @click.option("--voter", metavar="NAME", help="For this voter; a new name is a new voter.")
 @click.option("--open", "anybody", is_flag=True, help="For anybody: one voter per browser.")
 @click.option(
+    "--judges",
+    is_flag=True,
+    help="With --open, for a panel: whoever opens the link becomes a judge, and their open answers count.",
+)
+@click.option(
     "--server",
     metavar="ADDRESS",
     default="http://127.0.0.1:8000",
@@ -256,7 +261,7 @@ def undo(voter: str, study: Study, as_json: bool) -> None:
     help="Where `duelmatch serve` can be reached.",
 )
 @json_option
-def link(study: Study, voter: str | None, anybody: bool, server: str, as_json: bool) -> None:
+def link(study: Study, voter: str | None, anybody: bool, judges: bool, server: str, as_json: bool) -> None:
     """Make a link for the browser: for the organiser, or with --voter or --open for voters.
 
     It is printed now and never again; only its hash is stored. The organiser can revoke it in the browser.
@@ -271,10 +276,12 @@ def link(study: Study, voter: str | None, anybody: bool, server: str, as_json: b
         raise click.UsageError(
             "A link is for one voter, or for anybody: --voter and --open exclude each other."
         )
+    if judges and not anybody:
+        raise click.UsageError("--judges is for an open link: give --open, too.")
     if voter is not None:
         role, whom, token = "voter", f"'{voter}'", study.new_link("voter", study.voter_named(voter))
     elif anybody:
-        role, whom, token = "open", "anybody who votes", study.new_link("open")
+        role, whom, token = "open", "anybody who votes", study.new_link("open", judges=judges)
     else:
         role, whom, token = "organiser", "the organiser", study.new_link("organiser")
     address = f"{server.rstrip('/')}/l/{token}"

@@ -68,11 +68,11 @@ class Designer:
         )  # fmt: skip
         return replace(design, basis=basis)
 
-    def draw(self, design: Design, voter: str, deadline: float | None) -> Ballot:
+    def draw(self, design: Design, voter: str) -> Ballot:
         """Draw the next ballot."""
         number = len(self._state.ballots)
         rng = np.random.default_rng([self._seed, 1, number])
-        return draw_ballot(design, self._state.contest, number, voter, rng, deadline)
+        return draw_ballot(design, self._state.contest, number, voter, rng)
 
     def _dispersion(self) -> float:
         found = _listed(self._conclusions.present)

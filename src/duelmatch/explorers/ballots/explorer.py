@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from heapq import heappop
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -52,7 +53,7 @@ class BallotExplorer:
     "any" if it may depend on it.
     ``counting``: "least" rejects only what every count in the log rejects; "last" goes by the present
     count, which must have been chosen without looking. A ``lease`` is how long a ballot stays with its
-    voter, in the units of ``now``.
+    voter, in the units of ``now``; with ``lease_each`` it has that for each question that is left on it.
 
     ``record`` is called with every event that this object decided, after it was noted.
     """
@@ -73,6 +74,7 @@ class BallotExplorer:
         heirs: int = 5,
         counting: Literal["least", "last"] = "least",
         lease: float | None = None,
+        lease_each: bool = False,
         max_answers: int | None = None,
         record: Callable[[Event], None] | None = None,
     ) -> None:
@@ -97,6 +99,7 @@ class BallotExplorer:
         self._designer = Designer(self.state, self._conclusions, rules.proves, self.seed)
         self._law = Law(ballot_size, question_size)
         self._silence, self._most_heirs, self._lease = silence, heirs, lease
+        self._lease_each = lease_each
 
     # Events
 
@@ -186,17 +189,26 @@ class BallotExplorer:
     def _begin_part(self, voter: str, law: Law, now: float | None) -> Participation:
         """Give a new voter the missing pairs of a ballot whose lease is over, or else a new ballot."""
         state = self.state
-        deadline = None if self._lease is None or now is None else now + self._lease
         for number in state.waiting:
-            if law is self._law or len(state.unanswered(number)) == 1:
+            left = len(state.unanswered(number))
+            if law is self._law or left == 1:
+                deadline = self._deadline(left, now)
                 self._decide("passed", ballot=number, voter=voter, deadline=deadline)
                 return state.parts[voter]
         design = self._designer.current(law)
         if design is None:
             design = self._designer.design(law)
             self._decided(designed(design, self.problem))
-        self._decided(opened(self._designer.draw(design, voter, deadline), self.problem))
+        ballot = self._designer.draw(design, voter)
+        ballot = replace(ballot, deadline=self._deadline(len(ballot.questions), now))
+        self._decided(opened(ballot, self.problem))
         return state.parts[voter]
+
+    def _deadline(self, questions: int, now: float | None) -> float | None:
+        """Return when what is missing on a ballot of so many questions goes to somebody else."""
+        if self._lease is None or now is None:
+            return None
+        return now + self._lease * (questions if self._lease_each else 1)
 
     def _hand_out(self, part: Participation, place: int) -> Question:
         if place not in part.handed:

@@ -249,13 +249,12 @@ def draw_ballot(
     number: int,
     voter: str,
     rng: np.random.Generator,
-    deadline: float | None = None,
 ) -> Ballot:
     """Draw a ballot of a design."""
     pairs = contest.pairs
     if design.question_size > 2:
         questions = _draw_rankings(design, contest, rng)
-        return Ballot.of(number, design.number, voter, questions, contest.graph.pair_table, deadline)
+        return Ballot.of(number, design.number, voter, questions, contest.graph.pair_table)
     chances = design.chances
     if design.position_chances is not None:
         place = int(draw(design.position_chances, rng)[0])
@@ -268,7 +267,7 @@ def draw_ballot(
     one = np.where(turned, pairs.second[drawn], pairs.first[drawn]).tolist()
     other = np.where(turned, pairs.first[drawn], pairs.second[drawn]).tolist()
     questions = list(zip(one, other, strict=True))
-    return Ballot.of(number, design.number, voter, questions, contest.graph.pair_table, deadline)
+    return Ballot.of(number, design.number, voter, questions, contest.graph.pair_table)
 
 
 def _draw_rankings(design: Design, contest: Contest, rng: np.random.Generator) -> list[tuple[int, ...]]:

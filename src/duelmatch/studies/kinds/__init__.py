@@ -22,6 +22,9 @@ Event = Mapping[str, Any]
 Record = Callable[[Event], None]
 
 FOR_PANELS = "Weights and conflicts of interest are for panels only."
+QUESTIONS_EACH_FOR_PANELS = (
+    "questions_each is for panels only; voters of a crowd have ballots of ballot_size."
+)
 
 
 class Kind(Protocol):

@@ -24,7 +24,6 @@ class CrowdKind(ExploredKind):
     _run: BallotExplorer
 
     def __init__(self, problem: Problem, settings: Settings) -> None:
-        lease = settings.lease * settings.parameters.get("ballot_size", 1)
         criterion = settings.algorithm
         super().__init__(
             BallotExplorer(
@@ -32,7 +31,8 @@ class CrowdKind(ExploredKind):
                 criterion,  # type: ignore[arg-type]
                 settings.delta,
                 settings.seed,
-                lease=lease,
+                lease=settings.lease,
+                lease_each=True,
                 **settings.parameters,
             )
         )

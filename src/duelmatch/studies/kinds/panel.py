@@ -54,7 +54,7 @@ class PanelKind(ExploredKind):
         if self._run.ask(1, voter):
             return None
         if self._run.done:
-            return "done"
+            return "all yours" if self._run.result.status == "budget_spent" else "done"
         return "waiting" if self._run.can_be_asked(voter) else "all yours"
 
     def tell(self, question: int, answer: Ranking, now: float) -> None:

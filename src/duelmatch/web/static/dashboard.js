@@ -81,9 +81,12 @@ element("invite").addEventListener("submit", (event) => {
     await share(made.token, `The link of ${name || "this voter"}, for nobody else.`);
   });
 });
-element("open-link").addEventListener("click", () =>
-  attempt(async () => share((await call(`${study}/open-link`)).token, "With this link anybody can vote.")),
-);
+element("open-link").addEventListener("click", () => {
+  const { sure } = element("open-link").dataset; // what an open link does to a panel
+  if (!sure) attempt(async () => share((await call(`${study}/open-link`)).token, "With this link anybody can vote."));
+  else if (confirm(sure))
+    attempt(async () => share((await call(`${study}/open-link`, { judges: true })).token, "With this link anybody becomes a judge."));
+});
 element("organiser-link").addEventListener("click", () =>
   attempt(async () => share((await call(`${study}/organiser-link`)).token, "With this link one can do all that you can.")),
 );

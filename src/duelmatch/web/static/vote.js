@@ -7,7 +7,7 @@ const QUIET = 300; // milliseconds in which a new question cannot be answered: a
 const ENDS = {
   done: ["That is all: the result is clear", "Enough votes are in. Thank you for yours!"],
   waiting: ["One moment", "The next question depends on what others are answering right now."],
-  "all yours": ["You have answered everything", "There is nothing left to ask you. Thank you!"],
+  "all yours": ["That is all that you are asked", "There is nothing left to ask you. Thank you!"],
   late: ["Your time is over", "The rest of your questions went to others. Thank you for your votes!"],
   left: ["You have left", "The organiser has noted that you left. Thank you for your votes!"],
   budget: ["That is all", "As many votes as were planned are in. Thank you for yours!"],
@@ -142,7 +142,7 @@ function draw() {
 }
 
 function stillNeeded({ answers_left: more, phase }) {
-  if (phase === "closed" || more === 0) return "; no more are needed";
+  if (phase === "closed" || more === 0) return "; no more are asked for";
   if (more === null) return "";
   return more === 1
     ? ", about 1 is still needed from everyone"
