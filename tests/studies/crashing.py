@@ -12,9 +12,10 @@ import signal
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
-from duelmatch.errors import ConflictError
+from duelmatch.errors import ConflictError, UnreachableError
 from duelmatch.studies import Question, Store, Study
 
 ENOUGH = 60
@@ -23,11 +24,15 @@ ENOUGH = 60
 
 def serve_a_voter(study: Study, voters: list[str], chance: random.Random, acknowledged: int) -> None:
     voter = chance.choice(voters)
-    question = study.ask(voter)
+    try:
+        question = study.ask(voter)
+    except UnreachableError:  # another holds the study, perhaps to compile something
+        return
     if not isinstance(question, Question):
         time.sleep(0.01)
         if study.settings.kind == "crowd" and chance.random() < 0.2:
-            voters.append(study.add_voter())
+            with suppress(UnreachableError):
+                voters.append(study.add_voter())
         return
     assert question.voter == voter
     what = chance.random()
@@ -41,8 +46,8 @@ def serve_a_voter(study: Study, voters: list[str], chance: random.Random, acknow
             receipt = study.tell(voter, question.number, winner)
             line = f"{voter} {question.number} {receipt.entry} {receipt.hash}\n"
             os.write(acknowledged, line.encode())
-    except ConflictError:
-        pass  # the same voter did something else with it at the same moment
+    except (ConflictError, UnreachableError):
+        pass  # the same voter did something else with it at the same moment, or another holds the study
 
 
 def serve(url: str, study: str, seed: int, folder: Path) -> None:

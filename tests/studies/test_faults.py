@@ -248,6 +248,8 @@ def test_whoever_holds_a_study_is_not_waited_for_forever(
     new_url: Callable[[], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(database, "BUSY_SECONDS", 1.0)
+    monkeypatch.setattr(database, "LOCK_SECONDS", 1.0)
+    monkeypatch.setattr(database, "IDLE_SECONDS", 60.0)
     url = new_url()
     with Store(url) as store, Store(url) as other:
         study = store.create(PROBLEM, Settings("condorcet"), "x")

@@ -11,13 +11,18 @@ import uvicorn
 
 from duelmatch.studies import Store
 from duelmatch.web import Config, create_app
+from duelmatch.web.connections import BoundedConnection
+from duelmatch.web.worker import worker
 
 
 @contextmanager
 def served(store: Store, config: Config | None = None) -> Iterator[str]:
     """Serve a store; give the address."""
+    worker.start()
     app = create_app(store, config)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off", ws="none"))
+    server = uvicorn.Server(
+        uvicorn.Config(app, log_level="critical", lifespan="off", ws="none", http=BoundedConnection)
+    )
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()

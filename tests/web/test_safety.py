@@ -20,7 +20,7 @@ from duelmatch.web.guard import is_our_own
 from duelmatch.web.links import qr_code
 from duelmatch.web.metrics import JsonFormatter
 from duelmatch.web.proxies import Proxies
-from duelmatch.web.rates import FORGET_AFTER, MOST_REMEMBERED, Buckets, network_of
+from duelmatch.web.rates import FORGET_AFTER, MOST_REMEMBERED, Buckets, LinkLimit, network_of
 from web.running import served
 
 SAME = {"Sec-Fetch-Site": "same-origin"}
@@ -295,8 +295,54 @@ def test_who_calls_too_often_is_told_when_to_come_back(store: Store, study: Stud
         assert me(tokens[1]).status_code == 200, "one voter's limit is not another's"
         codes = [client.post(f"{address}/api/v1/studies", json=NEW).status_code for _ in range(2)]
         assert codes == [201, 429]
-        assert me(tokens[1]).status_code == 429, "the address has its own limit"
+        unknown = [client.get(f"{address}/").status_code for _ in range(8)]
+        assert unknown[0] == 200
+        assert unknown[-1] == 429, "the address has its own limit"
+        assert me(tokens[1]).status_code == 200, "which is not for those whose links are known"
         assert client.get(f"{address}/healthz").status_code == 200
+
+
+def test_a_hall_behind_one_address_votes_by_an_open_link(store: Store, study: Study) -> None:
+    """The open link is in everybody's cookies; before, they all shared its limit, and the address's."""
+    rates = Rates(link=Rate(0.01, 5), address=Rate(0.01, 70))
+    open_link = study.new_link("open")
+    codes = []
+    with served(store, Config(rates=rates)) as address:
+        for _ in range(12):
+            with httpx2.Client(trust_env=False, base_url=address, headers=SAME, timeout=30) as browser:
+                browser.get(f"/l/{open_link}")
+                browser.post(f"/api/v1/studies/{study.id}/join")
+                codes += [browser.post(f"/api/v1/studies/{study.id}/question").status_code for _ in range(4)]
+    assert codes == [200] * 48
+
+
+def test_made_up_tokens_get_no_bucket_and_empty_nobody_elses(study: Study) -> None:
+    real, guessed = study.new_link("voter", study.add_voter()), study.new_link("organiser")
+    links = LinkLimit(Rate(0.01, 2))
+    links.note(real, "voter")
+    links.note(study.new_link("open"), "open")
+    assert links.wait(real) == 0
+    assert links.wait(guessed) is None
+    assert links.wait(real[:16] + guessed[16:]) is None, "the id of a link is no secret"
+    assert len(links._buckets._levels) == 1
+    wait = links.wait(real)
+    assert wait is not None
+    assert wait > 0
+
+
+def test_through_a_proxy_nobody_creates_studies_without_the_key(store: Store) -> None:
+    """The address that a proxy on this machine calls from is this machine's."""
+    through = [{"X-Forwarded-For": "203.0.113.9"}, {"Via": "1.1 caddy"}, {"Host": "duels.example.org"}]
+    with served(store, Config(rates=None)) as address, httpx2.Client(trust_env=False, timeout=30) as client:
+        path = f"{address}/api/v1/studies"
+        assert client.post(path, json=NEW).status_code == 201
+        assert [client.post(path, json=NEW, headers=headers).status_code for headers in through] == [403] * 3
+        assert "command line" in client.get(f"{address}/new", headers=through[0]).text
+    with served(store, Config("local", "sesame", rates=None)) as address:
+        path, key = f"{address}/api/v1/studies", {"Authorization": "Bearer sesame"}
+        assert httpx2.post(path, json=NEW, headers=through[0], trust_env=False).status_code == 401
+        created = httpx2.post(path, json=NEW, headers=through[0] | key, trust_env=False)
+        assert created.status_code == 201
 
 
 def test_a_link_has_one_limit_however_it_is_shown(store: Store, study: Study) -> None:

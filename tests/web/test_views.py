@@ -10,12 +10,22 @@ import pytest
 import duelmatch as dm
 from duelmatch.instances import example
 from duelmatch.problem import Details
-from duelmatch.studies import Nothing, Question, Settings, Store, Study
+from duelmatch.studies import (
+    Nothing,
+    Question,
+    Settings,
+    Store,
+    Study,
+    exchange,
+    export_table,
+    exported_log,
+)
+from duelmatch.verify import verify
 from duelmatch.web.answer_pages import PER_PAGE, AnswerPage
 from duelmatch.web.creating import MOST_PAIRS_ESTIMATED
 from duelmatch.web.estimating import answers_to_expect
 from duelmatch.web.names import Names
-from duelmatch.web.views import Dashboard
+from duelmatch.web.views import VOTERS_SHOWN, Dashboard
 
 LINEUP = example("lineup")
 TEAM = dm.Problem.complete(["ann", "bob", "cyd"], ["chair", "editor"])
@@ -235,3 +245,31 @@ def test_a_panel_without_judges_has_decided_nothing(store: Store) -> None:
     assert view.explanation == "Nothing is decided: there is no judge whose votes count."
     assert view.headline == "Nothing more can be asked"
     assert all(not race.leaders for race in view.races)
+
+
+def test_voters_and_their_links_are_shown_by_page(store: Store) -> None:
+    """Thousands of rows took seconds, after every vote."""
+    study = store.create(TEAM, Settings("condorcet"), "Team")
+    organiser = study.new_link("organiser")[:16]
+    joined = [study.join()[0] for _ in range(VOTERS_SHOWN + 3)]
+    first, second, beyond = (Dashboard.of(study, page) for page in (1, 2, 3))
+    assert [voter.id for voter in first.voters] == joined[:VOTERS_SHOWN]
+    assert [voter.id for voter in second.voters] == joined[VOTERS_SHOWN:]
+    assert (first.pages, second.page, beyond.voters) == (2, 2, [])
+    assert len(second.links) == 4
+    assert organiser in {link.id for link in second.links}
+
+
+def test_an_export_in_pieces_is_the_whole_log(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exchange, "AT_ONCE", 3)
+    study = store.create(TEAM, Settings("condorcet"), "Team")
+    for _ in range(7):
+        voter = study.add_voter()
+        question = study.ask(voter)
+        assert isinstance(question, Question)
+        study.tell(voter, question.number, question.candidates[0])
+    pieces = list(exported_log(study))
+    assert [piece.count("\n") for piece in pieces[:-1]] == [3] * (len(pieces) - 1)
+    report = verify("".join(pieces).splitlines())
+    assert (report.damage, sum(piece.count("\n") for piece in pieces)) == (None, study.end())
+    assert export_table(study).count("\n") == 8

@@ -12,8 +12,6 @@ import click
 from duelmatch.cli.options import json_option
 from duelmatch.cli.store import opened_store, store_option
 
-LOOPBACK = ("127.0.0.1", "::1", "localhost")
-
 
 @click.command("serve")
 @store_option
@@ -27,8 +25,9 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 )
 @click.option(
     "--create",
-    type=click.Choice(["anybody", "key", "nobody"]),
-    help="Who may create studies in the browser.  [default: anybody if --host is this machine, or else key]",
+    type=click.Choice(["anybody", "local", "key", "nobody"]),
+    help="Who may create studies in the browser; local: who is on this machine, and others with the key.  "
+    "[default: local if --host is this machine, or else key]",
 )
 @click.option(
     "--create-key",
@@ -79,9 +78,10 @@ def command(
     """  # noqa: D301
     from duelmatch.web import Config, Rates, create_app
     from duelmatch.web import demo as example
+    from duelmatch.web.proxies import LOOPBACK
     from duelmatch.web.serving import listen, prepare, serve
 
-    who = create or ("anybody" if host in LOOPBACK and not create_key else "key")
+    who = create or ("local" if host in LOOPBACK and not create_key else "key")
     key = secrets.token_urlsafe(16) if who == "key" and not create_key else None
     config = Config(who, create_key or key, None if no_limits else Rates(), metrics)  # type: ignore[arg-type]
     with ExitStack() as stack:

@@ -243,7 +243,7 @@ def _reweighted(weight: Vector, counts: Counts, ratio: float, possible: Mask) ->
     return np.where(possible, weight * (kept[-1] / kept), impossible)
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _walk(
     mate: Counts,
     hole: tuple[int, int, int],

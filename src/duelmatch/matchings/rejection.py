@@ -185,7 +185,7 @@ def log_bound(graph: Graph) -> float:
     return float(min(by_position, by_candidate)) - lgamma(spare + 1)
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _try_often(
     adjacent: Mask,
     bound: Vector,

@@ -24,12 +24,19 @@ except ModuleNotFoundError:
     raise MissingExtraError("Studies need SQLAlchemy and Alembic: pip install 'duelmatch[studies]'") from None
 
 from duelmatch.studies.entries import Entry
-from duelmatch.studies.exchange import export_answers, export_log, export_table, import_log
+from duelmatch.studies.exchange import (
+    export_answers,
+    export_log,
+    export_table,
+    exported_log,
+    import_log,
+)
 from duelmatch.studies.feed import Feed
 from duelmatch.studies.history import HOUR, History, Point
 from duelmatch.studies.links import Access, Link, Role
 from duelmatch.studies.links import id_of as link_id_of
 from duelmatch.studies.settings import Settings
+from duelmatch.studies.state import check_beginning
 from duelmatch.studies.store import MOST_PAIRS, Store
 from duelmatch.studies.study import LARGEST_WEIGHT, LONGEST_REASON, NewVoter, Study
 from duelmatch.studies.texts import LARGEST_NUMBER
@@ -73,9 +80,11 @@ __all__ = [
     "Store",
     "Study",
     "Voter",
+    "check_beginning",
     "export_answers",
     "export_log",
     "export_table",
+    "exported_log",
     "import_log",
     "link_id_of",
 ]

@@ -7,13 +7,18 @@ One writer at a time: on SQLite per file (``BEGIN IMMEDIATE`` and a busy timeout
 (its row in ``studies`` is locked). So the entries of a study are numbered and become visible in one order,
 and whoever reads sees a beginning of the log without gaps. Readers wait for nobody, and nobody waits for
 them.
+
+A file of SQLite that is deleted or replaced while it is open goes on taking what is written, to nowhere. So
+every transaction looks whether the file is still the one that was opened, also after its commit; if not,
+nothing is acknowledged, and the database cannot be used until it is opened anew.
 """
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +29,19 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, Operationa
 from duelmatch.errors import MissingExtraError, StoreError, UnreachableError
 
 BUSY_SECONDS = 30.0
-"""How long to wait for another process that is writing."""
+"""How long to wait for another process that is writing to a file of SQLite, or changing the tables."""
+
+LOCK_SECONDS = 1.5
+"""How long to wait on PostgreSQL for another server that holds a study."""
+
+IDLE_SECONDS = 20.0
+"""After so long PostgreSQL ends a transaction whose server says nothing, and lets go of its study.
+
+Longer than what is computed in a transaction: the least beaten line-up of a panel can take ten seconds.
+"""
+
+STATEMENT_SECONDS = 30.0
+"""The longest that PostgreSQL works on one statement."""
 
 _MIGRATION_LOCK = 7_306_084_218_213_377
 """The number of PostgreSQL's advisory lock: any that nobody else is likely to use."""
@@ -38,9 +55,13 @@ class Database:
     def __init__(self, url: str, connections: int = 10, clock: Callable[[], float] | None = None) -> None:
         self.url = _checked(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        if self.is_sqlite:
+            _create_privately(self.url.database or "")
         self._clock = time.time if clock is None and self.is_sqlite else clock
         self._engine = _engine(self.url, self.is_sqlite, connections)
         self._driver: Any = self._engine.dialect.loaded_dbapi
+        self._file: tuple[int, int] | None = None
+        self._damage: str | None = None
         self._unreachable = (self._driver.OperationalError, self._driver.InterfaceError)
 
     def __str__(self) -> str:
@@ -60,10 +81,44 @@ class Database:
             return self._clock()
         return float(connection.execute(_POSTGRES_CLOCK).scalar_one())
 
-    def check(self) -> None:
-        """Ask the database for something, to see that it answers."""
-        with self.reading() as connection:
-            connection.execute(sa.select(1))
+    def touch(self, connection: Connection) -> None:
+        """Write something that means nothing, to see that it can be done.
+
+        :raises StoreError: also if damage was found before, whether or not this page is whole.
+        """
+        if self._damage is not None:
+            raise StoreError(f"{self}: The database is damaged: {self._damage}")
+        if self.is_sqlite:
+            (last,) = connection.exec_driver_sql("PRAGMA user_version").one()
+            connection.exec_driver_sql(f"PRAGMA user_version = {(last + 1) % 2**31}")
+        else:
+            connection.execute(sa.select(sa.func.pg_current_xact_id()))
+
+    def inspect(self) -> None:
+        """Go through all pages of a file of SQLite, and remember if one is damaged; that can take seconds."""
+        if self.is_sqlite:
+            with self.reading() as connection:
+                found = str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one())
+            if found != "ok":
+                self._damage = found.splitlines()[-1]
+
+    def _check_file(self) -> None:
+        """Refuse to go on with a file that is not there any more, or another one by now."""
+        if not self.is_sqlite:
+            return
+        path = self.url.database or ""
+        try:
+            seen = os.stat(path)
+        except OSError:
+            found = None
+        else:
+            found = seen.st_dev, seen.st_ino
+        if self._file is None:
+            self._file = found
+        if found is None or found != self._file:
+            raise UnreachableError(
+                f"{self}: The file was deleted or replaced. Start again to use what is there."
+            )
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -72,6 +127,7 @@ class Database:
             {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
         )
         with self._explained(), self._engine.connect() as connection:
+            self._check_file()
             yield connection.execution_options(**options)
 
     @contextmanager
@@ -79,8 +135,16 @@ class Database:
         """Give a connection to write to: all of it is kept, on disk, or nothing."""
         with self._explained(), self._engine.connect() as connection:
             connection.execution_options(duelmatch_writes=True)
+            self._check_file()
             with connection.begin():
+                if not self.is_sqlite:
+                    connection.exec_driver_sql(
+                        _set("LOCAL idle_in_transaction_session_timeout", IDLE_SECONDS)
+                    )
                 yield connection
+            self._check_file()
+            if self.is_sqlite and not os.path.exists(f"{self.url.database}-wal"):
+                raise UnreachableError(f"{self}: The write-ahead log was deleted. Start again.")
 
     def upgrade(self) -> tuple[str | None, str]:
         """Bring the tables to what this version works with; return the revisions before and after.
@@ -97,6 +161,9 @@ class Database:
     def lock_for_upgrade(self, connection: Connection) -> None:
         """Keep others from changing the tables until the end of the transaction."""
         if not self.is_sqlite:  # which has locked all of it
+            connection.exec_driver_sql(_set("LOCAL lock_timeout", BUSY_SECONDS))
+            for name in ("statement_timeout", "idle_in_transaction_session_timeout"):
+                connection.exec_driver_sql(_set(f"LOCAL {name}", 0))
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MIGRATION_LOCK)))
 
     def upgrade_to(self, connection: Connection, revision: str) -> None:
@@ -158,6 +225,8 @@ class Database:
         except (OperationalError, InterfaceError, *self._unreachable) as error:
             raise UnreachableError(f"{self}: The database cannot be used: {_first_line(error)}") from error
         except (DBAPIError, self._driver.Error) as error:
+            if _tells_damage(error):
+                self._damage = _first_line(error)
             raise StoreError(f"{self}: The database refused this: {_first_line(error)}") from error
         except SQLAlchemyError as error:
             raise StoreError(f"{self}: {_first_line(error)}") from error
@@ -200,6 +269,15 @@ def _checked(url: str) -> URL:
     return parsed.set(drivername="sqlite+pysqlite")
 
 
+def _create_privately(path: str) -> None:
+    """Make a new file that its owner alone can read: it will have names, and who answered what.
+
+    SQLite gives the same rights to the files that it puts beside it. Whoever wants others is not overruled.
+    """
+    with suppress(OSError):  # it is there, or cannot be, which SQLite says better
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+
 def _engine(url: URL, is_sqlite: bool, connections: int) -> Engine:
     if is_sqlite:
         engine = sa.create_engine(
@@ -212,7 +290,7 @@ def _engine(url: URL, is_sqlite: bool, connections: int) -> Engine:
         sa.event.listen(engine, "begin", _begin_sqlite)
         return engine
     if "connect_timeout" not in url.query:
-        url = url.update_query_dict({"connect_timeout": f"{BUSY_SECONDS:.0f}"})
+        url = url.update_query_dict({"connect_timeout": "2"})
     try:
         engine = sa.create_engine(url, pool_size=connections, max_overflow=connections, pool_pre_ping=True)
     except ModuleNotFoundError:
@@ -235,14 +313,26 @@ def _set_up_sqlite(connection: Any, _: object) -> None:
 
 
 def _set_up_postgres(connection: Any, _: object) -> None:
-    """Wait for others who hold a study, but not forever."""
-    connection.execute(f"SET lock_timeout = '{BUSY_SECONDS:.0f}s'")
+    """Wait for others who hold a study, and for the server, but not for long."""
+    connection.execute(_set("lock_timeout", LOCK_SECONDS))
+    connection.execute(_set("statement_timeout", STATEMENT_SECONDS))
     connection.commit()
+
+
+def _set(name: str, seconds: float) -> str:
+    return f"SET {name} = {1000 * seconds:.0f}"
 
 
 def _begin_sqlite(connection: Connection) -> None:
     writes = connection.get_execution_options().get("duelmatch_writes", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _tells_damage(error: BaseException) -> bool:
+    """Whether a database says that its own pages make no sense."""
+    original = getattr(error, "orig", None) or error
+    is_sqlite = getattr(original, "sqlite_errorname", "").startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB"))
+    return is_sqlite or getattr(original, "sqlstate", None) in ("XX001", "XX002")
 
 
 def _first_line(error: BaseException) -> str:

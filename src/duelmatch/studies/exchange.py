@@ -22,16 +22,21 @@ from duelmatch.files.tables import dump_table
 from duelmatch.studies import schema
 from duelmatch.studies.entries import BEGINNING, FORMAT, Entry, canonical, checked, line_of
 from duelmatch.studies.links import is_id
+from duelmatch.studies.log import LAST
 from duelmatch.studies.state import State
 from duelmatch.studies.store import Store
 from duelmatch.studies.study import Study
 from duelmatch.studies.texts import plain
+from duelmatch.studies.values import GivenAnswer
 
 ANSWER_COLUMNS = ("voter", "position", "ranking")
 JUDGE_COLUMNS = ("weight", "conflict", "missing", "struck", "withdrawn", "chosen")
 """What the verdict of a panel depends on beside the answers; only those are written that say anything."""
 
 TABLE_COLUMNS = ("entry", "time", "voter", "question", "position", "ranking", "struck", "counts")
+
+AT_ONCE = 1_000
+"""Entries or answers that are read at once: some ten milliseconds."""
 
 Row = dict[str, object]
 
@@ -41,14 +46,29 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 def export_log(study: Study, people: bool = False) -> str:
     """Return the log of a study; with ``people``, the names of voters and of the study in a last line."""
-    before, lines = BEGINNING, []
-    for entry in study.entries():
-        lines.append(line_of(entry, before))
-        before = entry.hash
+    return "".join(exported_log(study, people))
+
+
+def exported_log(study: Study, people: bool = False) -> Iterator[str]:
+    """Yield the log of a study as it is now, in pieces: nobody else has to wait until all of it is read."""
+    before, seen, end = BEGINNING, 0, study.end()
+    while seen < end:
+        lines = []
+        for entry in study.entries(seen, min(AT_ONCE, end - seen)):
+            lines.append(line_of(entry, before))
+            before, seen = entry.hash, entry.seq
+        yield "\n".join(lines) + "\n"
     if people:
         names = {voter.id: voter.name for voter in study.voters() if voter.name is not None}
-        lines.append(json.dumps({"names": {"study": study.name, "voters": names}}))
-    return "\n".join(lines) + "\n"
+        yield json.dumps({"names": {"study": study.name, "voters": names}}) + "\n"
+
+
+def _latest_first(study: Study) -> Iterator[GivenAnswer]:
+    """Yield all answers, the latest first, a page at a time: who votes waits for no more than a page."""
+    before = LAST
+    while page := study.answers(before, limit=AT_ONCE):
+        yield from page
+        before = page[-1].entry
 
 
 def export_answers(study: Study, people: bool = False) -> str:
@@ -61,7 +81,7 @@ def export_answers(study: Study, people: bool = False) -> str:
     judges = {voter.id: voter for voter in study.voters()}
     said: set[tuple[str, str, frozenset[str]]] = set()
     answers: list[Row] = []
-    for given in study.answers(limit=None):  # the latest first
+    for given in _latest_first(study):
         struck = is_panel and given.struck and not judges[given.voter].struck
         if not given.counts and not struck:
             continue
@@ -84,7 +104,7 @@ def export_answers(study: Study, people: bool = False) -> str:
 def export_table(study: Study, people: bool = False) -> str:
     """Return all answers, in order, each with when it came, by whom, and whether it counts."""
     rows = _judge_rows(study)
-    for given in study.answers(limit=None)[::-1]:
+    for given in [*_latest_first(study)][::-1]:
         time = datetime.fromtimestamp(given.at, UTC).isoformat(timespec="milliseconds")
         row: Row = {name: getattr(given, name) for name in ("entry", "voter", "question", "position")}
         row |= {"time": time, "ranking": ranking_text(given.answer)}
@@ -102,7 +122,7 @@ def _judge_rows(study: Study) -> list[Row]:
     if result.status in ("unbeaten", "tied", "no_winner"):  # others may be as good
         edges = () if result.matching is None else result.matching.edges
         rows += [{"position": position, "chosen": candidate} for candidate, position in edges]
-    speaking = {given.voter for given in study.answers(limit=None) if given.counts}
+    speaking = {given.voter for given in _latest_first(study) if given.counts}
     for voter in study.voters():
         conflicts = [candidate for candidate in voter.conflicts if candidate not in dropped]
         row: Row = {"voter": voter.id, "missing": "dropped" if voter.open_dropped else ""}

@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
-from duelmatch.errors import ConflictError, NotAllowedError, StudyError
+from duelmatch.errors import ConflictError, DuelError, NotAllowedError, StudyError
 from duelmatch.explorers import questions
 from duelmatch.studies.candidates import with_candidate, with_details
 from duelmatch.studies.entries import Entry
 from duelmatch.studies.kinds import Event
 from duelmatch.studies.log import Held
 from duelmatch.studies.state import Asked, State
+from duelmatch.studies.texts import looks_twice
 from duelmatch.studies.values import Nothing, Phase, Question, Ranking, Reason, Receipt
 from duelmatch.studies.verdicts import verdict_of
 
@@ -100,10 +101,20 @@ class Feed:
             return receipt, None
 
     def skip(self, voter: str, question: int, reason: str | None) -> None:
-        """Pass on an open question for good; what is given back already stays so."""
+        """Pass on a question for good, also if its lease is over; once skipped, it stays so.
+
+        :raises ConflictError: if it cannot be noted any more: then it is not lost without a word.
+        """
         if not self.state.settings.skips:
             raise NotAllowedError("This study has no skipping: please answer.")
-        self._give_back(voter, question, lambda: self.state.kind.skip(question, reason or None))
+        if self._own(voter, question).state != "released":
+            self._give_back(voter, question, lambda: self.state.kind.skip(question, reason or None))
+            return
+        try:
+            with self._recording():
+                self.state.kind.skip(question, reason or None)
+        except DuelError:
+            raise ConflictError(f"Question {question} is not open any more; ask for the next one.") from None
 
     def release(self, voter: str, question: int) -> None:
         """Give back an open question, which the voter may be asked again."""
@@ -182,6 +193,8 @@ class Feed:
                 "new name."
             )
         with_candidate(self.state.problem, candidate, positions)
+        if looks_twice([*self.state.problem.candidates, candidate]):
+            raise ConflictError(f"There is a candidate who looks like '{candidate:.80}' already.")
         with self._recording():
             self.state.kind.add(candidate, positions)
         if details:
@@ -258,6 +271,11 @@ class Feed:
         entry = self.held.append(kind, data, voter, self.by)
         self.state.follow(entry)
         return entry
+
+    def leave_trail(self, kind: str, data: Mapping[str, Any], voter: str | None = None) -> None:
+        """Write down what a link was used for that concerns no question; what no link did is the owner's."""
+        if self.by is not None:
+            self.append(kind, data, voter)
 
     @contextmanager
     def _recording(self) -> Iterator[None]:

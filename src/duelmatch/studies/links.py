@@ -14,7 +14,7 @@ import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Literal
+from typing import Any, Literal
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -50,6 +50,8 @@ class Link:
     voter: str | None
     created_at: float
     revoked: bool
+    expires_at: float | None = None
+    """When it stops working by itself; None for a link that does not, or was revoked."""
 
 
 def new_token() -> tuple[str, str, bytes]:
@@ -82,15 +84,22 @@ def _hash(secret: str) -> bytes:
 _AT_ONCE = 20
 _NAMES = [f"link{number}" for number in range(_AT_ONCE)]
 _columns = schema.links.c
+
+
+def works_at(now: Any) -> sa.ColumnElement[bool]:
+    """Return the condition that a link works at a time. One that expires is revoked at a time to come."""
+    return sa.or_(_columns.revoked_at.is_(None), _columns.revoked_at > now)
+
+
 _BY_IDS = Prepared(
     sa.select(_columns.id, _columns.study, _columns.role, _columns.voter, _columns.hash).where(
         _columns.id.in_([sa.bindparam(name, type_=sa.String) for name in _NAMES]),
-        _columns.revoked_at.is_(None),
+        works_at(sa.bindparam("now", type_=sa.Double)),
     )
 )
 
 
-def accesses_in(connection: Connection, tokens: Iterable[str]) -> dict[str, Access]:
+def accesses_in(connection: Connection, tokens: Iterable[str], now: float) -> dict[str, Access]:
     """Return what the tokens of links allow, as a transaction sees it; those that allow nothing are left out.
 
     Many are looked up at once, since other threads take over whenever the database is asked.
@@ -99,7 +108,7 @@ def accesses_in(connection: Connection, tokens: Iterable[str]) -> dict[str, Acce
     wanted, found = list(link_of.values()), {}
     for begin in range(0, len(wanted), _AT_ONCE):
         ids = wanted[begin : begin + _AT_ONCE]
-        values = dict(zip_longest(_NAMES, ids, fillvalue=""))
+        values = dict(zip_longest(_NAMES, ids, fillvalue="")) | {"now": now}
         for rows in _BY_IDS.many(connection, values, _AT_ONCE):
             found.update({link: (Access(link, *access), digest) for link, *access, digest in rows})
     accesses = {}

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Generic, TypeVar
 
 import sqlalchemy as sa
@@ -32,6 +32,8 @@ Returned = TypeVar("Returned")
 MOST_IN_A_BATCH = 100
 ROWS_AT_ONCE = 1_000
 _log = logging.getLogger(__name__)
+
+UNREACHABLE = "The database could not be reached for those before you either."
 
 LAST = 2**31 - 1
 """No entry has a higher number."""
@@ -104,10 +106,15 @@ class Transaction:
         self._tokens = tokens
         self._accesses: dict[str, Access] | None = None
 
+    @cached_property
+    def now(self) -> float:
+        """The time by the database's clock, the same for all of the transaction."""
+        return self._database.now(self.connection)
+
     def access(self, token: str) -> Access | None:
         """Return what a token allows; None if it is not one, or was revoked."""
         if self._accesses is None:
-            self._accesses = accesses_in(self.connection, self._tokens)
+            self._accesses = accesses_in(self.connection, self._tokens, self.now)
         return self._accesses.get(token)
 
     def hold(self, study: str) -> Held:
@@ -117,16 +124,21 @@ class Transaction:
             if row is None:
                 raise NotThereError(f"There is no study '{study:.80}'.")
             _, name, phase, seq, digest = row
-            now = self._database.now(self.connection)
-            self._held[study] = Held(study, name, phase, seq, digest, now)
+            self._held[study] = Held(study, name, phase, seq, digest, self.now)
         return self._held[study]
 
     def create(self, study: str, name: str, data: Mapping[str, Any]) -> Held:
         """Begin the log of a new study."""
-        now = self._database.now(self.connection)
-        row = {"id": study, "name": name, "phase": "open", "created_at": now, "seq": 0, "hash": BEGINNING}
+        row = {
+            "id": study,
+            "name": name,
+            "phase": "open",
+            "created_at": self.now,
+            "seq": 0,
+            "hash": BEGINNING,
+        }
         self.connection.execute(sa.insert(schema.studies), row)
-        self._held[study] = held = Held(study, name, "open", 0, BEGINNING, now)
+        self._held[study] = held = Held(study, name, "open", 0, BEGINNING, self.now)
         held.append("created", data)
         return held
 
@@ -208,6 +220,16 @@ class Writer:
         self.do(study, work, future.set_result, future.set_exception)
         return future
 
+    def check(self, seconds: float) -> None:
+        """Write something that means nothing, the way that all else is written.
+
+        :raises StoreError: if that cannot be done, or not in so many seconds.
+        """
+        try:
+            self.submit("", lambda transaction: self._database.touch(transaction.connection)).result(seconds)
+        except TimeoutError:
+            raise UnreachableError(f"Nothing could be written for {seconds:g} seconds.") from None
+
     def do(
         self,
         study: str,
@@ -229,29 +251,50 @@ class Writer:
                 waiting.append(ticket)
                 return
             self._waiting[queue] = deque([ticket])
-        self._threads.submit(self._work_off, queue)
+        try:
+            self._threads.submit(self._work_off, queue)
+        except RuntimeError:  # no more threads; whoever comes next may have more luck
+            with self._lock:
+                refused = self._waiting.pop(queue, ())
+            for ticket in refused:
+                ticket.fail(UnreachableError("No thread could be started to write with."))
 
     def _work_off(self, queue: str) -> None:
         """Work until nobody waits any more."""
         while batch := self._batch(queue):
-            self._do(batch)
+            if not self._do(batch):  # those who came meanwhile have waited, too, and would wait as long again
+                self._refuse(queue)
+
+    def _refuse(self, queue: str) -> None:
+        """Say no to all who wait for a database that cannot be reached just now."""
+        with self._lock:
+            waiting = self._waiting.get(queue, deque())
+            refused = [waiting.popleft() for _ in range(len(waiting))]
+        self._tell([partial(ticket.fail, UnreachableError(UNREACHABLE)) for ticket in refused])
 
     def _batch(self, queue: str) -> list[_Ticket[Any]]:
         with self._lock:
-            waiting = self._waiting[queue]
+            waiting = self._waiting.get(queue, deque())
             if not waiting:
-                del self._waiting[queue]
+                self._waiting.pop(queue, None)
             return [waiting.popleft() for _ in range(min(len(waiting), MOST_IN_A_BATCH))]
 
-    def _do(self, batch: list[_Ticket[Any]]) -> None:
+    def _do(self, batch: list[_Ticket[Any]]) -> bool:
+        """Do what some want, and tell them; return whether the database could be reached."""
+        reached = True
         try:
             outcomes = self._commit(batch)
         except BaseException as error:
-            if len(batch) > 1 and not isinstance(error, UnreachableError):
-                for ticket in batch:  # one of them is to blame; the others should not suffer
-                    self._do([ticket])
-                return
+            reached = not isinstance(error, UnreachableError)
+            if len(batch) > 1 and reached:
+                done = [self._do([ticket]) for ticket in batch]  # one is to blame; the others do not suffer
+                return all(done)
             outcomes = [partial(ticket.fail, error) for ticket in batch]
+        self._tell(outcomes)
+        return reached
+
+    @staticmethod
+    def _tell(outcomes: Iterable[Callable[[], object]]) -> None:
         for tell in outcomes:
             try:
                 tell()

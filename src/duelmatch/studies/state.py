@@ -19,13 +19,16 @@ from duelmatch.errors import NotThereError, StoreError
 from duelmatch.files.problems import read_problem, tree_of
 from duelmatch.problem import Problem
 from duelmatch.studies.candidates import with_candidate, with_details
-from duelmatch.studies.entries import FORMAT, Entry
+from duelmatch.studies.entries import BEGINNING, FORMAT, Entry, sealed
 from duelmatch.studies.history import HOUR
 from duelmatch.studies.kinds import new_kind
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.values import GivenAnswer, Phase, Question, Ranking, Receipt, Status
 
-OWN_KINDS = frozenset({"created", "paused", "resumed", "closed", "reopened", "renamed", "detailed"})
+TRAIL = ("linked", "revoked", "named")
+"""Who gave out or revoked which link, and whose name was changed or deleted: for the record alone."""
+
+OWN_KINDS = frozenset({"created", "paused", "resumed", "closed", "reopened", "renamed", "detailed", *TRAIL})
 """What concerns the study alone, not what asks its questions."""
 
 PHASES: Mapping[str, Phase] = {"paused": "paused", "resumed": "open", "closed": "closed", "reopened": "open"}
@@ -135,7 +138,7 @@ class State:
             case "skipped" | "released":
                 asked = self.questions[data["question"]]
                 self._end(asked)
-                if asked.state == "open":
+                if asked.state == "open" or (asked.state, entry.kind) == ("released", "skipped"):
                     asked.state = entry.kind
             case "opened":
                 self._ballots[data["ballot"]] = (entry.voter or "", len(data["questions"]))
@@ -225,7 +228,7 @@ class State:
                 self.problem = with_candidate(self.problem, data["candidate"], data["positions"])
             case "detailed":
                 self.problem = with_details(self.problem, data)
-            case "renamed":
+            case "renamed" | "linked" | "revoked" | "named":
                 pass
             case "paused" | "resumed" | "closed" | "reopened":
                 self.phase = PHASES[entry.kind]
@@ -368,6 +371,11 @@ def created_data(problem: Problem, settings: Settings, voters: list[dict[str, An
     """Return the data of a study's first entry."""
     settings_data = settings.as_dict() | {"voters": voters}
     return {"problem": tree_of(problem), "settings": settings_data, "format": FORMAT}
+
+
+def check_beginning(data: Mapping[str, Any]) -> None:
+    """Refuse what no study can begin with, by beginning one and finding its first questions."""
+    State(sealed(1, 0.0, "created", data, BEGINNING)[0]).kind.think()
 
 
 def read_created(created: Entry) -> tuple[Problem, Settings, list[dict[str, Any]]]:

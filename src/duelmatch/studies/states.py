@@ -11,12 +11,17 @@ from contextlib import contextmanager
 
 from sqlalchemy.engine import Connection
 
-from duelmatch.errors import NotThereError
+from duelmatch.errors import NotThereError, UnreachableError
 from duelmatch.studies.database import Database
 from duelmatch.studies.log import Held, Transaction, end_of, read_entries
 from duelmatch.studies.state import State
 
 MOST_STATES = 200
+MOST_BYTES = 1_000_000_000
+"""What the states in memory may take, about, unless a single one takes more."""
+
+ENTRY_BYTES, PAIR_BYTES = 1_000, 100
+"""Measured: 182 MB for 100,000 answers, 18 MB for a panel on 198,000 pairs of candidates."""
 
 
 @contextmanager
@@ -97,7 +102,12 @@ class States:
             if (known := self._preparing.get(study)) is not None:
                 return known
             future = self._preparing[study] = Future[None]()
-        threading.Thread(target=self._prepare, args=(study, future), daemon=True).start()
+        try:
+            threading.Thread(target=self._prepare, args=(study, future), daemon=True).start()
+        except RuntimeError:  # no more threads
+            with self._lock:
+                del self._preparing[study]
+            future.set_exception(UnreachableError("No thread could be started to read the study with."))
         return future
 
     def _prepare(self, study: str, future: Future[None]) -> None:
@@ -149,6 +159,11 @@ class States:
                 state.note(entries)
         with self._lock:
             self._states[study] = state
-            while len(self._states) > MOST_STATES:
+            while len(self._states) > 1 and self._too_many():
                 self._states.popitem(last=False)
         return state
+
+    def _too_many(self) -> bool:
+        entries = sum(state.seq for state in self._states.values())
+        pairs = sum(state.problem.graph.pairs for state in self._states.values())
+        return len(self._states) > MOST_STATES or ENTRY_BYTES * entries + PAIR_BYTES * pairs > MOST_BYTES

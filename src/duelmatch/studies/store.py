@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import secrets
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -16,14 +17,15 @@ from duelmatch.problem import Problem
 from duelmatch.studies import schema
 from duelmatch.studies.candidates import check_addresses
 from duelmatch.studies.database import Database
+from duelmatch.studies.entries import BEGINNING, sealed
 from duelmatch.studies.kinds import FOR_PANELS, QUESTIONS_EACH_FOR_PANELS
 from duelmatch.studies.links import Access, accesses_in
 from duelmatch.studies.log import Transaction, Writer, read_entries
 from duelmatch.studies.settings import Settings
-from duelmatch.studies.state import State, created_data, read_created
+from duelmatch.studies.state import check_beginning, created_data, read_created
 from duelmatch.studies.states import States
 from duelmatch.studies.study import NewVoter, Study, new_voter_id
-from duelmatch.studies.texts import plain
+from duelmatch.studies.texts import looks_twice, plain
 from duelmatch.studies.values import Listed
 
 MOST_STUDIES = 2_000
@@ -73,12 +75,14 @@ class Store:
         settings: Settings | None = None,
         name: str = "",
         voters: Iterable[str | NewVoter] = (),
+        check: Callable[[Mapping[str, Any]], None] = check_beginning,
     ) -> Study:
         """Begin a study.
 
         ``voters`` are those who are known at the beginning, by name or as :class:`NewVoter` with a weight and
         conflicts of interest. If the settings name no algorithm they are a panel, and without them it is a
-        crowd.
+        crowd. ``check`` tries whether a study can begin like this, before anything is written: a server does
+        so in another process, since it can take long.
 
         :raises ProblemError: if there is no such algorithm, or it has no such parameters.
         :raises NotAllowedError: if what is for panels only is given for others.
@@ -93,6 +97,9 @@ class Store:
                 f"The problem is too large for a study: it has {problem.graph.pairs:,} different duels, "
                 f"where {MOST_PAIRS:,} are allowed."
             )
+        for kind, listed in (("candidates", problem.candidates), ("positions", problem.positions)):
+            if alike := looks_twice(listed):
+                raise StudyError(f"Two {kind} look the same: '{alike:.80}'. Nobody could tell them apart.")
         for about in (*problem.candidate_details.values(), *problem.position_details.values()):
             check_addresses(about.link, about.picture)
         for kind, named in (("candidate", problem.candidates), ("position", problem.positions)):
@@ -105,21 +112,21 @@ class Store:
             if settings.questions_each is not None:
                 raise NotAllowedError(QUESTIONS_EACH_FOR_PANELS)
         names = [member.name for _, member in people if member.name is not None]
-        if twice := [each for each in names if names.count(each) > 1]:
-            raise StudyError(f"Two voters are called '{twice[0]}'.")
+        if twice := looks_twice(names):
+            raise StudyError(f"Two voters are called '{twice}'.")
         data = created_data(problem, settings, [member.as_dict(voter) for voter, member in people])
+        if read_created(sealed(1, 0.0, "created", data, BEGINNING)[0])[:2] != (problem, settings):
+            raise StudyError(
+                "A problem must be the same when it is read back; this one has odd names or settings."
+            )
+        check(data)
         study = secrets.token_hex(8)
 
         def work(transaction: Transaction) -> None:
-            held = transaction.create(study, name, data)
+            transaction.create(study, name, data)
             if people:
                 rows = [{"study": study, "id": voter, "name": member.name} for voter, member in people]
                 transaction.connection.execute(sa.insert(schema.voters), rows)
-            state = State(held.entries[0])  # refuses what no study can begin with
-            if state.problem != problem or state.settings != settings:
-                raise StudyError(
-                    "A problem must be the same when it is read back; this one has odd names or settings."
-                )
 
         self.writer.submit(study, work).result()
         return self.study(study)
@@ -156,7 +163,7 @@ class Store:
     def access(self, token: str) -> Access | None:
         """Return what a link's token allows; None if it is not one, or was revoked."""
         with self.database.reading() as connection:
-            return accesses_in(connection, [token]).get(token)
+            return accesses_in(connection, [token], self.database.now(connection)).get(token)
 
     def recall(self) -> None:
         """Read the newest of the open studies, so that the next who votes there need not wait for it."""

@@ -23,7 +23,7 @@ from duelmatch.studies.database import Database
 from duelmatch.studies.entries import Entry, checked
 from duelmatch.studies.feed import Feed, Later
 from duelmatch.studies.history import History
-from duelmatch.studies.links import Access, Link, Role, is_id, new_token
+from duelmatch.studies.links import Access, Link, Role, id_of, is_id, new_token, works_at
 from duelmatch.studies.log import LAST, Transaction, Writer, end_of, read_entries
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.state import State
@@ -234,7 +234,7 @@ class Study:
         query = sa.select(columns.id).where(columns.study == self.id, columns.name == name)
         return transaction.connection.execute(query).scalar_one_or_none()
 
-    def rename_voter(self, voter: str, name: str) -> None:
+    def rename_voter(self, voter: str, name: str, by: str | None = None) -> None:
         """Call a voter by another name. Names are not in the log, so nothing is left of the old one."""
         checked_name = plain(name, "The name of a voter")
 
@@ -243,17 +243,18 @@ class Study:
                 raise ConflictError(f"There is a voter called '{checked_name}' already.")
             self._set_name(transaction, feed, voter, checked_name)
 
-        self._submit(work, None).result()
+        self._submit(work, by).result()
 
-    def forget_voter_name(self, voter: str) -> None:
+    def forget_voter_name(self, voter: str, by: str | None = None) -> None:
         """Delete the name of a voter, whose answers stay."""
-        self._submit(lambda transaction, feed: self._set_name(transaction, feed, voter, None), None).result()
+        self._submit(lambda transaction, feed: self._set_name(transaction, feed, voter, None), by).result()
 
     def _set_name(self, transaction: Transaction, feed: Feed, voter: str, name: str | None) -> None:
         feed.state.member(voter)
         columns = schema.voters.c
         change = sa.update(schema.voters).where(columns.study == self.id, columns.id == voter)
         transaction.connection.execute(change.values(name=name))
+        feed.leave_trail("named", {"forgotten": name is None}, voter)
 
     def strike(self, voter: str, by: str | None = None) -> None:
         """Let no answer of a voter count, given or to come; all others stay in use."""
@@ -345,8 +346,15 @@ class Study:
 
     # Links.
 
-    def new_link(self, role: Role, voter: str | None = None, judges: bool = False) -> str:
-        """Return the token of a new link. It is shown now and never again.
+    def new_link(
+        self,
+        role: Role,
+        voter: str | None = None,
+        judges: bool = False,
+        seconds: float | None = None,
+        by: str | None = None,
+    ) -> str:
+        """Return the token of a new link, shown now and never again; it may end after so many seconds.
 
         A panel decides by the people named, so an open link is refused there unless ``judges`` says that
         whoever opens it is to be one of them: what they have not said is open, and may hold up the result.
@@ -359,11 +367,14 @@ class Study:
         def work(transaction: Transaction, feed: Feed) -> str:
             if voter is not None and feed.state.member(voter).struck:
                 raise NotAllowedError("The organiser has taken this voter out of the study.")
-            return self._insert_link(transaction, role, voter, feed.held.now)
+            end = None if seconds is None else feed.held.now + seconds
+            token = self._insert_link(transaction, role, voter, feed.held.now, end)
+            feed.leave_trail("linked", {"link": id_of(token), "role": role, "until": end}, voter)
+            return token
 
-        return self._submit(work, None).result()
+        return self._submit(work, by).result()
 
-    def join(self) -> tuple[str, str]:
+    def join(self, by: str | None = None) -> tuple[str, str]:
         """Take in a new, nameless voter, as by an open link; return the id and the token of their link."""
 
         def work(transaction: Transaction, feed: Feed) -> tuple[str, str]:
@@ -372,16 +383,21 @@ class Study:
             transaction.connection.execute(sa.insert(schema.voters), {"study": self.id, "id": voter})
             return voter, self._insert_link(transaction, "voter", voter, feed.held.now)
 
-        return self._submit(work, None).result()
+        return self._submit(work, by).result()
 
-    def _insert_link(self, transaction: Transaction, role: Role, voter: str | None, now: float) -> str:
+    def _insert_link(
+        self, transaction: Transaction, role: Role, voter: str | None, now: float, end: float | None = None
+    ) -> str:
         token, link, hashed = new_token()
-        row = {"id": link, "study": self.id, "role": role, "voter": voter, "hash": hashed}
+        row = {"id": link, "study": self.id, "role": role, "voter": voter, "hash": hashed, "revoked_at": end}
         transaction.connection.execute(sa.insert(schema.links), {**row, "created_at": now})
         return token
 
-    def revoke(self, link: str, keep_one: bool = False) -> None:
-        """Make a link useless from now on, unless it is the organiser's last and one is to be kept."""
+    def revoke(self, link: str, keep_one: bool = False, by: str | None = None) -> None:
+        """Make a link useless from now on, unless it is the organiser's last and one is to be kept.
+
+        Organisers' links that expire do not count as kept.
+        """
         if not is_id(link):
             raise NotThereError(f"There is no link {link!r:.40} in this study.")
 
@@ -394,11 +410,13 @@ class Study:
             if keep_one and [row.id for row in transaction.connection.execute(organisers)] == [link]:
                 raise ConflictError("This is the organiser's last link; make another one first.")
             change = sa.update(schema.links).where(own, columns.id == link)
-            change = change.values(revoked_at=sa.func.coalesce(columns.revoked_at, feed.held.now))
+            now = feed.held.now
+            change = change.values(revoked_at=sa.case((works_at(now), now), else_=columns.revoked_at))
             if transaction.connection.execute(change).rowcount == 0:
                 raise NotThereError(f"There is no link '{link:.40}' in this study.")
+            feed.leave_trail("revoked", {"link": link})
 
-        self._submit(work, None).result()
+        self._submit(work, by).result()
 
     def links(self) -> list[Link]:
         """Return the links, without their secrets."""
@@ -407,14 +425,28 @@ class Study:
             sa.select(schema.links).where(columns.study == self.id).order_by(columns.created_at, columns.id)
         )
         with self._database.reading() as connection:
+            now = self._database.now(connection)
             return [
-                Link(row.id, row.role, row.voter, row.created_at, row.revoked_at is not None)
+                Link(
+                    row.id,
+                    row.role,
+                    row.voter,
+                    row.created_at,
+                    revoked=row.revoked_at is not None and row.revoked_at <= now,
+                    expires_at=row.revoked_at
+                    if row.revoked_at is not None and row.revoked_at > now
+                    else None,
+                )
                 for row in connection.execute(query)
             ]
 
     def works(self, link: str) -> bool:
         """Whether a link of this study, by its id, has not been revoked."""
-        return any(each.id == link and not each.revoked for each in self.links())
+        columns = schema.links.c
+        query = sa.select(columns.id).where(columns.id == link, columns.study == self.id)
+        with self._database.reading() as connection:
+            now = self._database.now(connection)
+            return connection.execute(query.where(works_at(now))).one_or_none() is not None
 
     # What there is to see.
 

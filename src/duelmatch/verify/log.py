@@ -434,7 +434,7 @@ NOTED = (
 )  # fmt: skip
 BESIDE = (
     "skipped", "released", "joined", "backed", "paused", "resumed", "closed", "reopened", "renamed",
-    "detailed", "imported-old",
+    "detailed", "imported-old", "linked", "revoked", "named",
 )  # fmt: skip
 """Kinds of entries that no verdict depends on."""
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import Depends, HTTPException, Path, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
@@ -21,6 +21,7 @@ from duelmatch.errors import NotThereError
 from duelmatch.studies import Access, Role, Store, Study
 from duelmatch.web.config import Config
 from duelmatch.web.cookies import remembered
+from duelmatch.web.proxies import is_local
 
 _bearer = HTTPBearer(auto_error=False, description="The token of an organiser's, a voter's or an open link.")
 ROLES: tuple[Role, ...] = ("organiser", "voter", "open")
@@ -52,8 +53,12 @@ def access_of(request: Request, store: Store, study: str) -> dict[Role, Access]:
     """
     shown = bearer_token(request)
     tokens = [remembered(request, study, role) for role in ROLES] if shown is None else [shown]
-    found = [store.access(token) for token in tokens if token]
-    allowed = {access.role: access for access in found if access is not None and access.study == study}
+    allowed: dict[Role, Access] = {}
+    for token in filter(None, tokens):
+        access = store.access(token)
+        if access is not None and access.study == study:
+            allowed[access.role] = access
+            request.app.state.links.note(token, access.role)
     if not allowed:
         raise no_access()
     try:
@@ -107,12 +112,21 @@ async def require_open_link(access: GetAccess) -> None:
         raise HTTPException(403, "Only an open link lets people join.")
 
 
+def who_creates(request: Request) -> Literal["anybody", "key", "nobody"]:
+    """Return who may create studies, of those who come the way that this caller does."""
+    config: Config = request.app.state.config
+    if config.create != "local":
+        return config.create
+    return "anybody" if is_local(request) else "key" if config.create_key else "nobody"
+
+
 async def require_creator(request: Request, credentials: Credentials) -> None:
     """Refuse callers who may not create studies on this server."""
     config: Config = request.app.state.config
-    if config.create == "nobody":
-        raise HTTPException(403, "Studies are created on the command line of this server only.")
-    if config.create == "key":
+    who = who_creates(request)
+    if who == "nobody":
+        raise HTTPException(403, "Studies are created on the machine of this server only.")
+    if who == "key":
         given = credentials.credentials if credentials else ""
         if not config.create_key or not hmac.compare_digest(given.encode(), config.create_key.encode()):
             raise HTTPException(

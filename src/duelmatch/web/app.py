@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import threading
+from time import monotonic
 from typing import Any
 
 from fastapi import APIRouter, FastAPI, HTTPException, Request
@@ -12,15 +14,17 @@ from starlette.staticfiles import StaticFiles
 from duelmatch.studies import Store
 from duelmatch.version import __version__
 from duelmatch.web import creating, events, organising, pages, problems, voting
-from duelmatch.web.access import GetStore
 from duelmatch.web.cache import StudyCache
 from duelmatch.web.config import Config
 from duelmatch.web.guard import Guard
 from duelmatch.web.limits import BodyLimit
 from duelmatch.web.metrics import Metrics, RequestLog
 from duelmatch.web.problems import documented
-from duelmatch.web.proxies import FORWARDED
-from duelmatch.web.rates import RateLimit
+from duelmatch.web.proxies import is_local
+from duelmatch.web.rates import LinkLimit, RateLimit
+
+READY_WITHIN = 5.0
+"""Seconds in which something has to be written by a server that says it is ready."""
 
 LARGEST_BODY = 1_000_000
 """Bytes: a problem with its texts."""
@@ -37,18 +41,22 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         separate_input_output_schemas=False,
+        redirect_slashes=False,  # to an address that it would take from the request
         telemetry={"tracing": False, "metrics": False, "logs": False},  # which would tell paths, with tokens
     )
     app.state.store = store
     app.state.config = config
     app.state.metrics = Metrics()
+    app.state.links = LinkLimit(None if config.rates is None else config.rates.link)
     app.state.bridge = None
     app.state.watched = StudyCache(events.WatchedStudy)
     app.state.streams = events.StreamCount()
     app.state.stopping = False
     app.state.preparing = None
+    app.state.readiness_lock = threading.Lock()
+    app.state.was_ready = -math.inf
     problems.install(app, pages.refusal_page)
-    refusals = documented(400, 403, 413, 422, 429, 503)
+    refusals = documented(400, 403, 408, 413, 422, 429, 503)
     app.router.routes[:0] = voting.direct_routes("/api/v1", refusals)
     api = APIRouter(prefix="/api/v1", responses=refusals)
     for part in (voting.router, organising.router, creating.router, events.router):
@@ -62,7 +70,7 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     app.add_middleware(voting.DirectVotes, prefix="/api/v1")
     app.add_middleware(BodyLimit, largest=LARGEST_BODY)
     if config.rates is not None:
-        app.add_middleware(RateLimit, rates=config.rates)
+        app.add_middleware(RateLimit, rates=config.rates, links=app.state.links)
     app.add_middleware(Guard)
     app.add_middleware(RequestLog, metrics=app.state.metrics)
     _describe_problems(app)
@@ -73,12 +81,16 @@ async def _alive() -> PlainTextResponse:
     return PlainTextResponse("alive\n")
 
 
-def _ready(request: Request, store: GetStore) -> PlainTextResponse:
-    """Say whether everything is prepared and the database answers."""
-    preparing: threading.Thread | None = request.app.state.preparing
+def _ready(request: Request) -> PlainTextResponse:
+    """Say whether everything is prepared, and the database takes what is written."""
+    state = request.app.state
+    preparing: threading.Thread | None = state.preparing
     if preparing is not None and preparing.is_alive():
         raise HTTPException(503, "The server is getting ready.")
-    store.database.check()
+    with state.readiness_lock:  # however many ask, it writes once a second at most
+        if monotonic() - state.was_ready > 1:
+            state.store.writer.check(READY_WITHIN)
+            state.was_ready = monotonic()
     return PlainTextResponse("ready\n")
 
 
@@ -86,16 +98,9 @@ async def _metrics(request: Request) -> PlainTextResponse:
     """Return request counts and latencies, for Prometheus."""
     config: Config = request.app.state.config
     metrics: Metrics = request.app.state.metrics
-    if config.metrics == "local" and not _is_local(request):
+    if config.metrics == "local" and not is_local(request):
         raise HTTPException(404, "Not Found")
     return PlainTextResponse(metrics.text(), media_type="text/plain; version=0.0.4")
-
-
-def _is_local(request: Request) -> bool:
-    """Whether the client connects from this host, and not through a proxy, which does so for anybody."""
-    if any(name in request.headers for name in FORWARDED):
-        return False
-    return request.client is not None and request.client.host in ("127.0.0.1", "::1")
 
 
 def _describe_problems(app: FastAPI) -> None:

@@ -16,31 +16,31 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Rate limits: per link, per address, and per address for what costs more.
+    """Rate limits: per link of a voter or organiser, per address of all others, and for what costs more.
 
     That is creating studies (``create``), having a problem read or estimated (``read``), and joining by an
-    open link (``join``). Many voters can share an address, such as those in one hall, so the limit of an
-    address is far above that of a link.
+    open link (``join``), each per address. Many can share one, such as the voters in a hall.
     """
 
     link: Rate = Rate(10, 60)
     address: Rate = Rate(200, 1_000)
     create: Rate = Rate(1 / 60, 20)
     read: Rate = Rate(1, 20)
-    join: Rate = Rate(5, 300)
+    join: Rate = Rate(10, 1_000)
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
     """The configuration of a server.
 
-    ``create``: who may create a study over HTTP: anybody, whoever has the ``create_key``, or nobody (then
-    only the command line does). ``rates``: None for no rate limits. ``metrics``: whether they are served to
-    this host only, or to anybody. ``streams`` and ``streams_per_link``: how many event streams may be open at
-    once in this process, and for one link.
+    ``create``: who may create a study over HTTP: anybody, whoever has the ``create_key``, nobody (then only
+    the command line does), or "local": whoever is on this machine, and of those who come through a proxy only
+    who has the key, if there is one. ``rates``: None for no rate limits. ``metrics``: whether they are served
+    to this host only, or to anybody. ``streams`` and ``streams_per_link``: how many event streams may be open
+    at once in this process, of organisers and of others, and for one link; voters of one study take half.
     """
 
-    create: Literal["anybody", "key", "nobody"] = "anybody"
+    create: Literal["anybody", "local", "key", "nobody"] = "local"
     create_key: str | None = field(default=None, repr=False)
     rates: Rates | None = field(default_factory=Rates)
     metrics: Literal["local", "anybody"] = "local"

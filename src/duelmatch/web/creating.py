@@ -1,12 +1,14 @@
-"""Creating studies: reading a problem, estimating what it takes, and beginning."""
+"""Creating studies: reading a problem, estimating what it takes, and beginning.
+
+Whatever somebody sends may take long to read or to begin with, so a worker process tries it first.
+"""
 
 from __future__ import annotations
 
 import json
-import math
-import threading
+from contextlib import suppress
 
-from fastapi import APIRouter, Depends, HTTPException
+from fastapi import APIRouter, Depends
 
 from duelmatch.errors import FileError
 from duelmatch.files.conditions import explained
@@ -16,8 +18,9 @@ from duelmatch.studies import MOST_PAIRS, NewVoter, Settings
 from duelmatch.web import models
 from duelmatch.web.access import GetStore, require_creator
 from duelmatch.web.estimating import LONGEST_TRIAL, answers_to_expect
-from duelmatch.web.organising import created
+from duelmatch.web.organising import created, try_beginning
 from duelmatch.web.problems import documented
+from duelmatch.web.worker import LONGEST_BEGINNING, PATIENCE, ExhaustedError, worker
 
 LARGEST = Largest(edges=50_000, duels=MOST_PAIRS)
 """The largest problem accepted over HTTP."""
@@ -27,46 +30,45 @@ MOST_PAIRS_ESTIMATED = 5_000
 
 router = APIRouter(tags=["organiser"], responses=documented(401), dependencies=[Depends(require_creator)])
 
-_estimating = threading.Lock()
-"""One trial at a time, and nobody waits for it: voters need the threads."""
 
-
-def _problem_of(new: models.NewStudy) -> Problem:
+def _problem_of(new: models.NewStudy, patience: float) -> Problem:
     """Return the problem of a new study; it is read as if it came in a file."""
     try:
         text = json.dumps(new.problem)
     except RecursionError:
         raise FileError("The lists and mappings are nested too deeply.") from None
-    return read_problem(text, ".json", LARGEST)
+    return worker.run(read_problem, text, ".json", LARGEST, seconds=LONGEST_BEGINNING, patience=patience)
 
 
 @router.post("/studies", status_code=201)
 def create_study(store: GetStore, new: models.NewStudy) -> models.Created:
     """Create a study; the tokens of its links are in the response and nowhere else."""
-    problem = _problem_of(new)
+    problem = _problem_of(new, PATIENCE)
     voters = [NewVoter(voter.name, voter.weight, voter.conflicts) for voter in new.voters]
-    return created(store, store.create(problem, Settings.from_dict(new.settings), new.name, voters))
+    settings = Settings.from_dict(new.settings)
+    return created(store.create(problem, settings, new.name, voters, try_beginning))
 
 
 @router.post("/problems/read")
 def read_text(written: models.ProblemText) -> models.ReadProblem:
     """Read a problem as people write it: the text of a file, or just names, one on a line."""
-    problem = read_problem(written.text, f".{written.layout}", LARGEST)
+    return worker.run(
+        _read_text, written.text, f".{written.layout}", seconds=LONGEST_BEGINNING, patience=PATIENCE
+    )
+
+
+def _read_text(text: str, suffix: str) -> models.ReadProblem:
+    problem = read_problem(text, suffix, LARGEST)
     return models.ReadProblem(problem=tree_of(problem), conditions=explained(problem))
 
 
 @router.post("/estimate")
 def estimate(new: models.NewStudy) -> models.Estimate:
     """Say how many answers a study takes if three voters of four prefer the best; null if too many."""
-    problem = _problem_of(new)
     settings = Settings.from_dict(new.settings).settled(named_voters=bool(new.voters))
-    if problem.graph.pairs > MOST_PAIRS_ESTIMATED:
-        return models.Estimate(answers=None)
-    if not _estimating.acquire(blocking=False):
-        soon = {"Retry-After": str(math.ceil(LONGEST_TRIAL))}
-        raise HTTPException(429, "Another estimate is being made. Wait a moment, then try again.", soon)
-    try:
-        answers = answers_to_expect(problem, settings, len(new.voters), LONGEST_TRIAL)
-    finally:
-        _estimating.release()
+    answers = None
+    with suppress(ExhaustedError):  # and nobody waits for another's: voters need the threads
+        problem = _problem_of(new, patience=0)
+        if problem.graph.pairs <= MOST_PAIRS_ESTIMATED:
+            answers = worker.run(answers_to_expect, problem, settings, len(new.voters), seconds=LONGEST_TRIAL)
     return models.Estimate(answers=answers)

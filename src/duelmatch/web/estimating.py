@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from time import monotonic
 
 import numpy as np
@@ -69,3 +70,10 @@ def _crowd(problem: Problem, settings: Settings, best: Mask, end: float) -> int 
         win = np.where(first == second, 0.5, np.where(first, AGREEMENT, 1 - AGREEMENT))
         run.tell_wins(chance.binomial(wanted.count, win))
     return run.duels if run.result.status != "budget_spent" else None
+
+
+def try_out(algorithms: Iterable[str] = ("condorcet", "borda", "panel")) -> None:
+    """Run algorithms once on a tiny problem, the way a study does, so that they are compiled."""
+    problem = Problem.complete(["a", "b", "c"], ["x", "y"])
+    for name in algorithms:
+        answers_to_expect(problem, Settings(name, 0.3).settled(named_voters=False), 3)

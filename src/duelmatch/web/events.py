@@ -44,10 +44,11 @@ async def events(study: GetStudy, access: GetAccess, request: Request) -> Stream
     """Send the progress now, and whenever something has happened; until the link is revoked."""
     state, links = request.app.state, [allowed.link for allowed in access.values()]
     link = next(allowed.link for role in ROLES if (allowed := access.get(role)) is not None)
-    state.streams.begin(link, state.config)
+    of_study = None if "organiser" in access else study.id
+    state.streams.begin(link, of_study, state.config)
     watched = state.watched.get(study)
     return _Stream(
-        lambda: state.streams.end(link),
+        lambda: state.streams.end(link, of_study),
         _progress_of(watched, lambda: any(study.works(each) for each in links), lambda: bool(state.stopping)),
         media_type="text/event-stream",
         headers={"Cache-Control": "no-store"},
@@ -55,24 +56,31 @@ async def events(study: GetStudy, access: GetAccess, request: Request) -> Stream
 
 
 class StreamCount:
-    """How many event streams are open, by link."""
+    """How many event streams are open: by link, and those of voters and open links by study.
+
+    Whoever has an open link can become many voters; so what these can take of a study is less than what there
+    is, and organisers are counted apart.
+    """
 
     def __init__(self) -> None:
         self._of_link: Counter[str] = Counter()
+        self._of_study: Counter[str | None] = Counter()
 
-    def begin(self, link: str, config: Config) -> None:
-        """Count one more, unless there are too many."""
+    def begin(self, link: str, study: str | None, config: Config) -> None:
+        """Count one more, unless there are too many; ``study`` is None for an organiser."""
         if self._of_link[link] >= config.streams_per_link:
             raise HTTPException(429, TOO_MANY_OF_LINK, {"Retry-After": "60"})
-        if self._of_link.total() >= config.streams:
+        others = self._of_study.total() - self._of_study[None]
+        taken = self._of_study[None] if study is None else others
+        if taken >= config.streams or (study and self._of_study[study] >= config.streams / 2):
             raise HTTPException(429, TOO_MANY, {"Retry-After": "60"})
         self._of_link[link] += 1
+        self._of_study[study] += 1
 
-    def end(self, link: str) -> None:
+    def end(self, link: str, study: str | None) -> None:
         """Count one less."""
-        self._of_link[link] -= 1
-        if not self._of_link[link]:
-            del self._of_link[link]
+        self._of_link -= Counter([link])
+        self._of_study -= Counter([study])
 
 
 class _Stream(StreamingResponse):

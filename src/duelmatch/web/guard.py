@@ -79,7 +79,8 @@ def is_our_own(headers: Headers) -> bool:
     >>> is_our_own(Headers({"sec-fetch-site": "same-origin"})), is_our_own(Headers({"cookie": "a=b"}))
     (True, False)
     """
-    if headers.get("authorization", "").lower().startswith("bearer "):
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer" and token.strip():
         return True
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
     if site is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -11,8 +13,15 @@ DRAINED = 16
 """Drain up to this multiple of the limit before answering 413: clients read when they have sent."""
 
 
+SLOWEST_BODY = 30.0
+"""Seconds in which the body of a request has to be there."""
+
+
+TOO_SLOW = "The request did not arrive in time."
+
+
 class BodyLimit:
-    """Refuses bodies above a size, whether it is announced or not."""
+    """Refuses bodies above a size, whether it is announced or not, and those that take too long."""
 
     def __init__(self, app: ASGIApp, largest: int) -> None:
         self._app = app
@@ -30,12 +39,19 @@ class BodyLimit:
                 await self._drain(receive)
             await refusal(413, self._detail, {"Connection": "close"})(scope, receive, send)
             return
-        size = 0
+        size, complete, end = 0, False, asyncio.get_running_loop().time() + SLOWEST_BODY
 
         async def counted() -> Message:
-            nonlocal size
-            message = await receive()
+            nonlocal size, complete
+            if complete:  # all that can follow is the end of the connection
+                return await receive()
+            try:
+                async with asyncio.timeout_at(end):
+                    message = await receive()
+            except TimeoutError:
+                raise HTTPException(408, TOO_SLOW, {"Connection": "close"}) from None
             size += len(message.get("body", b""))
+            complete = not message.get("more_body")
             if size > self._largest:
                 if message.get("more_body"):
                     await self._drain(receive)

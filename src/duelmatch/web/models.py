@@ -203,7 +203,15 @@ class Created(BaseModel):
     voters: list[Invited] = []
 
 
-class OpenLink(_Strict):
+class Lasting(_Strict):
+    """How long a link is to work."""
+
+    seconds: float | None = Field(
+        default=None, ge=60, le=315_360_000, description="Until it stops working; null for no end."
+    )
+
+
+class OpenLink(Lasting):
     """Whether strangers may become judges of a panel."""
 
     judges: bool = Field(
@@ -229,6 +237,7 @@ class Link(BaseModel):
     voter: VoterId | None
     created_at: float
     revoked: bool
+    expires_at: float | None = Field(description="When it stops working by itself.")
 
 
 class Me(BaseModel):

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Annotated, Literal
+from itertools import chain
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, HTTPException, Path, Query, Request, Response
+from fastapi.responses import StreamingResponse
 
 from duelmatch.studies import (
     LARGEST_NUMBER,
     NewVoter,
-    Store,
     Study,
+    check_beginning,
     export_answers,
-    export_log,
     export_table,
+    exported_log,
 )
 from duelmatch.web import models
 from duelmatch.web.access import GetStore, GetStudy, OrganiserLink, organiser_link
 from duelmatch.web.links import link_of, qr_code
 from duelmatch.web.problems import documented
+from duelmatch.web.worker import LONGEST_BEGINNING, PATIENCE, worker
 
 MOST_ANSWERS_LISTED = 1000
 """In one response."""
@@ -35,10 +39,10 @@ router = APIRouter(
 Number = Annotated[int, Path(ge=1, le=LARGEST_NUMBER)]
 VoterId = Annotated[str, Path(pattern="^[0-9a-f]{16}$", description="The id of the voter.")]
 
-EXPORTS = {
-    "log": (export_log, "application/x-ndjson", "jsonl"),
-    "csv": (export_answers, "text/csv", "csv"),
-    "table": (export_table, "text/csv", "csv"),
+EXPORTS: Mapping[str, tuple[Callable[[Study, bool], Iterator[str]], str, str]] = {
+    "log": (exported_log, "application/x-ndjson", "jsonl"),
+    "csv": (lambda study, people: iter([export_answers(study, people)]), "text/csv", "csv"),
+    "table": (lambda study, people: iter([export_table(study, people)]), "text/csv", "csv"),
 }
 
 
@@ -90,7 +94,9 @@ def export(
     write, media_type, suffix = EXPORTS[layout]
     name = re.sub("[^A-Za-z0-9]+", "-", study.name).strip("-")[:60] or "study"
     disposition = {"Content-Disposition": f'attachment; filename="{name}.{suffix}"'}
-    return Response(write(study, people), media_type=media_type, headers=disposition)
+    pieces = write(study, people)
+    first = next(pieces)  # a refusal is still one
+    return StreamingResponse(chain([first], pieces), media_type=media_type, headers=disposition)
 
 
 # Voters and links.
@@ -100,7 +106,7 @@ def export(
 def invite(study: GetStudy, by: OrganiserLink, new: models.NewVoter) -> models.Invited:
     """Add a voter; the token of their link is in the response and nowhere else."""
     voter = study.add_voter(new.name, new.weight, new.conflicts, by=by)
-    return models.Invited(voter=voter, name=new.name, token=study.new_link("voter", voter))
+    return models.Invited(voter=voter, name=new.name, token=study.new_link("voter", voter, by=by))
 
 
 @router.post("/voters/{voter}/strike", status_code=204)
@@ -134,36 +140,45 @@ def conflict(study: GetStudy, by: OrganiserLink, voter: VoterId, about: models.C
 
 
 @router.post("/voters/{voter}/rename", status_code=204, responses=documented(409))
-def rename_voter(study: GetStudy, voter: VoterId, new: models.NewName) -> None:
+def rename_voter(study: GetStudy, by: OrganiserLink, voter: VoterId, new: models.NewName) -> None:
     """Give a voter another name. Names are not in the log."""
-    study.rename_voter(voter, new.name)
+    study.rename_voter(voter, new.name, by=by)
 
 
 @router.post("/voters/{voter}/forget-name", status_code=204)
-def forget_voter_name(study: GetStudy, voter: VoterId) -> None:
+def forget_voter_name(study: GetStudy, by: OrganiserLink, voter: VoterId) -> None:
     """Delete the name of a voter; their answers stay."""
-    study.forget_voter_name(voter)
+    study.forget_voter_name(voter, by=by)
 
 
 @router.post("/voters/{voter}/link", status_code=201)
-def voter_link(study: GetStudy, voter: VoterId) -> models.Token:
+def voter_link(
+    study: GetStudy, by: OrganiserLink, voter: VoterId, lasting: models.Lasting | None = None
+) -> models.Token:
     """Make another link for a voter who lost the first."""
-    return models.Token(token=study.new_link("voter", voter))
+    return models.Token(token=study.new_link("voter", voter, seconds=_seconds(lasting), by=by))
+
+
+def _seconds(lasting: models.Lasting | None) -> float | None:
+    return None if lasting is None else lasting.seconds
 
 
 @router.post("/open-link", status_code=201, responses=documented(403))
-def open_link(study: GetStudy, sure: models.OpenLink | None = None) -> models.Token:
+def open_link(study: GetStudy, by: OrganiserLink, sure: models.OpenLink | None = None) -> models.Token:
     """Make a link by which anybody can become a voter, as often as they can pretend to be somebody new.
 
     For a panel it has to be asked for with `{"judges": true}`: whoever opens it becomes a judge.
     """
-    return models.Token(token=study.new_link("open", judges=sure is not None and sure.judges))
+    judges = sure is not None and sure.judges
+    return models.Token(token=study.new_link("open", judges=judges, seconds=_seconds(sure), by=by))
 
 
 @router.post("/organiser-link", status_code=201)
-def another_organiser_link(study: GetStudy) -> models.Token:
+def another_organiser_link(
+    study: GetStudy, by: OrganiserLink, lasting: models.Lasting | None = None
+) -> models.Token:
     """Make another link for organisers."""
-    return models.Token(token=study.new_link("organiser"))
+    return models.Token(token=study.new_link("organiser", seconds=_seconds(lasting), by=by))
 
 
 @router.get("/links")
@@ -173,9 +188,9 @@ def links(study: GetStudy) -> list[models.Link]:
 
 
 @router.post("/links/{link}/revoke", status_code=204, responses=documented(409))
-def revoke(study: GetStudy, link: Annotated[str, Path(max_length=40)]) -> None:
+def revoke(study: GetStudy, by: OrganiserLink, link: Annotated[str, Path(max_length=40)]) -> None:
     """Make a link useless from now on, and the cookies made of it."""
-    study.revoke(link, keep_one=True)
+    study.revoke(link, keep_one=True, by=by)
 
 
 @router.post(
@@ -267,10 +282,15 @@ def duplicate(study: GetStudy, store: GetStore, new: models.NewName) -> models.C
     problem, settings = study.problem.without(dropped), replace(study.settings, seed=None)
     if settings.kind != "panel":  # a crowd could be created with it once, and never asked less for that
         settings = replace(settings, questions_each=None)
-    return created(store, store.create(problem, settings, new.name, judges))
+    return created(store.create(problem, settings, new.name, judges, try_beginning))
 
 
-def created(store: Store, study: Study) -> models.Created:
+def try_beginning(data: Mapping[str, Any]) -> None:
+    """Begin a study in the worker process first, and refuse it if that takes too long."""
+    worker.run(check_beginning, data, seconds=LONGEST_BEGINNING, patience=PATIENCE)
+
+
+def created(study: Study) -> models.Created:
     """Return a new study with its links."""
     invited = [
         models.Invited(voter=voter.id, name=voter.name, token=study.new_link("voter", voter.id))

@@ -14,10 +14,9 @@ from starlette.templating import Jinja2Templates
 from duelmatch.studies import LARGEST_NUMBER, Access
 from duelmatch.version import __version__
 from duelmatch.web import wording
-from duelmatch.web.access import GetAccess, GetStore, GetStudy, organiser_link
+from duelmatch.web.access import GetAccess, GetStore, GetStudy, organiser_link, who_creates
 from duelmatch.web.answer_pages import AnswerPage
-from duelmatch.web.config import Config
-from duelmatch.web.cookies import all_remembered, remember
+from duelmatch.web.cookies import all_remembered, remember, remembered
 from duelmatch.web.links import PATH
 from duelmatch.web.views import Dashboard
 
@@ -28,6 +27,8 @@ templates.env.globals["version"] = __version__
 templates.env.filters |= {name: getattr(wording, name) for name in ("about", "counted", "percent", "points")}
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
+
+PageNumber = Annotated[int, Query(ge=1, le=LARGEST_NUMBER)]
 
 NO_LINK = "This address does not work, or no longer. If somebody sent it to you, ask them for a new one."
 
@@ -62,7 +63,7 @@ def home(request: Request, store: GetStore) -> Response:
     doors = {access.study: access for access in found if access is not None and access.role != "organiser"}
     doors |= {access.study: access for access in found if access is not None and access.role == "organiser"}
     known = [(store.study(access.study).name, access.role, _door(access)) for access in doors.values()]
-    return page(request, "home.html", create=_config(request).create, known=sorted(known))
+    return page(request, "home.html", create=who_creates(request), known=sorted(known))
 
 
 @router.get("/privacy")
@@ -77,18 +78,25 @@ def new(request: Request) -> Response:
     return page(
         request,
         "new.html",
-        create=_config(request).create,
+        create=who_creates(request),
         criteria=wording.CRITERIA,
         confidences=wording.CONFIDENCES,
     )
 
 
 @router.get(PATH + "{token}")
+@router.post(PATH + "{token}")
 def exchange(request: Request, store: GetStore, token: str) -> Response:
-    """Exchange a link for a cookie, so that it stays in no address bar."""
+    """Exchange a link for a cookie, so that it stays in no address bar.
+
+    If the browser votes as somebody else already, that takes a POST from the page that says so.
+    """
     access = store.access(token)
     if access is None:
         return refusal_page(request, 404, NO_LINK)
+    known = store.access(remembered(request, access.study, access.role) or "")
+    if request.method == "GET" and access.voter and known is not None and known.voter != access.voter:
+        return page(request, "somebody_else.html", study=store.study(access.study), link=request.url.path)
     response = RedirectResponse(_door(access), status_code=303)
     remember(response, request, access.study, access.role, token)
     return response
@@ -107,20 +115,19 @@ def vote(request: Request, study: GetStudy, access: GetAccess) -> Response:
 
 
 @router.get("/studies/{study}")
-def dashboard(request: Request, study: GetStudy, access: GetAccess) -> Response:
+def dashboard(request: Request, study: GetStudy, access: GetAccess, voters: PageNumber = 1) -> Response:
     """Show an organiser how the study is going."""
     if "organiser" not in access:
         return RedirectResponse(f"/studies/{study.id}/vote", status_code=303)
-    return page(
-        request, "dashboard.html", study=study, view=Dashboard.of(study), own=access["organiser"].link
-    )
+    own, view = access["organiser"].link, Dashboard.of(study, voters)
+    return page(request, "dashboard.html", study=study, view=view, own=own)
 
 
 @router.get("/studies/{study}/live", dependencies=[Depends(organiser_link)])
-def live(request: Request, study: GetStudy, access: GetAccess) -> Response:
+def live(request: Request, study: GetStudy, access: GetAccess, voters: PageNumber = 1) -> Response:
     """Return the part of the dashboard that changes."""
     own = access["organiser"].link
-    return page(request, "live.html", study=study, view=Dashboard.of(study), own=own)
+    return page(request, "live.html", study=study, view=Dashboard.of(study, voters), own=own)
 
 
 @router.get("/studies/{study}/answers", dependencies=[Depends(organiser_link)])
@@ -139,8 +146,3 @@ def result(request: Request, study: GetStudy) -> Response:
     """Show the result on a page to print or to hand around."""
     now = f"{datetime.now(UTC):%-d %B %Y, %H:%M} UTC"
     return page(request, "result.html", study=study, view=Dashboard.of(study), now=now)
-
-
-def _config(request: Request) -> Config:
-    config: Config = request.app.state.config
-    return config

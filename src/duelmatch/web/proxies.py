@@ -11,12 +11,26 @@ from functools import lru_cache
 from ipaddress import ip_address, ip_network
 
 from starlette.datastructures import Headers
+from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from duelmatch.errors import StoreError
 
 FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
 """What only proxies have a reason to send."""
+
+
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
+def is_local(request: Request) -> bool:
+    """Whether the client connects from this host, by one of its own names, and not through a proxy.
+
+    A proxy does so for anybody; and a page of another site whose name leads here has that name as the host.
+    """
+    if any(name in request.headers for name in FORWARDED):
+        return False
+    return request.client is not None and {request.client.host, request.url.hostname} <= {*LOOPBACK}
 
 
 class Proxies:

@@ -1,8 +1,13 @@
-"""Rate limits per link and per address. Clients are remembered as keyed hashes for an hour at most.
+"""Rate limits: a bucket for every voter's and organiser's link, and one for each address of everybody else.
 
-The key is replaced every hour and never leaves the process, so nobody can tell from the memory of a server
-which address has called, and after an hour nobody can tell that it is the same one. Each server process
-counts for itself.
+A hall full of voters may share one address, so whoever shows a link that is known to be real is counted by
+that link alone. What strangers make up gets no bucket: only links that have opened a study have one, and they
+are kept apart from the addresses, so nobody can push them out. An open link is shared by all who have it, so
+it does not count as somebody.
+
+Clients are remembered as keyed hashes for an hour at most. The key is replaced every hour and never leaves
+the process, so nobody can tell from the memory of a server which address has called, and after an hour nobody
+can tell that it is the same one. Each server process counts for itself.
 """
 
 from __future__ import annotations
@@ -20,8 +25,9 @@ from fastapi.security.utils import get_authorization_scheme_param
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from duelmatch.studies import link_id_of
+from duelmatch.studies import Role, link_id_of
 from duelmatch.web.config import Rate, Rates
+from duelmatch.web.cookies import all_remembered
 from duelmatch.web.problems import refusal
 
 FORGET_AFTER = 3600.0
@@ -48,7 +54,7 @@ class Buckets:
         now = self._clock()
         if now - self._since > FORGET_AFTER:
             self._begin_anew(now)
-        name = hashlib.blake2b(caller.encode("utf-8", "replace"), key=self._key, digest_size=16).digest()
+        name = self._name(caller)
         level, before = self._levels.pop(name, (rate.burst, now))
         level = min(rate.burst, level + (now - before) * rate.per_second)
         allowed = level >= 1
@@ -57,14 +63,41 @@ class Buckets:
             self._levels.popitem(last=False)
         return 0.0 if allowed else (1 - level) / rate.per_second
 
+    def knows(self, caller: str) -> bool:
+        """Whether there is a bucket for a caller."""
+        return self._name(caller) in self._levels
+
+    def _name(self, caller: str) -> bytes:
+        return hashlib.blake2b(caller.encode("utf-8", "replace"), key=self._key, digest_size=16).digest()
+
+
+class LinkLimit:
+    """The links of voters and organisers that have opened a study, and how often each has called."""
+
+    def __init__(self, rate: Rate | None) -> None:
+        self._rate = rate
+        self._buckets = Buckets()
+
+    def note(self, token: str, role: Role) -> None:
+        """Count a call by a link that turned out to be real, if it is the first."""
+        if self._rate is not None and role != "open" and not self._buckets.knows(token):
+            self._buckets.wait(token, self._rate)
+
+    def wait(self, token: str) -> float | None:
+        """Count a call by a link, and say how long it has to wait; None if it is not known."""
+        if self._rate is None or not self._buckets.knows(token):
+            return None
+        return self._buckets.wait(token, self._rate)
+
 
 class RateLimit:
     """Refuses links and addresses that call too often."""
 
-    def __init__(self, app: ASGIApp, rates: Rates, buckets: Buckets | None = None) -> None:
+    def __init__(self, app: ASGIApp, rates: Rates, links: LinkLimit) -> None:
         self._app = app
         self._rates = rates
-        self._buckets = buckets or Buckets()
+        self._links = links
+        self._addresses = {kind: Buckets() for kind in ("address", "create", "read", "join")}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or say when to come back."""
@@ -79,15 +112,11 @@ class RateLimit:
     def _wait(self, scope: Scope) -> float:
         request = Request(scope)
         address = network_of(request.client.host if request.client else "")
-        wait = self._buckets.wait(f"address {address}", self._rates.address)
-        if wait:
-            return wait
-        wait = max(
-            (self._buckets.wait(f"link {link}", self._rates.link) for link in links_in(request)), default=0.0
-        )
+        waits = [wait for token in tokens_in(request) if (wait := self._links.wait(token)) is not None]
+        wait = max(waits) if waits else self._addresses["address"].wait(address, self._rates.address)
         kind = kind_of(scope["path"]) if scope["method"] == "POST" else None
         if not wait and kind is not None:
-            wait = self._buckets.wait(f"{kind} {address}", getattr(self._rates, kind))
+            wait = self._addresses[kind].wait(address, getattr(self._rates, kind))
         return wait
 
 
@@ -100,13 +129,11 @@ def kind_of(path: str) -> Literal["create", "read", "join"] | None:
     return "join" if path.endswith("/join") else None
 
 
-def links_in(request: Request) -> set[str]:
-    """Return the ids of the links that a request shows, whatever else is in its headers."""
-    tokens = [value for name, value in request.cookies.items() if "duelmatch-" in name]
+def tokens_in(request: Request) -> set[str]:
+    """Return what a request shows that could be tokens, up to a limit, whatever else is in its headers."""
     scheme, token = get_authorization_scheme_param(request.headers.get("authorization"))
-    if scheme.lower() == "bearer":
-        tokens.append(token.strip())
-    return {link for token in tokens if (link := link_id_of(token)) is not None}
+    shown = [token.strip()] if scheme.lower() == "bearer" else []
+    return {token for token in (*shown, *all_remembered(request)) if link_id_of(token) is not None}
 
 
 def network_of(address: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
 import signal
 import socket
 import threading
@@ -14,14 +15,27 @@ import uvicorn
 from fastapi import FastAPI
 
 from duelmatch.errors import DuelmatchError, StoreError
-from duelmatch.problem import Problem
-from duelmatch.studies import Settings, Store
-from duelmatch.web.estimating import answers_to_expect
+from duelmatch.studies import Store
+from duelmatch.web.connections import MOST_CONNECTIONS, BoundedConnection
+from duelmatch.web.estimating import try_out
 from duelmatch.web.metrics import configure_logging
 from duelmatch.web.proxies import Proxies
+from duelmatch.web.worker import worker
 
 LET_FINISH = 10
 """Seconds for requests that are under way when the server is told to stop."""
+
+WATCHDOG_EVERY = 5
+"""Seconds between two signs of life for systemd."""
+
+
+async def tell_watchdog() -> None:
+    """Tell systemd, if it has started us, that the event loop is not stuck (``WatchdogSec`` in the unit)."""
+    address = os.environ.get("NOTIFY_SOCKET")
+    if address:
+        with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as messages:
+            messages.setblocking(False)
+            messages.sendto(b"WATCHDOG=1", address.replace("@", "\0", 1) if address[0] == "@" else address)
 
 
 class _Server(uvicorn.Server):
@@ -55,10 +69,11 @@ def prepare(app: FastAPI) -> None:
     store: Store = app.state.store
 
     def work() -> None:
-        for settings in (Settings("condorcet", 0.3), Settings("borda", 0.3), Settings("panel")):
-            _try_out(settings)
+        try_out()
         with suppress(DuelmatchError):  # whoever needs the database is told
+            store.database.inspect()
             store.recall()
+            worker.start()
         gc.collect()
         gc.freeze()  # what is there by now stays; each full collection would take 0.1 s to go through it
 
@@ -69,8 +84,11 @@ def prepare(app: FastAPI) -> None:
 def serve(app: FastAPI, listener: socket.socket, proxies: str = "127.0.0.1") -> None:
     """Serve an application until SIGTERM or Ctrl-C; ``proxies`` are trusted for client addresses."""
     configure_logging()
+    _allow_many_files()
     config = uvicorn.Config(
         Proxies(app, proxies),
+        http=BoundedConnection,
+        ws="none",
         log_config=None,
         access_log=False,
         lifespan="off",
@@ -78,15 +96,25 @@ def serve(app: FastAPI, listener: socket.socket, proxies: str = "127.0.0.1") -> 
         date_header=True,
         proxy_headers=False,
         timeout_graceful_shutdown=LET_FINISH,
+        timeout_notify=WATCHDOG_EVERY,
+        callback_notify=tell_watchdog,
     )
     log = logging.getLogger("duelmatch.web")
     host, port = listener.getsockname()[:2]
     log.info("serving", extra={"about": {"host": host, "port": port}})
-    _Server(config, app).run(sockets=[listener])
+    try:
+        _Server(config, app).run(sockets=[listener])
+    finally:
+        worker.close()
     log.info("stopped")
 
 
-def _try_out(settings: Settings) -> None:
-    """Run an algorithm once on a tiny problem, the way a study does, so that it is compiled."""
-    problem = Problem.complete(["a", "b", "c"], ["x", "y"])
-    answers_to_expect(problem, settings.settled(named_voters=False), 3)
+def _allow_many_files() -> None:
+    """Let this process have a file open for every connection, as far as the system allows it."""
+    with suppress(ImportError, OSError, ValueError):  # Windows has no such limit
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        wanted = 2 * MOST_CONNECTIONS if hard == resource.RLIM_INFINITY else min(hard, 2 * MOST_CONNECTIONS)
+        if soft != resource.RLIM_INFINITY and soft < wanted:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -23,6 +24,9 @@ ROW, LOW_ROW = 44.0, 28.0
 
 MANY = 12
 UNUSED = 20
+VOTERS_SHOWN = 100
+"""On a page: thousands would take seconds, after every vote."""
+
 MOST_BARS = 72
 GRAPH_WIDTH = 500.0
 SIDE = 0.4
@@ -121,20 +125,27 @@ class Dashboard:
     bars: list[Bar]
     bars_label: str
     voters: list[Voter]
+    """Those on this page of them."""
+    page: int
+    pages: int
     links: list[Link]
+    """Of organisers, for everybody, and of the voters on this page."""
     remaining: list[Named]
     """The candidates who have not withdrawn."""
     withdrawn: list[Named]
     positions: list[Named]
 
     @classmethod
-    def of(cls, study: Study) -> Dashboard:
-        """Look at a study."""
+    def of(cls, study: Study, page: int = 1) -> Dashboard:
+        """Look at a study, and at one page of its voters with their links."""
         status, history = study.status(), study.history()
         names = Names.of(study.problem)
         panel = study.settings.kind == "panel"
         p_value = status.progress.p_value
         bars, bars_label = _bars(history.hours)
+        everybody = study.voters()
+        shown = everybody[(page - 1) * VOTERS_SHOWN : page * VOTERS_SHOWN]
+        ids = {None, *(voter.id for voter in shown)}
         return cls(
             status=status,
             is_panel=panel,
@@ -150,8 +161,10 @@ class Dashboard:
             curve=_curve(history.points),
             bars=bars,
             bars_label=bars_label,
-            voters=study.voters(),
-            links=study.links(),
+            voters=shown,
+            page=page,
+            pages=max(1, math.ceil(len(everybody) / VOTERS_SHOWN)),
+            links=[link for link in study.links() if link.voter in ids],
             remaining=[who for who in names.candidates.values() if who.name not in status.dropped],
             withdrawn=[names.candidates[name] for name in status.dropped],
             positions=list(names.positions.values()),

@@ -136,7 +136,8 @@ async def _as_voter(request: Request, work: Callable[[Feed, str], Returned]) -> 
     """Do some work for the calling voter, in the transaction that also looks the token up."""
     store: Store = request.app.state.store
     study_id = request.path_params["study"]
-    token = bearer_token(request) or remembered(request, study_id, "voter")
+    shown = bearer_token(request)
+    token = remembered(request, study_id, "voter") if shown is None else shown
     study = store.known(study_id)
     if study is None or token is None:  # the first request, or one that will be refused
         study = await run_in_threadpool(_found, request, store, study_id)
@@ -153,6 +154,7 @@ async def _as_voter(request: Request, work: Callable[[Feed, str], Returned]) -> 
         raise
     if done is None:
         raise HTTPException(403, ONLY_VOTERS)
+    request.app.state.links.note(token or "", "voter")
     return done[0]
 
 
@@ -235,7 +237,7 @@ def join(study: GetStudy, access: GetAccess, request: Request, response: Respons
     if known and "voter" in access and access["voter"].voter is not None:
         response.status_code = 200
         return models.Invited(voter=access["voter"].voter, token=known)
-    voter, token = study.join()
+    voter, token = study.join(by=access["open"].link)
     if "authorization" not in request.headers:
         remember(response, request, study.id, "voter", token)
     return models.Invited(voter=voter, token=token)

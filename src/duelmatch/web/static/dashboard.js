@@ -41,7 +41,7 @@ async function refresh() {
   }
   refreshing = true;
   try {
-    const answer = await fetch(`${study}/live`);
+    const answer = await fetch(`${study}/live${location.search}`);
     if (answer.ok) {
       const html = await answer.text();
       if (pressed) again = true;

@@ -1,0 +1,200 @@
+"""A worker process for whatever may take long or much memory, killed when it takes more than it may.
+
+Compiled code holds the interpreter, so a thread of the server cannot be kept from freezing all others, nor
+be stopped. The worker does one thing at a time, and is started anew after it had to be killed. When the
+server dies, its input ends and so does it; should it be busy just then, an alarm of the kernel's ends it.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import select
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from time import monotonic
+from typing import Any, TypeVar
+
+from starlette.exceptions import HTTPException
+
+from duelmatch.errors import TooLargeError, UnreachableError
+from duelmatch.explorers.catalogue import BUILT_IN, PANEL, registered_algorithms
+
+Returned = TypeVar("Returned")
+
+MEMORY = 1_500_000_000
+"""Bytes that the worker may have, with all that it has imported."""
+
+STARTING = 120.0
+"""Seconds until a worker that was just started has to be there; the first has to compile."""
+
+LONGEST_BEGINNING = 10.0
+"""Seconds that it may take to read a problem, or to find the first questions of a study."""
+
+PATIENCE = 10.0
+"""Seconds for which those wait for the worker who cannot do without it."""
+
+
+class BusyError(HTTPException):
+    """The worker has something else to do."""
+
+    def __init__(self) -> None:
+        detail = "The server is busy with another estimate or study. Wait a moment, then try again."
+        super().__init__(429, detail, {"Retry-After": "5"})
+
+
+class ExhaustedError(TooLargeError):
+    """It took more time or memory than it may, and was stopped."""
+
+
+class Worker:
+    """Calls functions in a process of its own. Safe to use from several threads."""
+
+    def __init__(self, memory: int = MEMORY) -> None:
+        self._memory = memory
+        self._process: subprocess.Popen[bytes] | None = None
+        self._greeted = False
+        """Whether it has said that it is there."""
+        self._lock = threading.Lock()
+
+    def start(self) -> None:
+        """Start the process, if there is none, so that the first who needs it does not wait."""
+        with self._lock:
+            self._started()
+
+    def close(self) -> None:
+        """End the process, whatever it does."""
+        self._kill()
+
+    def run(
+        self, function: Callable[..., Returned], *arguments: Any, seconds: float, patience: float = 0.0
+    ) -> Returned:
+        """Return what a function of a module returns, or raise the DuelmatchError that it raises.
+
+        ``patience``: how many seconds to wait for others whom the worker serves.
+
+        :raises BusyError: if they take longer.
+        :raises ExhaustedError: if it takes more seconds than that, or more memory than the worker may have.
+        """
+        if registered_algorithms() or sys.platform == "win32":  # added to this process, and known to no other
+            return function(*arguments)
+        if not self._lock.acquire(timeout=patience):
+            raise BusyError
+        try:
+            done, outcome = self._call(pickle.dumps((function, arguments, seconds)), seconds)
+        finally:
+            self._lock.release()
+        if not done:
+            raise outcome
+        result: Returned = outcome
+        return result
+
+    def _call(self, task: bytes, seconds: float) -> tuple[bool, Any]:
+        process = self._started()
+        try:
+            assert process.stdin is not None
+            process.stdin.write(task)
+            process.stdin.flush()
+            answer = _read(process, monotonic() + seconds)
+        except (BrokenPipeError, EOFError):
+            answer = None
+        if answer is None:
+            self._kill()
+            self._begin()  # so that the next one need not wait for it
+            return False, ExhaustedError(
+                f"This takes more than {seconds:g} seconds, or more memory than there is for it. Choose a "
+                "smaller problem, or another way to count."
+            )
+        found: tuple[bool, Any] = pickle.loads(answer)
+        return found
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        """Return the process; it is started, and has said that it is there, if there is none."""
+        if self._process is None or self._process.poll() is not None:
+            self._begin()
+        assert self._process is not None
+        if not self._greeted:
+            try:
+                self._greeted = _read(self._process, monotonic() + STARTING) is not None
+            except EOFError:
+                self._kill()
+        if not self._greeted or self._process is None:
+            raise UnreachableError("A worker process could not be started.")
+        return self._process
+
+    def _begin(self) -> None:
+        code = f"from duelmatch.web.worker import work; work({self._memory})"
+        arguments, pipe = [sys.executable, "-c", code], subprocess.PIPE
+        self._process, self._greeted = subprocess.Popen(arguments, stdin=pipe, stdout=pipe), False
+
+    def _kill(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            with suppress(OSError):
+                pipe.close()  # type: ignore[union-attr]
+
+
+worker = Worker()
+"""The one of this process; it is started when it is needed."""
+
+
+def _read(process: subprocess.Popen[bytes], end: float) -> bytes | None:
+    """Return a message of the worker: its length in 8 bytes, and the rest; None if it is not there in time.
+
+    :raises EOFError: if the worker has died.
+    """
+    assert process.stdout is not None
+    descriptor, message = process.stdout.fileno(), b""
+    while len(message) < 8 or len(message) < 8 + int.from_bytes(message[:8]):
+        if not select.select([descriptor], [], [], max(0.0, end - monotonic()))[0]:
+            return None
+        if not (piece := os.read(descriptor, 1 << 16)):
+            raise EOFError
+        message += piece
+    return message[8:]
+
+
+# In the worker process.
+
+
+def work(memory: int) -> None:
+    """Call one function after the other, until the input ends."""
+    import resource
+
+    from duelmatch.web.estimating import try_out
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is for the server
+    resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    tasks, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever is printed is no answer
+    try_out(algorithm.name for algorithm in (*BUILT_IN, PANEL))
+    _write(answers, b"")
+    with suppress(EOFError):
+        while True:
+            function, arguments, seconds = pickle.load(tasks)
+            signal.setitimer(signal.ITIMER_REAL, 2 * seconds + 1)  # in case there is no server any more
+            _write(answers, pickle.dumps(_outcome(function, arguments)))
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _outcome(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[bool, Any]:
+    try:
+        return True, function(*arguments)
+    except MemoryError:
+        os._exit(1)
+    except Exception as error:
+        return False, error
+
+
+def _write(answers: Any, message: bytes) -> None:
+    answers.write(len(message).to_bytes(8) + message)
+    answers.flush()

@@ -1,0 +1,134 @@
+"""What a server allows of everything at once: connections, headers, bodies, states in memory, streams."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx2
+import pytest
+from fastapi import HTTPException
+
+from conftest import PROBLEM
+from duelmatch.studies import Settings, Store, Study
+from duelmatch.studies import states as states_module
+from duelmatch.web import Config, connections, limits
+from duelmatch.web.events import StreamCount
+from duelmatch.web.serving import tell_watchdog
+from web.running import served
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    with Store(f"sqlite:///{tmp_path_factory.mktemp('bounds')}/duels.db") as store:
+        yield store
+
+
+@pytest.fixture(scope="module")
+def address(store: Store) -> Iterator[str]:
+    with served(store, Config(rates=None)) as address:
+        yield address
+
+
+@pytest.fixture
+def study(store: Store) -> Study:
+    return store.create(PROBLEM, Settings("condorcet"), "x")
+
+
+def connected(address: str) -> socket.socket:
+    parts = urlsplit(address)
+    return socket.create_connection((parts.hostname or "", parts.port or 0), timeout=60)
+
+
+def test_headers_without_end_are_refused(address: str) -> None:
+    with connected(address) as client:
+        client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n")
+        try:
+            for _ in range(10_000):
+                client.sendall(b"A: " + b"b" * 10_000 + b"\r\n")
+        except OSError:
+            pass
+        else:
+            raise AssertionError("100 MB of headers were taken")
+        try:
+            received = client.recv(1000)
+        except ConnectionResetError:
+            return
+        assert received.startswith(b"HTTP/1.1 431 ")
+
+
+@pytest.mark.parametrize("begin", [b"", b"GET / HT", b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET /"])
+def test_a_head_that_does_not_come_is_not_waited_for(
+    address: str, begin: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "SLOWEST_HEAD", 0.2)
+    with connected(address) as client:
+        client.sendall(begin)
+        try:
+            while client.recv(1000):
+                pass
+        except ConnectionResetError:
+            pass
+
+
+def test_a_body_that_does_not_come_is_not_waited_for(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "SLOWEST_BODY", 0.2)
+    with connected(address) as client:
+        head = b"POST /api/v1/estimate HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+        client.sendall(head + b"Content-Length: 1000\r\n\r\n{")
+        assert client.recv(1000).startswith(b"HTTP/1.1 408 ")
+
+
+def test_there_are_so_many_connections_and_no_more(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with httpx2.Client(trust_env=False, base_url=address) as client:
+        assert client.get("/healthz").status_code == 200
+        monkeypatch.setattr(connections, "MOST_CONNECTIONS", 0)
+        with pytest.raises(httpx2.TransportError):
+            httpx2.get(f"{address}/healthz", trust_env=False)
+        assert client.get("/healthz").status_code == 200, "who is connected stays so"
+
+
+def test_states_in_memory_are_bounded_by_what_they_take(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second, third = (store.create(PROBLEM, Settings("condorcet"), "x") for _ in range(3))
+    monkeypatch.setattr(states_module, "MOST_BYTES", 30_000)
+    first.status()
+    second.status()
+    assert store.states.known(first.id)
+    for _ in range(40):
+        second.add_voter()
+    third.status()
+    assert [store.states.known(study.id) for study in (first, second, third)] == [False, False, True]
+    assert first.status().voters == 0
+    assert second.status().voters == 40
+
+
+def test_the_voters_of_one_study_leave_streams_for_others(study: Study) -> None:
+    count, config = StreamCount(), Config(streams=4, streams_per_link=4)
+    for number in range(2):
+        count.begin(f"voter {number}", study.id, config)
+    with pytest.raises(HTTPException):
+        count.begin("voter 3", study.id, config)
+    for number in range(2):
+        count.begin(f"other {number}", "another", config)
+    for number in range(4):
+        count.begin(f"organiser {number}", None, config)
+    with pytest.raises(HTTPException):
+        count.begin("organiser 5", None, config)
+    count.end("voter 0", study.id)
+    count.begin("voter 3", study.id, config)
+
+
+def test_systemd_is_told_that_the_loop_is_alive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import asyncio
+
+    path = f"{tmp_path}/notify"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+        systemd.bind(path)
+        monkeypatch.setitem(os.environ, "NOTIFY_SOCKET", path)
+        asyncio.run(tell_watchdog())
+        assert systemd.recv(100) == b"WATCHDOG=1"

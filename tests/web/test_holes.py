@@ -1,0 +1,210 @@
+"""Small holes that were found by trying, each closed."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+from starlette.datastructures import Headers
+
+import duelmatch as dm
+from conftest import PROBLEM
+from duelmatch.errors import ConflictError, DuelmatchError
+from duelmatch.studies import Question, Settings, Store, Study, export_log
+from duelmatch.verify import verify
+from duelmatch.web import Config
+from duelmatch.web.guard import is_our_own
+from web.running import served
+
+SAME = {"Sec-Fetch-Site": "same-origin"}
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    with Store(f"sqlite:///{tmp_path_factory.mktemp('holes')}/duels.db") as store:
+        yield store
+
+
+@pytest.fixture(scope="module")
+def address(store: Store) -> Iterator[str]:
+    with served(store, Config(rates=None)) as address:
+        yield address
+
+
+@pytest.fixture
+def study(store: Store) -> Study:
+    return store.create(PROBLEM, Settings("condorcet"), "Who leads?")
+
+
+@pytest.mark.parametrize("algorithm", ["car-cond", "panel", "condorcet"])
+def test_a_skip_after_the_lease_is_noted_or_refused_but_not_lost(algorithm: str, tmp_path: Path) -> None:
+    now = 1000.0
+    with Store(f"sqlite:///{tmp_path}/x.db", clock=lambda: now) as store:
+        study = store.create(PROBLEM, Settings(algorithm, lease=10.0), "x", ["eve", "ned"])
+        eve, ned = (voter.id for voter in study.voters())
+        asked = study.ask(eve)
+        assert isinstance(asked, Question)
+        now = 100_000.0
+        study.ask(ned)  # whoever comes next finds what has expired
+        if algorithm == "panel":
+            with pytest.raises(ConflictError, match="ask for the next one"):
+                study.skip(eve, asked.number, "cannot say")
+            return
+        for _ in range(2):
+            study.skip(eve, asked.number, "cannot say")
+        skips = [entry for entry in study.entries() if entry.kind == "skipped"]
+        assert [entry.data["question"] for entry in skips] == [asked.number]
+        report = verify(export_log(study).splitlines())
+        assert (report.damage, study.check()) == (None, study.end())
+
+
+def test_a_trailing_slash_leads_nowhere_else(address: str, study: Study) -> None:
+    token = study.new_link("organiser")
+    for path in ("/privacy/", f"/api/v1/studies/{study.id}/progress/", "/new/"):
+        headers = {"Host": "evil.example", "Authorization": f"Bearer {token}"}
+        answer = httpx2.get(address + path, headers=headers, trust_env=False)
+        assert answer.status_code == 404
+        assert "location" not in answer.headers
+
+
+@pytest.mark.parametrize("value", ["Bearer ", "Bearer", "bearer    ", "bearer \t"])
+def test_an_empty_token_does_not_pass_for_one(value: str) -> None:
+    """Before, the guard let it pass, and the cookie counted in its place."""
+    sent = {"authorization": value, "cookie": "a=b", "sec-fetch-site": "cross-site"}
+    assert not is_our_own(Headers(sent))
+
+
+def test_who_shows_an_empty_token_is_nobody(address: str, study: Study) -> None:
+    token = study.new_link("voter", study.add_voter())
+    headers = SAME | {"Cookie": f"duelmatch-{study.id}-voter={token}", "Authorization": "Bearer"}
+    path = f"{address}/api/v1/studies/{study.id}/question"
+    assert httpx2.post(path, headers=headers, trust_env=False).status_code == 401
+
+
+def test_a_personal_link_does_not_silently_make_somebody_else_of_a_voter(address: str, study: Study) -> None:
+    voters = [study.add_voter(name) for name in ("eve", "ned")]
+    eve, ned = (study.new_link("voter", voter) for voter in voters)
+    with httpx2.Client(base_url=address, trust_env=False, headers=SAME, follow_redirects=True) as browser:
+
+        def me() -> str:
+            found: str = browser.get(f"/api/v1/studies/{study.id}/me").json()["voter"]
+            return found
+
+        browser.get(f"/l/{eve}")
+        assert me() == voters[0]
+        page = browser.get(f"/l/{ned}")
+        assert "Somebody else votes here" in page.text
+        assert me() == voters[0]
+        browser.get(f"/l/{study.new_link('voter', voters[0])}")
+        assert me() == voters[0], "another link of the same voter needs no question"
+        browser.post(f"/l/{ned}")
+        assert me() == voters[1]
+
+
+@pytest.mark.parametrize("other", ["Zoe\u0301  Smith", "Zo\u00e9\u00a0Smith", "Zo\u00e9 \u200bSmith\ufeff"])
+def test_names_that_look_the_same_are_the_same(study: Study, store: Store, other: str) -> None:
+    study.add_voter("Zo\u00e9 Smith")
+    with pytest.raises(ConflictError, match="already"):
+        study.add_voter(other)
+    with pytest.raises(DuelmatchError, match="called"):
+        store.create(PROBLEM, Settings("panel"), "x", ["Zo\u00e9 Smith", other])
+    with pytest.raises(DuelmatchError, match="look the same"):
+        store.create(dm.Problem.complete(["Zo\u00e9 Smith", other], ["chair"]), name="x")
+    study.add("Zo\u00e9 Smith", ["chair"])
+    with pytest.raises(DuelmatchError):
+        study.add(other, ["chair"])
+    with pytest.raises(DuelmatchError, match="cannot be shown"):
+        study.add_voter("Zo\u00e9\x07")
+
+
+def test_joiners_stay_where_a_script_has_them(study: Study) -> None:
+    name = "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"
+    study.add_voter(name)
+    assert name in {voter.name for voter in study.voters()}
+
+
+def test_a_new_database_is_for_its_owner_alone(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        with Store(f"sqlite:///{tmp_path}/x.db") as store:
+            store.create(PROBLEM, name="x")
+            files = list(tmp_path.iterdir())
+            assert len(files) == 3
+            assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
+    finally:
+        os.umask(before)
+
+
+def test_a_closed_study_cannot_be_joined(address: str, study: Study) -> None:
+    headers = {"Authorization": f"Bearer {study.new_link('open')}"}
+    study.close()
+    answer = httpx2.post(f"{address}/api/v1/studies/{study.id}/join", headers=headers, trust_env=False)
+    assert answer.status_code == 409
+    assert not study.voters()
+
+
+@pytest.mark.parametrize("link", ["javascript:alert(1)", " JavaScript:x", "data:text/html,x"])
+def test_links_lead_to_the_web(address: str, study: Study, link: str) -> None:
+    headers = {"Authorization": f"Bearer {study.new_link('organiser')}"}
+    path = f"{address}/api/v1/studies/{study.id}/edit"
+    edit = {"candidates": {"ann": {"link": link}}}
+    assert httpx2.post(path, json=edit, headers=headers, trust_env=False).status_code == 422
+    about = {"candidates": {"ann": {"link": link}, "bob": {}}, "positions": ["chair"]}
+    new = {"name": "x", "problem": about}
+    created = httpx2.post(f"{address}/api/v1/studies", json=new, trust_env=False, timeout=60)
+    assert created.status_code == 422
+
+
+def test_the_log_names_the_link_that_did_what(address: str, study: Study) -> None:
+    token = study.new_link("organiser")
+    base, headers = f"{address}/api/v1/studies/{study.id}", {"Authorization": f"Bearer {token}"}
+    begin = study.end()
+    with httpx2.Client(trust_env=False, headers=headers) as organiser:
+        eve = organiser.post(f"{base}/voters", json={"name": "Eve"}).json()["voter"]
+        open_token = organiser.post(f"{base}/open-link").json()["token"]
+        joining = {"Authorization": f"Bearer {open_token}"}
+        httpx2.post(f"{base}/join", headers=joining, trust_env=False)
+        organiser.post(f"{base}/voters/{eve}/forget-name")
+        organiser.post(f"{base}/links/{open_token[:16]}/revoke")
+        export = organiser.get(f"{base}/export").text
+    done = [(entry.kind, entry.by) for entry in study.entries(begin)]
+    own, opened = token[:16], open_token[:16]
+    assert done == [
+        ("joined", own),
+        ("linked", own),
+        ("linked", own),
+        ("joined", opened),
+        ("named", own),
+        ("revoked", own),
+    ]
+    assert study.entries()[-1].data == {"link": opened}
+    assert verify(export.splitlines()).damage is None
+    assert "Eve" not in export
+    assert {voter.name for voter in study.voters()} == {None}
+
+
+def test_a_link_can_expire(url: str) -> None:
+    now = 1000.0
+    with Store(url, clock=lambda: now) as store:
+        study = store.create(PROBLEM, Settings("condorcet"), "x")
+        lasting, token = study.new_link("organiser"), study.new_link("organiser", seconds=60)
+        assert store.access(token) is not None
+        assert {link.id: link.expires_at for link in study.links()} == {
+            lasting[:16]: None,
+            token[:16]: 1060.0,
+        }
+        with pytest.raises(ConflictError):
+            study.revoke(lasting[:16], keep_one=True)
+        now = 1061.0
+        assert store.access(token) is None
+        assert not study.works(token[:16])
+        assert {link.id: link.revoked for link in study.links()} == {lasting[:16]: False, token[:16]: True}
+        voter = study.add_voter()
+        vote = study.new_link("voter", voter, seconds=60)
+        assert store.access(vote) is not None
+        study.revoke(vote[:16])
+        assert store.access(vote) is None

@@ -1,0 +1,70 @@
+"""The worker process: what it is asked to do ends at a limit, and nothing else suffers from it."""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from duelmatch.errors import FileError
+from duelmatch.files.problems import read_problem
+from duelmatch.studies import Store
+from duelmatch.web import Config, creating, organising
+from duelmatch.web.worker import BusyError, ExhaustedError, Worker
+from web.running import served
+
+HEAVY = {
+    "candidates": [f"c{c}" for c in range(27)],
+    "edges": {f"p{p}": [f"c{c}" for c in range(27) if (c * c + 3 * p * c + p) % 7 > 1] for p in range(23)},
+}
+"""Its matchings are counted exactly, which takes some seconds, before the first question is asked."""
+
+
+@pytest.fixture(scope="module")
+def worker() -> Iterator[Worker]:
+    worker = Worker(memory=1_000_000_000)
+    yield worker
+    worker.close()
+
+
+def test_it_returns_and_raises_what_the_function_does(worker: Worker) -> None:
+    assert worker.run(math.gcd, 12, 18, seconds=60) == 6
+    with pytest.raises(FileError, match="YAML"):
+        worker.run(read_problem, "a: [", ".yaml", seconds=60)
+
+
+def test_what_takes_too_long_or_too_much_is_ended_and_the_next_goes_on(worker: Worker) -> None:
+    """A regular expression holds the interpreter as compiled code does; no signal handler would be called."""
+    with pytest.raises(ExhaustedError, match="1 seconds"):
+        worker.run(re.fullmatch, "(a+)+", "a" * 60 + "b", seconds=1)
+    with pytest.raises(ExhaustedError, match="memory"):
+        worker.run(operator.mul, b"x", 2_000_000_000, seconds=60)
+    assert worker.run(math.gcd, 12, 18, seconds=60) == 6
+
+
+def test_who_has_no_patience_does_not_wait(worker: Worker) -> None:
+    with worker._lock, pytest.raises(BusyError):
+        worker.run(math.gcd, seconds=60)
+
+
+@pytest.mark.parametrize("path", ["/api/v1/estimate", "/api/v1/studies"])
+def test_a_heavy_study_is_refused_in_time(path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before, either took as long as it took, and a creation kept all writers of the database waiting."""
+    monkeypatch.setattr(creating, "LONGEST_TRIAL", 0.5)
+    monkeypatch.setattr(organising, "LONGEST_BEGINNING", 0.5)
+    new: dict[str, Any] = {"name": "x", "problem": HEAVY, "settings": {"algorithm": "borda"}}
+    with Store(f"sqlite:///{tmp_path}/x.db") as store:
+        with served(store, Config(rates=None)) as address:
+            answer = httpx2.post(f"{address}{path}", json=new, trust_env=False, timeout=300)
+        if path.endswith("estimate"):
+            assert answer.json() == {"answers": None}
+        else:
+            assert answer.status_code == 422
+            assert "0.5 seconds" in answer.json()["detail"]
+            assert not store.studies()
