@@ -21,9 +21,8 @@ WEIGHT = 5.0
 """In votes; about the number of votes that a pair has itself."""
 
 
-@cache
-def real_votes(candidates):
-    """Return preferences over the candidates with the most votes, and the probability of a tie by pair."""
+def real_preferences(candidates):
+    """Return preferences over the candidates with the most votes, and how likely a tie is, as a mapping."""
     counts, votes = defaultdict(lambda: np.zeros(3)), defaultdict(float)
     with FILE.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
@@ -45,9 +44,15 @@ def real_votes(candidates):
                 three /= three.sum()
                 win[position, a, b] = float(three[0] + three[1] / 2)
                 ties[position, a, b] = float(three[1])
-    preferences = dm.Preferences(problem, win)
-    table = problem.graph.pair_table
-    edges = problem.edges
+    return dm.Preferences(problem, win), ties
+
+
+@cache
+def real_votes(candidates):
+    """Return preferences over the candidates with the most votes, and the probability of a tie by pair."""
+    preferences, ties = real_preferences(candidates)
+    table = preferences.problem.graph.pair_table
+    edges = preferences.problem.edges
     share = [
         ties[edges[one][1], edges[one][0], edges[other][0]]
         for one, other in zip(table.first, table.second, strict=True)

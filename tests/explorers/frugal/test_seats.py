@@ -109,7 +109,8 @@ def test_the_wealth_is_the_product_of_the_bets_and_the_tables_never_claim_more(s
     assert np.abs(Y).max() <= play.worst * (1 + 1e-12)
     slack = 0.02 if seed % 2 else 0.0
     spread = (c[:, omega > 0] ** 2 / (4 * omega[omega > 0])).sum(axis=1)
-    bet = bets(rng.uniform(0, 0.3, len(rivals)), np.full(len(rivals), 0.01), spread, play.worst, slack)
+    worst = np.full(len(rivals), play.worst)
+    bet = bets(rng.uniform(0, 0.3, len(rivals)), np.full(len(rivals), 0.01), spread, worst, slack)
     ledger = Ledger(np.zeros(len(rivals)))
     prospects = Prospects(np.zeros(graph.edges), np.ones(graph.edges))
     played = play.played(rivals[0], prospects, 0.1)

@@ -168,7 +168,7 @@ def test_bets_are_never_negative_nor_ruinous():
         gaps, noise = rng.normal(0, 1, 200), rng.uniform(0, 1, 200) ** 4
         spread = np.where(rng.random(200) < 0.1, 0.0, rng.uniform(0, 50, 200) ** 2)
         for worst in (0.5, 3.0, 1e6):
-            placed = bets(gaps, noise, spread, worst, slack)
+            placed = bets(gaps, noise, spread, np.full(200, worst), slack)
             assert placed.shape == (200, 5)
             assert (placed >= 0).all()
             assert (placed * worst <= NO_RUIN + 1e-12).all()

@@ -16,8 +16,7 @@ Two requests need more than that. ``epsilon``: the champion need not be the winn
 ``assume_winner=False``: there may be no winner, so that being the last one left proves nothing. Both are
 answered by a proof for one champion at a time: a second wealth against each rival, from bets that it
 loses to it by no more than epsilon per position, made while it is the champion. The champion of a proof is
-chosen by the data, so the i-th proof gets its own part of delta / 2, one in i (i + 1), and a new one begins
-only after the duels have grown by half.
+chosen by the data, so the i-th proof gets its own part of delta; it begins when its champion is clear enough.
 
 Champion, shares and bets come from estimates of the pairs by a model (:mod:`duelmatch.models.strengths`).
 Any function of the past will do for them, so the proof does not mind if the model is wrong. With a budget
@@ -39,7 +38,8 @@ from duelmatch.errors import TooLargeError
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.explorers.engine import Outcome, Round, Rounds, Snapshot, Status
 from duelmatch.explorers.frugal.finding import worthwhile
-from duelmatch.explorers.frugal.listed import GRID, ListedRivals, Proof
+from duelmatch.explorers.frugal.listed import GRID, ListedRivals, Proof, price
+from duelmatch.explorers.frugal.opponents import Beliefs, Opponents
 from duelmatch.explorers.frugal.stakes import Pairs, Play, Played, Prospects, Stakes
 from duelmatch.explorers.frugal.tables import TabledRivals
 from duelmatch.graph import Graph, Indices, Mask, Vector
@@ -76,6 +76,9 @@ DRAWS = 100
 
 MOST_PAIRS = 5_000
 """Beyond so many pairs the champion leads: drawing tables would take too long."""
+
+CLEAR = 0.5
+"""A proof begins when the champion is ahead of every possible winner by so many standard errors."""
 
 NEXT_PROOF = 1.5
 """A new proof begins when the duels have grown by this factor since the last one began."""
@@ -138,7 +141,7 @@ class FrugalSearch:
         self._grid = GRID if epsilon is None else tuple(sorted({*GRID, epsilon}, reverse=True))
         self._batch = batch
         self._proves = epsilon is not None or not self._assume_winner
-        self._threshold = log((2 if self._proves else 1) / delta)
+        self._threshold = log((1 if epsilon is None else 2) / delta)
         self._rng = np.random.default_rng([seed, 0])
         self._pairs = Pairs(graph)
         self._budget: int | None = None
@@ -186,8 +189,10 @@ class FrugalSearch:
             prospects = Prospects(
                 stakes.sums(cautious - 0.5), stakes.square_sums(variance), stakes.squares_of_both(variance)
             )
+            self._proof = self._proof_for(champion) or self._begin_proof(champion, prospects)
             slack, threshold = self._aim
-            omega = self._rivals.plan(stakes, prospects, self._proof, slack, threshold)
+            beliefs = Beliefs(champion, cautious - 0.5, variance)
+            omega = self._rivals.plan(stakes, prospects, self._proof, slack, threshold, beliefs)
             planned = Play.of_nothing(stakes, omega)
             self._last = planned, prospects
             size = max(self._batch, int(GROWTH * self._duels), 1)
@@ -259,20 +264,27 @@ class FrugalSearch:
         if self._champion is None or not np.array_equal(champion, self._champion):
             self._crowned = self._duels
         self._champion = champion
-        self._proof = self._proof_for(champion)
-        if self._proof is None and self._proves and self._time_for_proof():
-            self._proof_begun = self._duels
-            self._proof = Proof(len(self._proofs) + 1, champion, len(self._history))
-            self._proofs.append(self._proof)
         return champion
 
-    def _time_for_proof(self) -> bool:
-        """Whether the champion has stood long enough, and the last proof has had its time."""
+    def _begin_proof(self, champion: Indices, prospects: Prospects) -> Proof | None:
+        """Begin a proof for the champion, if it is time."""
+        if not self._proves or not self._time_for_proof(prospects):
+            return None
+        proof = Proof(len(self._proofs) + 1, champion)
+        self._proof_begun = self._duels
+        self._proofs.append(proof)
+        self._rivals.begin(proof)
+        return proof
+
+    def _time_for_proof(self, prospects: Prospects) -> bool:
+        """Whether the champion is clear enough, and the last proof has had its time."""
         if self._slack > 0 and self._last is not None:
             widest = np.maximum.reduceat(self._last[0].spread, self._graph.start[:-1]).sum()
             soon = FIND_FIRST * 2 * self._threshold * float(widest) / self._slack**2
             return self._duels >= min(soon, max(self._pairs.count, NEXT_PROOF * self._crowned))
-        return self._duels >= NEXT_PROOF * max(self._proof_begun, self._crowned)
+        if self._duels < NEXT_PROOF * self._proof_begun:
+            return False
+        return self._rivals.clearness(prospects) >= CLEAR
 
     def _proof_for(self, champion: Indices) -> Proof | None:
         return next((proof for proof in self._proofs if np.array_equal(proof.champion, champion)), None)
@@ -306,8 +318,7 @@ class FrugalSearch:
         if margin == 0.0:
             return inf
         proof = self._proof_for(champion)
-        number = len(self._proofs) + 1
-        lacking = self._threshold + log(number * (number + 1))
+        lacking = self._threshold + price(len(self._proofs) + 1)
         if proof is not None:
             lacking = self._threshold + proof.price - self._rivals.poorest_of(proof, self._slack)
         return lacking / margin**2
@@ -342,7 +353,7 @@ class FrugalSearch:
         if self._rivals.poorest_of(proof, self._slack) < self._threshold + proof.price:
             return False
         if self._slack == 0:
-            return True
+            return self._rivals.left <= 1
         found = self._bound(proof)
         return found is not None and found * self._graph.positions <= self._slack
 
@@ -371,10 +382,13 @@ class FrugalSearch:
         rows = self._decisions.listed(edges, MOST_LISTED)
         if rows is None or len(rows) == 0:
             return None
-        if tables is None:
-            return ListedRivals(self._graph, rows, self._assume_winner, self._history)
-        wealth, proofs = tables.base.wealth(rows), tables.proven_wealth(rows)
-        return ListedRivals(self._graph, rows, self._assume_winner, self._history, wealth, proofs)
+        each = Opponents(self._pairs) if self._criterion == "condorcet" and not self._pairs.several else None
+        wealth = None if tables is None else tables.base.wealth(rows)
+        proven = {} if tables is None else tables.proven_wealth(rows)
+        found = ListedRivals(self._graph, rows, self._assume_winner, self._history, wealth, proven, each)
+        for proof in self._proofs:
+            found.begin(proof)
+        return found
 
     def snapshot(self) -> Snapshot:
         """Report the champion, the edges decided, the possible winners, and how much evidence is missing."""
