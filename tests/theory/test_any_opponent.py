@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy.optimize import LinearConstraint, minimize
 
 import brute
 import duelmatch as dm
@@ -35,7 +35,7 @@ def by_worlds(preferences: dm.Preferences, omega: np.ndarray) -> float:
             lambda p: 2 * omega @ (p - truth) ** 2,
             np.full(len(ends), 0.5),
             jac=lambda p: 4 * omega * (p - truth),
-            constraints={"type": "ineq", "fun": lambda p: matrix @ (p - 0.5), "jac": lambda p: matrix},
+            constraints=LinearConstraint(matrix, 0.5 * matrix.sum(axis=1), np.inf),
             method="SLSQP",
             options={"ftol": 1e-14, "maxiter": 500},
         )
