@@ -50,7 +50,7 @@ class AnyOpponent:
     """The search for omega and the opponents, on one instance."""
 
     def __init__(self, graph: Graph, winner: Indices, matrix: Matrix, allocate: Allocate) -> None:
-        """Take p of all edges against each other, and what finds the best omega for costs by rival and pair."""
+        """Take p of all edges against each other, and what finds the best omega for costs of rivals."""
         rows = decisions_of(graph).listed(None, MOST_DECISIONS)
         if rows is None:
             raise TooLargeError(

@@ -152,15 +152,18 @@ def test_epsilon_is_per_position():
 
 
 @each("algorithm", BOTH)
-def test_the_thresholds_of_all_proofs_share_half_of_delta(algorithm):
-    run = FrugalSearch(WIDE.graph, algorithm, 0.1, 0, epsilon=0.01, assume_winner=True)
-    spent = np.exp(-run._threshold)
-    for number in range(1, 2000):
-        run._proof = Proof(number, np.zeros(2, dtype=np.intp))
-        spent += np.exp(-run._aim[1])
-    assert 0.0998 < spent <= 0.1 + 1e-12
-    plain = FrugalSearch(WIDE.graph, algorithm, 0.1, 0, assume_winner=True)
-    assert np.exp(-plain._threshold) == pytest.approx(0.1)
+def test_rejections_and_proofs_share_delta_unless_a_certificate_takes_both(algorithm):
+    def parts(**parameters):
+        run = FrugalSearch(WIDE.graph, algorithm, 0.1, 0, **parameters)
+        proofs = [Proof(number, np.zeros(2, dtype=np.intp)).price for number in range(1, 2000)]
+        return np.exp(-run._threshold), np.exp(-run._proof_threshold - np.array(proofs)).sum()
+
+    for parameters in ({"assume_winner": True}, {"assume_winner": True, "epsilon": 0.01}, {"epsilon": 0.01}):
+        assert 0.0998 < sum(parts(**parameters)) <= 0.1 + 1e-12
+    if algorithm == "condorcet":
+        rejections, proofs = parts()
+        assert rejections == pytest.approx(0.1)
+        assert 0.0998 < proofs <= 0.1 + 1e-12
 
 
 @pytest.mark.parametrize("assume_winner", [False, True])

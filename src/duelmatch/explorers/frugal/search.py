@@ -77,6 +77,9 @@ DRAWS = 100
 MOST_PAIRS = 5_000
 """Beyond so many pairs the champion leads: drawing tables would take too long."""
 
+BOUNDS = 0.1
+"""The part of delta for the bound on the shortfall, where nothing else has to be proven of a champion."""
+
 CLEAR = 0.5
 """A proof begins when the champion is ahead of every possible winner by so many standard errors."""
 
@@ -135,13 +138,16 @@ class FrugalSearch:
     ) -> None:
         self._graph = graph
         self._criterion = criterion
+        self._delta = delta
         self._seed = seed
         self._assume_winner = assume_winner or criterion == "borda"
         self._slack = 0.0 if epsilon is None else epsilon * graph.positions
         self._grid = GRID if epsilon is None else tuple(sorted({*GRID, epsilon}, reverse=True))
         self._batch = batch
         self._proves = epsilon is not None or not self._assume_winner
-        self._threshold = log((1 if epsilon is None else 2) / delta)
+        of_rejections, of_proofs = self._parts(epsilon)
+        self._threshold = -log(of_rejections * delta)
+        self._proof_threshold = -log(of_proofs * delta)
         self._rng = np.random.default_rng([seed, 0])
         self._pairs = Pairs(graph)
         self._budget: int | None = None
@@ -167,6 +173,15 @@ class FrugalSearch:
             graph, self._usable, self._assume_winner, self._history
         )
 
+    def _parts(self, epsilon: float | None) -> tuple[float, float]:
+        """Return which parts of delta ruling out has, and what is said of a champion.
+
+        Both have all of it if a certificate takes both, and each statement is about worlds of its own.
+        """
+        if epsilon is not None:
+            return 0.5, 0.5
+        return (1 - BOUNDS, BOUNDS) if self._assume_winner else (1.0, 1.0)
+
     @cached_property
     def _model(self) -> StrengthModel:
         """What steers the search, learned from its answers."""
@@ -189,7 +204,8 @@ class FrugalSearch:
             prospects = Prospects(
                 stakes.sums(cautious - 0.5), stakes.square_sums(variance), stakes.squares_of_both(variance)
             )
-            self._proof = self._proof_for(champion) or self._begin_proof(champion, prospects)
+            proof = self._proof_for(champion) or self._begin_proof(champion, prospects)
+            self._proof = proof if self._proves else None
             slack, threshold = self._aim
             beliefs = Beliefs(champion, cautious - 0.5, variance)
             omega = self._rivals.plan(stakes, prospects, self._proof, slack, threshold, beliefs)
@@ -208,8 +224,7 @@ class FrugalSearch:
             play = replace(planned, pairs=pairs, duels=asked.count, answers=answers)
             played = play.played(champion, prospects, self._rivals.tangent)
             self._rivals.settle(played)
-            if self._proves:
-                self._history.append(played)
+            self._history.append(played)
             if self._rivals.reject(self._threshold) and isinstance(self._rivals, TabledRivals):
                 self._rivals = self._listed(self._rivals.edges(), self._rivals) or self._rivals
             self._ended = self._outcome(champion)
@@ -250,7 +265,7 @@ class FrugalSearch:
         """The slack that is to be proven now, and the log wealth that it takes."""
         if self._proof is None:
             return 0.0, self._threshold
-        return self._slack, self._threshold + self._proof.price
+        return self._slack, self._proof_threshold + self._proof.price
 
     def _crown(self, advantage: Vector) -> Indices:
         """Choose the champion, and begin a proof for it if it is time."""
@@ -268,7 +283,7 @@ class FrugalSearch:
 
     def _begin_proof(self, champion: Indices, prospects: Prospects) -> Proof | None:
         """Begin a proof for the champion, if it is time."""
-        if not self._proves or not self._time_for_proof(prospects):
+        if not self._time_for_proof(prospects):
             return None
         proof = Proof(len(self._proofs) + 1, champion)
         self._proof_begun = self._duels
@@ -280,7 +295,7 @@ class FrugalSearch:
         """Whether the champion is clear enough, and the last proof has had its time."""
         if self._slack > 0 and self._last is not None:
             widest = np.maximum.reduceat(self._last[0].spread, self._graph.start[:-1]).sum()
-            soon = FIND_FIRST * 2 * self._threshold * float(widest) / self._slack**2
+            soon = FIND_FIRST * 2 * self._proof_threshold * float(widest) / self._slack**2
             return self._duels >= min(soon, max(self._pairs.count, NEXT_PROOF * self._crowned))
         if self._duels < NEXT_PROOF * self._proof_begun:
             return False
@@ -318,9 +333,9 @@ class FrugalSearch:
         if margin == 0.0:
             return inf
         proof = self._proof_for(champion)
-        lacking = self._threshold + price(len(self._proofs) + 1)
+        lacking = self._proof_threshold + price(len(self._proofs) + 1)
         if proof is not None:
-            lacking = self._threshold + proof.price - self._rivals.poorest_of(proof, self._slack)
+            lacking = self._proof_threshold + proof.price - self._rivals.poorest_of(proof, self._slack)
         return lacking / margin**2
 
     def _stakes(self, champion: Indices) -> Stakes:
@@ -350,7 +365,7 @@ class FrugalSearch:
 
     def _is_proven(self, proof: Proof) -> bool:
         """Whether nothing in question beats the champion, or nothing by more than epsilon, is proven."""
-        if self._rivals.poorest_of(proof, self._slack) < self._threshold + proof.price:
+        if self._rivals.poorest_of(proof, self._slack) < self._proof_threshold + proof.price:
             return False
         if self._slack == 0:
             return self._rivals.left <= 1
@@ -359,7 +374,7 @@ class FrugalSearch:
 
     def _bound(self, proof: Proof) -> float | None:
         """Return by how much a champion falls short per position at most; None if nothing is proven yet."""
-        grid, threshold = self._grid, self._threshold + proof.price
+        grid, threshold = self._grid, self._proof_threshold + proof.price
         rejected = self._bounds.get(proof.number, 0)
         while rejected < len(grid):
             if self._rivals.poorest_of(proof, grid[rejected] * self._graph.positions) < threshold:
@@ -407,7 +422,7 @@ class FrugalSearch:
             ~edges,
             1 - evidence / self._threshold,
             int(np.ceil(left)),
-            exp(-evidence),
+            max(exp(-evidence), self._delta),
             possible,
             some,
             lambda: self._shortfall(leader),
