@@ -10,7 +10,7 @@ where x is a mixture of decisions: the opponent of B. With the winner alone as o
 :mod:`duelmatch.theory.limit`, which is therefore never smaller.
 
 For each B the inner minimum is a projection on the cone of the decisions, found by non-negative least squares
-over a few of them; decisions are added by an assignment problem until no other one helps. Given the opponents,
+over a few of them; decisions are added by assignment problems until no other one helps. Given the opponents,
 omega is the best allocation of the other limit. The two take turns: the problem is convex in omega and the
 opponents together, and smooth as long as every pair keeps some duels, so where neither can be improved alone,
 both are best. The best omega for the opponents found, and the best opponents for omega, both bound T* from

@@ -48,6 +48,8 @@ from duelmatch.explorers.frugal.stakes import (
     Prospects,
     Stakes,
     allocation,
+    highest,
+    levelled,
     over,
     squared_margins,
     stake,
@@ -189,9 +191,9 @@ class ListedRivals:
         """Return the share of the duels for each pair; in a proof, for rivals below the threshold."""
         if self._opponents is None or beliefs is None:
             return self._plan(stakes, prospects, proof, slack, threshold)
-        if proof is not None:
+        fixed = proof is not None or slack > 0
+        if fixed:
             self._omega = self._plan(stakes, prospects, proof, slack, threshold)
-        fixed = proof is not None
         self._matches = self._opponents.choose(self.rows, self._shares, beliefs, self._omega, fixed)
         if not fixed:
             told = stakes.told(self._used)
@@ -212,6 +214,8 @@ class ListedRivals:
         shares = self._shares[rivals]
         omega = allocation(stakes, self.rows[rivals], squares[rivals], shares, self._used)
         self._shares[rivals] = shares
+        if slack > 0 and self._within is None:
+            return levelled(omega, stakes, self.rows[rivals], np.sqrt(squares[rivals]))
         return omega
 
     def settle(self, played: Played) -> None:
@@ -232,7 +236,7 @@ class ListedRivals:
         prospects = played.prospects
         gaps, noise = self._over(prospects.gaps), self._over(prospects.noise, prospects.noise_of_both)
         spread = self._over(played.spread, played.spread_of_both)
-        worst = np.full(len(gaps), played.worst)
+        worst = highest(self.rows, played.worst)
         wanted: NDArray[np.float64] = bets(gaps, noise, spread, worst, slack)
         return wanted
 
@@ -283,6 +287,11 @@ class ListedRivals:
         rivals = self.possible & (noise > 1e-12)
         return float((gaps[rivals] / np.sqrt(noise[rivals])).min(initial=np.inf))
 
+    def shortness(self, prospects: Prospects) -> float:
+        """Return by how much the champion may fall short of a rival, within two standard errors."""
+        gaps, noise = self._over(prospects.gaps), self._over(prospects.noise, prospects.noise_of_both)
+        return float((2 * np.sqrt(noise) - gaps).max(initial=0.0))
+
     def poorest_of(self, proof: Proof, slack: float) -> float:
         """Return the least peak of a proof's wealth against a rival in question."""
         rivals = self._others(proof.champion) & (self.possible | (not self._forget))
@@ -294,7 +303,7 @@ class ListedRivals:
         """Return how many duels the slowest rival still needs, if the estimates are right."""
         gaps, spread = self._over(prospects.gaps), self._over(play.spread, play.spread_of_both)
         noise = self._over(prospects.noise, prospects.noise_of_both)
-        if proof is None and self._matches is not None:
+        if proof is None and slack == 0 and self._matches is not None:
             _, spread, _ = self._matches.looks(self._omega)
             gaps, noise = self._matches.gaps, self._matches.noise
         rivals, ledger = self.possible & (spread > 1e-12), self._base

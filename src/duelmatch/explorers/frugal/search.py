@@ -86,13 +86,8 @@ CLEAR = 0.5
 NEXT_PROOF = 1.5
 """A new proof begins when the duels have grown by this factor since the last one began."""
 
-FIND_FIRST = 0.3
-"""With an epsilon a champion is looked for during this part of the duels that its proof will take at most, or
-until there has been a duel for each pair and it has stood for a third of the time."""
-
-FAR = 0.3
-"""If by the estimates everything is beaten by so much that less than this part of epsilon is left as a
-margin, every other round looks for a proof that there is no winner."""
+SHORT = 1.2
+"""With an epsilon a proof begins when the champion is unlikely to fall short by more than so many of it."""
 
 SWITCH = 0.6
 """Another champion must be within epsilon in this part of the time, or less, to take over."""
@@ -161,6 +156,7 @@ class FrugalSearch:
         self._duels = 0
         self._champion: Indices | None = None
         self._present: Indices | None = None  # the one to be proven close enough
+        self._refuting = False  # whether this round is to show that there is no winner
         self._crowned = 0  # how many duels there had been when it became the champion
         self._history: list[Played] = []
         self._proofs: list[Proof] = []
@@ -176,10 +172,11 @@ class FrugalSearch:
     def _parts(self, epsilon: float | None) -> tuple[float, float]:
         """Return which parts of delta ruling out has, and what is said of a champion.
 
-        Both have all of it if a certificate takes both, and each statement is about worlds of its own.
+        Both have all of it if a certificate takes both, and each statement is about worlds of its own. With
+        an epsilon most goes to showing that a champion is close enough, which takes no ruling out.
         """
         if epsilon is not None:
-            return 0.5, 0.5
+            return (0.1, 0.9) if self._assume_winner else (0.25, 0.75)
         return (1 - BOUNDS, BOUNDS) if self._assume_winner else (1.0, 1.0)
 
     @cached_property
@@ -205,7 +202,7 @@ class FrugalSearch:
                 stakes.sums(cautious - 0.5), stakes.square_sums(variance), stakes.squares_of_both(variance)
             )
             proof = self._proof_for(champion) or self._begin_proof(champion, prospects)
-            self._proof = proof if self._proves else None
+            self._proof = proof if self._proves and not self._refuting else None
             slack, threshold = self._aim
             beliefs = Beliefs(champion, cautious - 0.5, variance)
             omega = self._rivals.plan(stakes, prospects, self._proof, slack, threshold, beliefs)
@@ -263,9 +260,10 @@ class FrugalSearch:
     @property
     def _aim(self) -> tuple[float, float]:
         """The slack that is to be proven now, and the log wealth that it takes."""
-        if self._proof is None:
+        if self._refuting or not self._proves or (self._proof is None and self._slack == 0):
             return 0.0, self._threshold
-        return self._slack, self._proof_threshold + self._proof.price
+        number = len(self._proofs) + 1 if self._proof is None else self._proof.number
+        return self._slack, self._proof_threshold + price(number)
 
     def _crown(self, advantage: Vector) -> Indices:
         """Choose the champion, and begin a proof for it if it is time."""
@@ -283,7 +281,7 @@ class FrugalSearch:
 
     def _begin_proof(self, champion: Indices, prospects: Prospects) -> Proof | None:
         """Begin a proof for the champion, if it is time."""
-        if not self._time_for_proof(prospects):
+        if self._refuting or not self._time_for_proof(prospects):
             return None
         proof = Proof(len(self._proofs) + 1, champion)
         self._proof_begun = self._duels
@@ -293,10 +291,8 @@ class FrugalSearch:
 
     def _time_for_proof(self, prospects: Prospects) -> bool:
         """Whether the champion is clear enough, and the last proof has had its time."""
-        if self._slack > 0 and self._last is not None:
-            widest = np.maximum.reduceat(self._last[0].spread, self._graph.start[:-1]).sum()
-            soon = FIND_FIRST * 2 * self._proof_threshold * float(widest) / self._slack**2
-            return self._duels >= min(soon, max(self._pairs.count, NEXT_PROOF * self._crowned))
+        if self._slack > 0:
+            return self._rivals.shortness(prospects) <= SHORT * self._slack
         if self._duels < NEXT_PROOF * self._proof_begun:
             return False
         return self._rivals.clearness(prospects) >= CLEAR
@@ -317,8 +313,8 @@ class FrugalSearch:
             allowed,
             self._marginals if self._criterion == "borda" else None,
         )
-        margin = self._slack - worst_defeat(best)
-        if margin < 0 or (margin < FAR * self._slack and len(self._history) % 2):
+        self._refuting = self._better_refute(best, worst_defeat(best))
+        if self._refuting:
             return condorcet_champion(self._pairs, advantage, self._champion, allowed, self._rivals)
         present = self._present
         if present is not None and allowed[present].all() and not np.array_equal(best, present):
@@ -327,6 +323,18 @@ class FrugalSearch:
                 return present
         self._present = best
         return best
+
+    def _better_refute(self, best: Indices, defeat: float) -> bool:
+        """Whether to show in this round that there is no winner, rather than that the best is close enough.
+
+        The one takes duels in proportion to its evidence over the square of the least defeat, the other over
+        that of the margin. If both are about as quick they take turns; one round of eight is for the other.
+        """
+        if self._criterion == "borda" or defeat <= 0:
+            return False
+        sooner = self._threshold / defeat**2 / self._time_to_prove(best, defeat)
+        turn = len(self._history) % 8
+        return turn % 2 == 1 if 0.3 <= sooner < 0.6 else (turn > 0 if sooner < 0.3 else False)
 
     def _time_to_prove(self, champion: Indices, defeat: float) -> float:
         margin = max(self._slack - defeat, 0.0)

@@ -64,8 +64,9 @@ class Tables:
 
     def settle(self, played: Played, graph: Graph, slack: float = 0.0) -> None:
         """Settle a round in which all rivals have the same bets, multiples of its ``tangent``."""
+        bets = np.minimum(SCALES * played.tangent, NO_RUIN / played.worst.max())
         _settle(
-            self.logs, np.minimum(SCALES * played.tangent, NO_RUIN / played.worst), graph.start, graph.seats,
+            self.logs, bets, graph.start, graph.seats,
             graph.edge_position[played.first_edge], played.first_edge, played.second_edge,
             played.neither, played.first, played.second, played.wins, played.losses, played.ties, slack,
         )  # fmt: skip
@@ -198,6 +199,11 @@ class TabledRivals:
         gaps, noise = self._over(prospects.gaps), self._over(prospects.noise, prospects.noise_of_both)
         rivals = noise > 1e-12
         return float((gaps[rivals] / np.sqrt(noise[rivals])).min(initial=np.inf))
+
+    def shortness(self, prospects: Prospects) -> float:
+        """Return by how much the champion may fall short of a rival known, within two standard errors."""
+        gaps, noise = self._over(prospects.gaps), self._over(prospects.noise, prospects.noise_of_both)
+        return float((2 * np.sqrt(noise) - gaps).max(initial=0.0))
 
     def poorest_of(self, proof: Proof, slack: float) -> float:
         """Bound the least wealth of a proof against a rival in question."""
