@@ -9,6 +9,7 @@ import pytest
 
 import brute
 import duelmatch as dm
+from duelmatch.explorers.frugal.listed import Ledger
 from duelmatch.explorers.frugal.opponents import Beliefs, Opponents
 from duelmatch.explorers.frugal.stakes import Pairs
 from explorers.frugal.test_soundness import check_bets
@@ -38,6 +39,32 @@ def test_an_opponent_is_a_decision_and_what_it_is_staked_on_is_the_defeat():
                 assert matches.gaps[place] ** 2 >= 0.999 * champions * differ.sum(), (
                     "no worse than the champion"
                 )
+
+
+def test_the_wealth_is_the_product_of_the_bets_on_the_opponents():
+    graph, rng = SQUARE.graph, np.random.default_rng(3)
+    rows, pairs = brute.matchings(graph), Pairs(graph)
+    omega, shares = rng.dirichlet(np.ones(pairs.count)), np.full(len(rows), 1 / len(rows))
+    beliefs = Beliefs(rows[2], rng.uniform(-0.4, 0.4, pairs.count), np.full(pairs.count, 1e-3))
+    matches = Opponents(pairs).choose(rows, shares, beliefs, omega, True)
+    looks, spread, worst = matches.looks(omega)
+    bets = rng.uniform(0, 0.9, (len(rows), 5)) / np.maximum(worst, 1e-9)[:, None]
+    wins, losses = rng.integers(0, 4, (2, pairs.count))
+    before = rng.normal(size=len(rows))
+    ledger = Ledger(before)
+    ledger.settle_matches(bets, matches.pair, looks, wins, losses)
+    for place in range(len(rows)):
+        c = np.zeros(pairs.count)
+        differ = matches.pair[place] >= 0
+        c[matches.pair[place][differ]] = matches.stake[place][differ]
+        y = c / (2 * omega)
+        assert spread[place] == pytest.approx(omega @ y**2)
+        assert worst[place] == pytest.approx(np.abs(y).max())
+        factors = np.prod(
+            (1 + bets[place][:, None] * y) ** wins * (1 - bets[place][:, None] * y) ** losses, axis=1
+        )
+        assert ledger.wealth[place] == pytest.approx(before[place] + np.log(factors.mean()))
+    np.testing.assert_allclose(ledger.peak, np.maximum(before, ledger.wealth))
 
 
 def test_an_opponent_put_together_edge_by_edge_would_be_noticed(monkeypatch):

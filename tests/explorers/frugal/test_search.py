@@ -182,6 +182,7 @@ def test_a_proof_begins_with_nothing_or_with_the_common_wealth(assume_winner):
 def test_the_evidence_of_earlier_reigns_is_kept(monkeypatch, parameters):
     """Each champion has one proof, however often it loses and wins back its place."""
     monkeypatch.setattr(search, "CLEAR", -np.inf)  # so that proofs begin too early
+    monkeypatch.setattr(search, "SHORT", np.inf)
     run = FrugalSearch(SQUARE.graph, "condorcet", 0.05, 4, **parameters)
     play_out(run, np.random.default_rng(5).uniform(0.45, 0.55, 9), 6_000)
     champions = [tuple(proof.champion) for proof in run._proofs]

@@ -39,6 +39,7 @@ def check_bets(monkeypatch, problem, criterion, parameters, seed, most_duels=160
     """Watch one run; return the bets."""
     graph = problem.graph
     monkeypatch.setattr(search, "CLEAR", -np.inf)  # so that proofs begin at once
+    monkeypatch.setattr(search, "SHORT", np.inf)
     run = FrugalSearch(graph, criterion, 0.2, seed, **({"assume_winner": True} | parameters))
     possible_worlds = worlds(graph, criterion)
     any_world = np.concatenate(possible_worlds)

@@ -148,7 +148,7 @@ def test_both_ledgers_multiply_the_wealth_by_one_plus_lambda_y(graph, criterion,
     prospects = Prospects(np.zeros(graph.edges), np.ones(graph.edges))
     played = play.played(champion, prospects, 0.4 / play.worst.max())
     ledger.settle(played, everyone, own, slack)
-    shares = np.array([0.5, 0.125, 0.125, 0.125, 0.125])
+    shares = np.full(5, 0.2)
     for number in range(len(everyone)):
         factors = np.exp([log_factor(number, bet) for bet in own[number]])
         assert ledger.wealth[number] == pytest.approx(before[number] + np.log(factors @ shares))
