@@ -22,7 +22,7 @@ has one seat: the counts are then multiplied by the weights (:mod:`.state`), and
 edges of B all the same. (The narrowing by consistency is left out there.)
 
 The least D(A, B) over B is one assignment problem, or one question to the exact oracle
-(:func:`duelmatch.matchings.integers.cheapest`). To leave out B = A itself, D is first multiplied by l + 1
+(:func:`duelmatch.matchings.integers.cheapest_and_bound`). To leave out B = A itself, D is first multiplied by l + 1
 and reduced by the number of positions where B differs: a whole number D > 0 stays above 0, D <= 0 falls
 below, and A itself has 0.
 """
@@ -43,7 +43,7 @@ from duelmatch.graph import Graph, Indices, Mask
 from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.blocks import blocks
 from duelmatch.matchings.counting import count_matchings, edge_marginals
-from duelmatch.matchings.integers import SAFE, cheapest
+from duelmatch.matchings.integers import SAFE, cheapest_and_bound
 from duelmatch.matchings.protocol import MEMORY
 
 Whole = NDArray[Any]
@@ -175,14 +175,21 @@ def as_whole(largest: int, *arrays: Whole) -> tuple[Whole, ...]:
 
 
 def closest(graph: Graph, bound: Whole, champion: Indices) -> Closest | None:
-    """Return the other line-up with the smallest sum of ``bound``; None if it is above 0 for all others."""
+    """Return the other line-up with the smallest sum of ``bound``; None if it is above 0 for all others.
+
+    Where the oracle stops before it has found it, ``ahead`` is no more than the smallest sum, and the line-up
+    is the closest that was met: perhaps the champion itself.
+    """
     costs = (graph.positions + 1) * bound - 1
     costs[champion] = 0
-    rival = cheapest(graph, costs)
-    assert rival is not None, "a Problem has a matching"
-    if costs[rival].sum() == 0:
+    found = cheapest_and_bound(graph, costs)
+    assert found is not None, "a Problem has a matching"
+    rival, at_least = found
+    if at_least == 0:
         return None
-    return Closest(rival, int(bound[rival].sum()))
+    if costs[rival].sum() == at_least:
+        return Closest(rival, int(bound[rival].sum()))
+    return Closest(rival, -int(-(at_least + 1) // (graph.positions + 1)))
 
 
 def exact_marginals(graph: Graph, memory: int = MEMORY) -> tuple[Whole, int]:
