@@ -240,7 +240,7 @@ class Program:
     def _solve(
         self, highs: highspy.Highs, weights: Vector, lower: Vector, upper: Vector, exact: bool = True
     ) -> Vector | None:
-        """Return the x of largest weight between these bounds, or any that was found; None if none is there."""
+        """Return the x of largest weight between these bounds, or any that was found; None if none is."""
         edges = np.arange(self._graph.edges, dtype=np.int32)
         highs.changeColsCost(len(edges), edges, -np.asarray(weights, dtype=np.float64))
         highs.changeColsBounds(len(edges), edges, lower, upper)

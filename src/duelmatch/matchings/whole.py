@@ -27,8 +27,8 @@ FINE = 1 << 10
 """Parts of a unit of cost in which multipliers are taken."""
 
 MOST_NODES = 300
-"""A millisecond or two each. Then the bound that has been reached has to do: a certificate that needs a better
-one comes some answers later."""
+"""A millisecond or two each. Then the bound that has been reached has to do: a certificate that needs a
+better one comes some answers later."""
 
 
 def cheapest_decision(graph: Graph, costs: Costs, allowed: Mask | None = None) -> tuple[Indices, Any] | None:

@@ -22,9 +22,9 @@ has one seat: the counts are then multiplied by the weights (:mod:`.state`), and
 edges of B all the same. (The narrowing by consistency is left out there.)
 
 The least D(A, B) over B is one assignment problem, or one question to the exact oracle
-(:func:`duelmatch.matchings.integers.cheapest_and_bound`). To leave out B = A itself, D is first multiplied by l + 1
-and reduced by the number of positions where B differs: a whole number D > 0 stays above 0, D <= 0 falls
-below, and A itself has 0.
+(:func:`duelmatch.matchings.integers.cheapest_and_bound`). To leave out B = A itself, D is first multiplied
+by l + 1 and reduced by the number of positions where B differs: a whole number D > 0 stays above 0, D <= 0
+falls below, and A itself has 0.
 """
 
 from __future__ import annotations

@@ -11,9 +11,9 @@ which is enough, and necessary once nothing is open; the right side is
 :func:`duelmatch.matchings.minimax.least_beaten`, within its limits.
 
 With capacities, weights and rules, and one seat per position, all this is the same, with the exact oracle of
-that class (:func:`duelmatch.matchings.integers.cheapest_and_bound`) for the assignment problem. Where rules are so
-tangled that it stops early, its bound takes the place of the exact value: what is said stays certain, and some
-of it is said later.
+that class (:func:`duelmatch.matchings.integers.cheapest_and_bound`) for the assignment problem. Where rules
+are so tangled that it stops early, its bound takes the place of the exact value: what is said stays certain,
+and some of it is said later.
 
 Where no opinion is counted, given or open (all judges are struck, say), nothing is certain: then all line-ups
 draw, and none is the choice of anybody.
