@@ -35,7 +35,7 @@ def drawn_answers(problem: dm.Problem, seed: int, chance: float) -> list[dm.Answ
 
 
 def judges(problem: dm.Problem, criterion: str, seed: int) -> tuple:
-    """Return the judge by the oracle, the one by the list, and the unit of the first in those of the second."""
+    """Return the judge by the oracle, the one by the list, and the unit of the one in the other's."""
     run = dm.explorer("panel", problem, voters=VOTERS, criterion=criterion)
     for number, answer in enumerate(drawn_answers(problem, seed, 0.7), start=1):
         about = {"voter": answer.voter, "position": answer.position, "candidates": list(answer.candidates)}
