@@ -42,7 +42,7 @@ def judges(problem: dm.Problem, criterion: str, seed: int) -> tuple:
         run.note({"kind": "asked", "question": number, "until": None, **about})
         run.note({"kind": "answered", "question": number, "answer": [list(group) for group in answer.groups]})
     judge = run.standing.now.method.judge
-    listed = ListedJudge(Comparisons(run.state, criterion))
+    listed = ListedJudge(Comparisons(run.state, criterion, choices.rows(problem)))
     return judge, listed, float(judge.bounds.unit / listed.bounds.unit)  # shares in lowest terms
 
 

@@ -65,13 +65,15 @@ def closest_other(graph: Graph, bound: Whole, champion: Indices) -> tuple[Indice
         found = cheapest_and_bound(graph, bound, np.arange(graph.edges) != edge)
         if found is not None and (best is None or found[1] < best[1]):
             best = found[0], int(found[1])
-    return best
+    return None if best is None else (best[0], best[1] - int(bound[champion].sum()))
 
 
 def _may_beat_all(graph: Graph, most: Whole, champion: Indices) -> bool:
     """Whether a line-up may be ahead of every other: none was met of which it cannot be."""
     met = closest(graph, most, champion)
-    return met is None or bool(most[met.rival].sum() > 0 or (met.rival == champion).all())
+    if met is None or (met.rival == champion).all():
+        return True
+    return bool(most[met.rival].sum() > most[champion].sum())
 
 
 class CondorcetJudge:
@@ -112,12 +114,12 @@ class CondorcetJudge:
         bound = self.bounds.most(champion)
         rival = cheapest(self.graph, bound)
         assert rival is not None, "a Problem has a matching"
-        return -int(bound[rival].sum())
+        return int(bound[champion].sum() - bound[rival].sum())
 
     def _others_lose(self, champion: Indices, defeat: int) -> bool:
         """Whether every other line-up loses by this much at least."""
         known = self.possible
-        if not self.may_search:
+        if not self.may_search or self.graph.places > self.graph.positions:  # many decisions: see .seated
             return False
         if known is not None and (known != champion).any() and self.must_lose(known) < defeat:
             return False
