@@ -39,7 +39,8 @@ def checked_counts(what: str, kind: str, values: object, numbers: Mapping[str, i
     counts = {}
     for name, value in _given(what, kind, values, numbers):
         if isinstance(value, bool) or not isinstance(value, Integral) or not 1 <= int(value) <= LARGEST_COUNT:
-            limit = f" to {LARGEST_COUNT:,}" if isinstance(value, Integral) and value > LARGEST_COUNT else ""
+            too_large = isinstance(value, Integral) and int(value) > LARGEST_COUNT
+            limit = f" to {LARGEST_COUNT:,}" if too_large else ""
             raise ProblemError(
                 f"The {what} of '{name}' must be a whole number from 1{limit}, not {value!r:.80}."
             )
