@@ -1,4 +1,4 @@
-"""What does it take to install duelmatch? Installs its wheel into fresh environments. Prints a Markdown table.
+"""What does installing duelmatch take? Its wheel goes into fresh environments. Prints a Markdown table.
 
     python benchmarks/package.py                 the base and all extras together
     python benchmarks/package.py --each          each extra by itself as well
@@ -90,9 +90,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         wheel = build(Path(folder))
         print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB\n")
-        print(
-            "| installed | version | size | of which | `import duelmatch` | `--version` | `winners example:lineup` |"
-        )
+        print("| installed | version | size | of which | `import duelmatch` | `--version` | `winners` |")
         print("|---|---|---|---|---|---|---|")
         row("base", wheel, [])
         for extra in extras if each else ():
