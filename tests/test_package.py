@@ -93,5 +93,6 @@ def test_without_the_extras_it_works_and_says_what_is_missing(wheel: Path, tmp_p
         assert "Traceback" not in refused.stderr
 
 
-def test_the_citation_names_this_version() -> None:
+def test_the_citations_name_this_version() -> None:
     assert f"\nversion: {dm.__version__}\n" in (PROJECT / "CITATION.cff").read_text("utf-8")
+    assert f"version = {{{dm.__version__}}}" in (PROJECT / "docs" / "index.md").read_text("utf-8")
