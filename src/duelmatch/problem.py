@@ -41,6 +41,8 @@ class Details:
     text: str | None = None
     picture: str | None = None
     link: str | None = None
+    place: str | None = None
+    """Where to find the candidate, such as "table 12"."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -162,6 +162,7 @@ class Details(_Strict):
 
     title: Text | None = None
     text: Text | None = None
+    place: Text | None = Field(default=None, description="Where to find it, such as table 12.")
     picture: Text | None = None
     link: Text | None = None
 

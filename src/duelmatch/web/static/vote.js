@@ -70,6 +70,7 @@ function card(name, number) {
     button.append(picture);
   }
   add("span", "title", titleOf(name));
+  if (about.place) add("span", "place", about.place);
   if (about.text) add("span", "text", about.text);
   add("kbd", "", String(number % 10));
   button.addEventListener("click", (event) => {
