@@ -25,6 +25,7 @@ from duelmatch.studies.feed import Feed, Later
 from duelmatch.studies.history import History
 from duelmatch.studies.links import Access, Link, Role, id_of, is_id, new_token, works_at
 from duelmatch.studies.log import LAST, Transaction, Writer, end_of, read_entries
+from duelmatch.studies.pictures import claim
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.state import State
 from duelmatch.studies.states import States
@@ -306,7 +307,12 @@ class Study:
         """Take in a late candidate for some positions."""
         name, places = plain(candidate, "The name of a candidate"), tuple(positions)
         about = checked_details(details or {})
-        self._do(lambda feed: feed.add(name, places, about), by)
+
+        def work(transaction: Transaction, feed: Feed) -> None:
+            claim(transaction.connection, self.id, [about.get("picture")], transaction.now)
+            feed.add(name, places, about)
+
+        self._submit(work, by).result()
 
     def edit(
         self,
@@ -319,7 +325,13 @@ class Study:
             kind: {name: checked_details(about) for name, about in (given or {}).items()}
             for kind, given in (("candidates", candidates), ("positions", positions))
         }
-        self._do(lambda feed: feed.edit(changed), by)
+        pictures = [about.get("picture") for kind in changed.values() for about in kind.values()]
+
+        def work(transaction: Transaction, feed: Feed) -> None:
+            claim(transaction.connection, self.id, pictures, transaction.now)
+            feed.edit(changed)
+
+        self._submit(work, by).result()
 
     # Organisers: the study.
 

@@ -18,14 +18,16 @@ class Rate:
 class Rates:
     """Rate limits: per link of a voter or organiser, per address of all others, and for what costs more.
 
-    That is creating studies (``create``), having a problem read or estimated (``read``), and joining by an
-    open link (``join``), each per address. Many can share one, such as the voters in a hall.
+    That is creating studies (``create``), having a problem read or estimated (``read``), uploading pictures
+    (``picture``), and joining by an open link (``join``), each per address. Many can share one, such as the
+    voters in a hall.
     """
 
     link: Rate = Rate(10, 60)
     address: Rate = Rate(200, 1_000)
     create: Rate = Rate(1 / 60, 20)
-    read: Rate = Rate(1, 20)
+    read: Rate = Rate(1, 40)
+    picture: Rate = Rate(1, 100)
     join: Rate = Rate(10, 1_000)
 
 

@@ -69,7 +69,24 @@ class ProblemText(_Strict):
     """The text of a problem's file, and the suffix of the file's name."""
 
     text: str = Field(max_length=500_000)
-    layout: Literal["yaml", "json", "csv"] = "yaml"
+    layout: Literal["yaml", "json", "csv", "names"] | None = Field(
+        default="yaml", description="names: in a row or a column; null: find out, cells of a spreadsheet too."
+    )
+
+
+class JudgesText(_Strict):
+    """A list of judges: one name on a line, or a table with the headings name, weight and conflicts."""
+
+    text: str = Field(max_length=500_000, examples=["name,weight,conflicts\nEve,2,ann\nNed,,"])
+
+
+class ReadJudge(BaseModel):
+    """A judge of a list."""
+
+    name: str
+    weight: int
+    conflicts: list[str]
+    others: dict[str, str] = Field(description="Further columns, such as email; they are not stored.")
 
 
 class ReadProblem(BaseModel):
@@ -170,6 +187,12 @@ class Details(_Strict):
     def given(self) -> dict[str, str | None]:
         """Only what was sent."""
         return {name: getattr(self, name) or None for name in self.model_fields_set}
+
+
+class Picture(BaseModel):
+    """An uploaded picture, to be given as the picture of a candidate or position."""
+
+    picture: str = Field(description="Its address on this server.", examples=[f"/pictures/{'0' * 64}"])
 
 
 class NewCandidate(_Strict):
