@@ -13,7 +13,7 @@ from starlette.staticfiles import StaticFiles
 
 from duelmatch.studies import Store
 from duelmatch.version import __version__
-from duelmatch.web import creating, events, organising, pages, pictures, problems, voting
+from duelmatch.web import creating, events, judges, mending, organising, pages, pictures, problems, voting
 from duelmatch.web.cache import StudyCache
 from duelmatch.web.config import Config
 from duelmatch.web.guard import Guard
@@ -63,6 +63,8 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
         api.include_router(part)
     app.include_router(api)
     app.include_router(pages.router)
+    app.include_router(judges.router)
+    app.include_router(mending.router)
     app.include_router(pictures.pages)
     app.mount("/static", StaticFiles(directory=pages.STATIC))
     app.add_api_route("/healthz", _alive, include_in_schema=False)

@@ -38,7 +38,9 @@ class Config:
     ``create``: who may create a study over HTTP: anybody, whoever has the ``create_key``, nobody (then only
     the command line does), or "local": whoever is on this machine, and of those who come through a proxy only
     who has the key, if there is one. ``rates``: None for no rate limits. ``metrics``: whether they are served
-    to this host only, or to anybody. ``streams`` and ``streams_per_link``: how many event streams may be open
+    to this host only, or to anybody. ``address``: what the links of voters begin with, unless it is the
+    address by which their organiser came; ``nearby``: what they begin with if only this machine knows that.
+    ``streams`` and ``streams_per_link``: how many event streams may be open
     at once in this process, of organisers and of others, and for one link; voters of one study take half.
     """
 
@@ -46,5 +48,7 @@ class Config:
     create_key: str | None = field(default=None, repr=False)
     rates: Rates | None = field(default_factory=Rates)
     metrics: Literal["local", "anybody"] = "local"
+    address: str | None = None
+    nearby: str | None = None
     streams: int = 500
     streams_per_link: int = 20

@@ -12,7 +12,6 @@ from fastapi import APIRouter, Depends
 
 from duelmatch.errors import FileError
 from duelmatch.files.conditions import explained
-from duelmatch.files.people import read_people
 from duelmatch.files.problems import Largest, read_pasted, read_problem, tree_of
 from duelmatch.files.spreadsheets import read_names
 from duelmatch.problem import Problem
@@ -75,15 +74,7 @@ def _read_text(text: str, layout: str | None) -> models.ReadProblem:
 @router.post("/judges/read")
 def read_judges(written: models.JudgesText) -> list[models.ReadJudge]:
     """Read a list of judges as people write it: one name on a line, or a table with headings."""
-    return [
-        models.ReadJudge(
-            name=person.name,
-            weight=person.weight,
-            conflicts=list(person.conflicts),
-            others=dict(person.others),
-        )
-        for person in read_people(written.text)
-    ]
+    return models.read_judges(written)
 
 
 @router.post("/estimate")

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from duelmatch import studies
+from duelmatch.files.people import read_people
 from duelmatch.problem import LONGEST_NAME
 from duelmatch.studies import LARGEST_NUMBER, LARGEST_WEIGHT, LONGEST_REASON, Phase, Reason, Role, Status
 
@@ -42,6 +43,18 @@ class NewVoter(_Strict):
     conflicts: list[Name] = Field(
         default=[], max_length=1_000, description="Candidates whom this judge does not judge, in a panel."
     )
+
+
+class NewVoters(_Strict):
+    """Voters to add at once."""
+
+    voters: list[NewVoter] = Field(min_length=1, max_length=MOST_VOTERS)
+
+
+class Voters(_Strict):
+    """Some voters, by their ids."""
+
+    voters: list[VoterId] = Field(min_length=1, max_length=MOST_VOTERS)
 
 
 class NewStudy(_Strict):
@@ -85,7 +98,7 @@ class ReadJudge(BaseModel):
 
     name: str
     weight: int
-    conflicts: list[str]
+    conflicts: tuple[str, ...]
     others: dict[str, str] = Field(description="Further columns, such as email; they are not stored.")
 
 
@@ -449,6 +462,11 @@ class Voter(BaseModel):
     struck: bool
     left: bool
     answers: int
+
+
+def read_judges(written: JudgesText) -> list[ReadJudge]:
+    """Read a list of judges."""
+    return [ReadJudge.model_validate(person, from_attributes=True) for person in read_people(written.text)]
 
 
 def listed(ranking: Sequence[Sequence[str]]) -> list[list[str]]:
