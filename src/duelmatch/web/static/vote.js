@@ -63,7 +63,7 @@ function card(name, number) {
   button.className = "choose";
   button.id = `choice-${number}`;
   button.setAttribute("aria-keyshortcuts", String(number % 10));
-  if (about.picture && isWebAddress(about.picture, "https:")) {
+  if (about.picture && (about.picture.startsWith("/pictures/") || isWebAddress(about.picture, "https:"))) {
     const picture = document.createElement("img");
     picture.src = about.picture;
     picture.alt = "";
