@@ -19,6 +19,7 @@ from duelmatch.web.answer_pages import AnswerPage
 from duelmatch.web.cookies import all_remembered, remember, remembered
 from duelmatch.web.languages import language_of, remember_language, to_translate
 from duelmatch.web.links import PATH
+from duelmatch.web.reports import reports_of
 from duelmatch.web.views import Dashboard
 from duelmatch.web.voting import vote_data
 
@@ -26,7 +27,7 @@ STATIC = Path(__file__).with_name("static")
 templates = Jinja2Templates(directory=Path(__file__).with_name("templates"))
 templates.env.trim_blocks = templates.env.lstrip_blocks = True
 languages.install(templates.env)
-templates.env.globals["version"] = __version__
+templates.env.globals |= {"version": __version__, "reports_of": reports_of}
 templates.env.filters |= {name: getattr(wording, name) for name in ("about", "counted", "percent", "points")}
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
@@ -171,5 +172,5 @@ def answers(
 @router.get("/studies/{study}/result", dependencies=[Depends(organiser_link)])
 def result(request: Request, study: GetStudy) -> Response:
     """Show the result on a page to print or to hand around."""
-    now = f"{datetime.now(UTC):%-d %B %Y, %H:%M} UTC"
+    now = datetime.now(UTC).isoformat(timespec="minutes")
     return page(request, "result.html", study=study, view=Dashboard.of(study), now=now)
