@@ -1,4 +1,4 @@
-"""A real browser for tests, and somebody at it."""
+"""A real browser, and somebody at it, for tests."""
 
 from __future__ import annotations
 

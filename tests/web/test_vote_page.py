@@ -12,9 +12,7 @@ from selenium.webdriver.common.keys import Keys
 
 import duelmatch as dm
 from duelmatch.studies import Question, Settings, Store, Study
-from web.browsing import CHROMIUM, DRIVER, HOSTILE, PHONE, Browser, chromium, votes
-
-pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="Chromium and its driver are not installed")
+from web.browsing import HOSTILE, PHONE, Browser, chromium, votes
 
 
 @pytest.fixture

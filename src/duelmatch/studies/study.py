@@ -6,7 +6,7 @@ All of it is short transactions at the end of the log. Whoever must not wait use
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from itertools import islice
@@ -25,10 +25,11 @@ from duelmatch.studies.feed import Feed, Later
 from duelmatch.studies.history import History
 from duelmatch.studies.links import Access, Link, Role, id_of, is_id, new_token, works_at
 from duelmatch.studies.log import LAST, Transaction, Writer, end_of, read_entries
+from duelmatch.studies.pictures import claim
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.state import State
 from duelmatch.studies.states import States
-from duelmatch.studies.texts import plain
+from duelmatch.studies.texts import looks_twice, plain
 from duelmatch.studies.values import GivenAnswer, Nothing, Question, Receipt, Report, Status, Trouble, Voter
 from duelmatch.studies.verdicts import assumptions_of, result_of
 
@@ -224,26 +225,39 @@ class Study:
         by: str | None = None,
     ) -> str:
         """Add a voter, and return the id."""
-        return self._add_voter(NewVoter(name, weight, conflicts), by, again=False)
+        return self.add_voters([NewVoter(name, weight, conflicts)], by)[0]
+
+    def add_voters(self, voters: Iterable[NewVoter], by: str | None = None) -> list[str]:
+        """Add voters, all of them or none, and return their ids."""
+        new = list(voters)
+        if twice := looks_twice(voter.name for voter in new if voter.name is not None):
+            raise StudyError(f"Two voters are called '{twice:.80}'.")
+
+        def work(transaction: Transaction, feed: Feed) -> list[str]:
+            checked = [voter.checked(feed.state.problem) for voter in new]
+            for voter in checked:
+                if voter.name is not None and self._voter_called(transaction, voter.name) is not None:
+                    raise ConflictError(f"There is a voter called '{voter.name}' already.")
+            return [self._enter(transaction, feed, voter) for voter in checked]
+
+        return self._submit(work, by).result()
 
     def voter_named(self, name: str, by: str | None = None) -> str:
         """Return the id of the voter of this name, who is added if need be."""
-        return self._add_voter(NewVoter(name), by, again=True)
 
-    def _add_voter(self, voter: NewVoter, by: str | None, again: bool) -> str:
         def work(transaction: Transaction, feed: Feed) -> str:
-            new = voter.checked(feed.state.problem)
-            if new.name is not None and (known := self._voter_called(transaction, new.name)) is not None:
-                if again:
-                    return known
-                raise ConflictError(f"There is a voter called '{new.name}' already.")
-            voter_id = new_voter_id()
-            feed.enter(voter_id, new.weight, tuple(new.conflicts))
-            row = {"study": self.id, "id": voter_id, "name": new.name}
-            transaction.connection.execute(sa.insert(schema.voters), row)
-            return voter_id
+            new = NewVoter(name).checked(feed.state.problem)
+            known = self._voter_called(transaction, new.name or "")
+            return known or self._enter(transaction, feed, new)
 
         return self._submit(work, by).result()
+
+    def _enter(self, transaction: Transaction, feed: Feed, new: NewVoter) -> str:
+        voter = new_voter_id()
+        feed.enter(voter, new.weight, tuple(new.conflicts))
+        row = {"study": self.id, "id": voter, "name": new.name}
+        transaction.connection.execute(sa.insert(schema.voters), row)
+        return voter
 
     def _voter_called(self, transaction: Transaction, name: str) -> str | None:
         columns = schema.voters.c
@@ -331,7 +345,12 @@ class Study:
         """Take in a late candidate for some positions."""
         name, places = plain(candidate, "The name of a candidate"), tuple(positions)
         about = checked_details(details or {})
-        self._do(lambda feed: feed.add(name, places, about), by)
+
+        def work(transaction: Transaction, feed: Feed) -> None:
+            claim(transaction.connection, self.id, [about.get("picture")], transaction.now)
+            feed.add(name, places, about)
+
+        self._submit(work, by).result()
 
     def edit(
         self,
@@ -344,7 +363,13 @@ class Study:
             kind: {name: checked_details(about) for name, about in (given or {}).items()}
             for kind, given in (("candidates", candidates), ("positions", positions))
         }
-        self._do(lambda feed: feed.edit(changed), by)
+        pictures = [about.get("picture") for kind in changed.values() for about in kind.values()]
+
+        def work(transaction: Transaction, feed: Feed) -> None:
+            claim(transaction.connection, self.id, pictures, transaction.now)
+            feed.edit(changed)
+
+        self._submit(work, by).result()
 
     # Organisers: the study.
 
@@ -396,6 +421,31 @@ class Study:
             token = self._insert_link(transaction, role, voter, feed.held.now, end)
             feed.leave_trail("linked", {"link": id_of(token), "role": role, "until": end}, voter)
             return token
+
+        return self._submit(work, by).result()
+
+    def replace_links(
+        self, voters: Sequence[str], seconds: float | None = None, by: str | None = None
+    ) -> list[str]:
+        """Return the token of a new link for each of these voters; all their earlier ones stop working."""
+
+        def work(transaction: Transaction, feed: Feed) -> list[str]:
+            for voter in voters:
+                if feed.state.member(voter).struck:
+                    raise NotAllowedError("The organiser has taken this voter out of the study.")
+            columns, now = schema.links.c, feed.held.now
+            end = None if seconds is None else now + seconds
+            tokens = []
+            for voter in voters:
+                theirs = sa.and_(columns.study == self.id, columns.voter == voter, works_at(now))
+                old = transaction.connection.execute(sa.select(columns.id).where(theirs)).scalars().all()
+                transaction.connection.execute(sa.update(schema.links).where(theirs).values(revoked_at=now))
+                for link in old:
+                    feed.leave_trail("revoked", {"link": link})
+                token = self._insert_link(transaction, "voter", voter, now, end)
+                feed.leave_trail("linked", {"link": id_of(token), "role": "voter", "until": end}, voter)
+                tokens.append(token)
+            return tokens
 
         return self._submit(work, by).result()
 

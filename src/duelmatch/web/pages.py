@@ -18,7 +18,7 @@ from duelmatch.web.access import GetAccess, GetStore, GetStudy, organiser_link, 
 from duelmatch.web.answer_pages import AnswerPage
 from duelmatch.web.cookies import all_remembered, remember, remembered
 from duelmatch.web.languages import language_of, remember_language, to_translate
-from duelmatch.web.links import PATH
+from duelmatch.web.links import PATH, address_of, is_of_this_machine
 from duelmatch.web.reports import reports_of
 from duelmatch.web.views import Dashboard
 from duelmatch.web.voting import vote_data
@@ -55,7 +55,9 @@ REFUSALS = {
 
 
 def page(request: Request, name: str, status: int = 200, **values: Any) -> Response:
-    """Return a page, in English."""
+    """Return a page, in English; all of them know what the links of voters begin with."""
+    address = address_of(request)
+    values |= {"address": address, "unreachable": is_of_this_machine(address)}
     return templates.TemplateResponse(request, name, values, status_code=status)
 
 

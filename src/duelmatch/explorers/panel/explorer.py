@@ -11,7 +11,6 @@ from duelmatch.errors import DuelError, ProblemError
 from duelmatch.explorers.panel.asking import next_question
 from duelmatch.explorers.panel.choice import Choice
 from duelmatch.explorers.panel.entries import Event, OpenAnswers, Seat
-from duelmatch.explorers.panel.listed import check_listed
 from duelmatch.explorers.panel.proceedings import Proceedings, as_conflicts, with_candidate
 from duelmatch.explorers.panel.standing import Standing, Until
 from duelmatch.explorers.panel.state import PanelState
@@ -62,8 +61,6 @@ class PanelExplorer:
     ) -> None:
         if not isinstance(problem, Problem):
             raise ProblemError(f"An explorer needs a Problem, not {problem!r:.80}.")
-        if problem.graph.places > problem.graph.positions:
-            check_listed(problem.graph)
         if criterion not in ("condorcet", "borda"):
             raise ProblemError(f"The criterion must be 'borda' or 'condorcet', not {criterion!r:.80}.")
         if not isinstance(consistent, bool):

@@ -11,8 +11,7 @@ open at most, either way. So the least and the most that D(A, B) can be are exac
 are free: with judges who may contradict themselves. What consistent judges cannot say together narrows the
 interval further; leaving that out is safe, and a verdict may then come some answers later than it could.
 
-What is certain of a decision follows as in :mod:`.verdict`. Nothing here rests on a solver; the price is
-that there may be LISTED decisions at most.
+What is certain of a decision follows as in :mod:`.verdict`. Beyond LISTED decisions see :mod:`.seated`.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from duelmatch.errors import TooLargeError
 from duelmatch.explorers.panel.bounds import Whole, as_whole
 from duelmatch.explorers.panel.choice import DOUBT, Choice, best_pairs
 from duelmatch.explorers.panel.conditions import NOTHING, least_beaten
@@ -30,11 +28,10 @@ from duelmatch.explorers.panel.model import Model, expectations, favours
 from duelmatch.explorers.panel.state import PanelState
 from duelmatch.explorers.panel.verdict import PanelStatus, Verdict
 from duelmatch.graph import Graph, Indices, Mask, Vector
-from duelmatch.matchings.assignment import decisions_of
 from duelmatch.preferences import Criterion
 
 LISTED = 20_000
-"""The most decisions a panel that fills several seats of a position can have."""
+"""Up to so many decisions a panel that fills several seats of a position looks at all of them."""
 
 COMPARED = 4_000
 """Up to so many decisions every two are compared, where nobody is unbeaten: some seconds."""
@@ -43,27 +40,12 @@ ROUNDS = 60
 """Of fictitious play for a new champion."""
 
 
-def check_listed(graph: Graph) -> Indices:
-    """Return all decisions, a row each.
-
-    :raises TooLargeError: if there are more than LISTED.
-    """
-    rows = decisions_of(graph).listed(None, LISTED)
-    if rows is None:
-        raise TooLargeError(
-            f"A panel that fills several seats of a position decides between {LISTED:,} decisions at most, "
-            "and this problem has more. Leave out candidates that cannot win, or edges."
-        )
-    return rows
-
-
 class Comparisons:
     """By how much one decision is ahead of every other, at least and at most."""
 
-    def __init__(self, state: PanelState, criterion: Criterion) -> None:
+    def __init__(self, state: PanelState, criterion: Criterion, rows: Indices) -> None:
         graph = state.graph
-        rows = self.rows = check_listed(graph)
-        self.state, self.criterion = state, criterion
+        self.state, self.criterion, self.rows = state, criterion, rows
         self.uses = graph.uses(rows)
         self.shares = np.bincount(rows.ravel(), minlength=graph.edges)
 
@@ -220,9 +202,9 @@ class ListedPlan:
 class ListedMethod:
     """Whom to back, what is needed, and what to ask."""
 
-    def __init__(self, state: PanelState, model: Model, criterion: Criterion) -> None:
+    def __init__(self, state: PanelState, model: Model, criterion: Criterion, rows: Indices) -> None:
         self.state, self.model = state, model
-        self.judge = ListedJudge(Comparisons(state, criterion))
+        self.judge = ListedJudge(Comparisons(state, criterion, rows))
 
     def search(self, last: Indices | None) -> Verdict:
         """Find the decision to back: the best by the estimates; one that may be unbeaten, if any may."""
