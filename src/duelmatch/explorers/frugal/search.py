@@ -245,12 +245,11 @@ class FrugalSearch:
 
     def _worth_finding(self, estimates: Vector, size: int) -> Vector | None:
         """Return the shares of the pairs that improve the leader most; None if no answer can change it."""
-        assert self._champion is not None, "crowned before"
         allowed = self._rivals.edges() if self._assume_winner else self._usable
-        marginals = self._marginals if self._criterion == "borda" else None
-        return worthwhile(
-            self._pairs, self._model, estimates, self._champion, allowed, self._usable, marginals, size
-        )
+        advantage, marginals = estimates - 0.5, self._marginals if self._criterion == "borda" else None
+        strong = None if marginals is not None else _most_wins(self._pairs, advantage, allowed)
+        leader, _ = least_beaten_on_walk(self._pairs, advantage, strong, allowed, marginals)
+        return worthwhile(self._pairs, self._model, estimates, leader, allowed, self._usable, marginals, size)
 
     def _duels_left(self) -> float:
         """Return how many duels a proof takes, by the estimates when one was planned last."""
@@ -429,7 +428,9 @@ class FrugalSearch:
         rng = np.random.default_rng([self._seed, LEADING, self._duels])
         tables = self._model.draws(rng, DRAWS)
         best, _ = finder.best(tables, champion, allowed)
-        return least_expected(finder, tables, best, champion)[0]
+        estimates, _ = self._model.estimates()
+        strong = _most_wins(self._pairs, estimates - 0.5, allowed)
+        return least_expected(finder, tables, best, np.stack([champion, strong]))[0]
 
     def _evidence(self, leader: Indices) -> float:
         """Return the log evidence that the leader is the winner, between 0 and the threshold."""
