@@ -220,11 +220,8 @@ if (element("new")) {
     attempt(async () => {
       element("expected").textContent = "Trying it out …";
       try {
-        const { answers: votes } = await call("/estimate", { ...study(), name: "Trial" }, keyed());
-        element("expected").textContent =
-          votes === null
-            ? "Very many, or more than could be tried out here."
-            : `About ${Number(votes.toPrecision(2)).toLocaleString()} votes in all, if three voters of four prefer the best. The closer the call, the more.`;
+        const { sentences } = await call("/estimate", { ...study(), name: "Trial" }, keyed());
+        element("expected").textContent = sentences.join(" ");
       } catch (error) {
         element("expected").textContent = "";
         throw error;
