@@ -48,19 +48,21 @@ def test_what_was_said_is_taken_into_account() -> None:
     assert "The result is certain already." in over.sentences()
 
 
-def test_a_voter_of_a_crowd_has_one_ballot_and_a_lot_may_be_too_short_to_tell() -> None:
-    run = dm.explorer("borda", TEAM, seed=1, ballot_size=6)
-    found = forecast(run, voters=20, minutes=60, simulations=9, seconds=0.4)
-    assert (found.voters, found.questions_each) == (20, 6)
-    assert found.planned is None or found.planned <= 120
-    assert (found.fewest, found.most) == (None, None)
+def test_a_voter_of_a_crowd_has_one_ballot() -> None:
+    run = dm.explorer("borda", TEAM, seed=1, ballot_size=6, max_duels=60)
+    found = forecast(run, voters=8, minutes=60, simulations=9)
+    assert (found.voters, found.questions_each, found.planned, found.certain) == (8, 6, 48, 0.0)
+    assert (found.low, found.simulated, found.fewest, found.most) == (None, 60, None, None)
+    assert forecast(run, voters=8, minutes=1, simulations=9).planned == 16
+    many = forecast(run, voters=80, simulations=9)
+    assert (many.planned, many.questions_each) == (60, 6)
     assert not run.of_voters, "the run itself has not begun"
     ballots = run.ballots
     for voter in range(3):
         for question in ballots.ask(6, voter=f"v{voter}"):
             ballots.tell(question, min(question.candidates))
     begun = ballots.ask(1, voter="late")
-    on = forecast(ballots, simulations=9, seconds=0.2)
+    on = forecast(ballots, simulations=9)
     assert on.simulations == 9
     assert ballots.open_questions == tuple(begun)
 

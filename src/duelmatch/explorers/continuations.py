@@ -21,8 +21,8 @@ from duelmatch.explorers.panel.closure import UNKNOWN
 from duelmatch.explorers.panel.rankers import drawn_times
 from duelmatch.explorers.questions import Answer, Question
 from duelmatch.graph import Graph, Mask, Vector
-from duelmatch.matchings.counting import edge_marginals
-from duelmatch.models.lineups import LineupFinder
+from duelmatch.matchings.assignment import decisions_of
+from duelmatch.models.general_lineups import finder_of
 from duelmatch.models.standings import STIFFNESS, drawn_tables
 from duelmatch.models.strengths import Layout, Matrix
 from duelmatch.problem import Matching
@@ -33,6 +33,8 @@ SUREST = 0.99
 """Strengths are read from probabilities no nearer to 1 than this."""
 
 WHOLE_BALLOT = 1_000_000
+
+ROUNDING = 1e-9
 
 
 class Continuation(Protocol):
@@ -84,22 +86,19 @@ def _begun_anew(run: Explorer) -> Explorer:
     """Return a copy of a run that has no answers; what an algorithm remembers of them cannot be copied."""
     if run.duels:
         raise ProblemError(f"How a run of {run.name} goes on can be simulated only before its first answer.")
-    return type(run).begin(run.name, run.problem, run.delta, run.seed, **run.parameters)
+    return type(run).begin(run.name, run.problem, run.delta, run.seed, run.max_duels, **run.parameters)
 
 
-def shortfall_of(run: Run, table: Vector, leader: Matching) -> tuple[float, bool] | None:
+def shortfall_of(run: Run, table: Vector, leader: Matching) -> tuple[float, bool]:
     """Return by how much a line-up falls short in a world, per position, and whether it is the best there.
 
-    None for problems with capacities, several seats, weights or rules.
+    :raises TooLargeError: if Borda counts against all decisions, and counting them is out of reach.
     """
-    graph = run.problem.graph
-    if not (graph.one_to_one and graph.even):
-        return None
     matching = run.problem.edge_numbers(leader)
-    finder = LineupFinder(graph, *_reference(run))
-    best, defeats = finder.best(table[None], matching)
-    short = float(finder.shortfalls(table[None], best, matching)[0])
-    return short, bool(short <= defeats[0] / graph.positions + 1e-9)
+    finder = finder_of(run.problem.graph, *_reference(run))
+    best, _ = finder.best(table[None], matching)
+    short, least = (float(finder.shortfalls(table[None], best, each)[0]) for each in (matching, best[0]))
+    return short, short <= least + ROUNDING
 
 
 def _reference(run: Run) -> tuple[Vector | None, Mask | None]:
@@ -109,7 +108,7 @@ def _reference(run: Run) -> tuple[Vector | None, Mask | None]:
         return (contest.marginals if contest.criterion == "borda" else None), contest.usable
     criterion = described(run.name).criterion if isinstance(run, Explorer) else run.criterion
     borda = criterion == "borda"
-    return (edge_marginals(run.problem.graph) if borda else None), None
+    return (decisions_of(run.problem.graph).marginals() if borda else None), None
 
 
 def strengths_of(graph: Graph, table: Vector) -> Vector:
@@ -219,7 +218,7 @@ class _Crowd:
             for voter in begun:
                 self._vote(voter)
         self._came += 1
-        return self._vote(f"simulated {self._came}") or self._run.done
+        return self._vote(f"simulated {self._came}")
 
     def _vote(self, voter: str) -> bool:
         questions = self._run.ask(self._patience, voter=voter)

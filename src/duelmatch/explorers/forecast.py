@@ -51,7 +51,7 @@ class Forecast:
     Where it was said who comes and for how long: they give about ``planned`` answers, ``questions_each`` at
     most; the result is certain by then with probability ``certain``, and else the line-up that leads then is
     the best one with probability ``best``, and falls short of the best by ``shortfall`` per position on
-    average (both over all cases; None for problems with capacities, seats, weights or rules).
+    average (both over all cases; None where that is out of reach).
     """
 
     simulations: int
@@ -95,6 +95,8 @@ class Forecast:
         if self.high == 0:
             return "The result is certain already."
         beginning, beyond = "Until the result is certain, it takes", _rounded(self.simulated or 0)
+        if not self.simulated and self.low is None:
+            return "How many answers it takes could not be simulated in the time there was."
         if self.low is None:
             return f"{beginning} more than {beyond} more answers, as far as can be told."
         least = _rounded(self.low)
@@ -194,7 +196,10 @@ def _of_voters(run: Any) -> Run:
         if run.of_voters:
             return run.ballots
         if not run.duels:
-            return CrowdExplorer.begin(run.name, run.problem, run.delta, run.seed, **run.parameters).ballots
+            again = CrowdExplorer.begin(
+                run.name, run.problem, run.delta, run.seed, run.max_duels, **run.parameters
+            )
+            return again.ballots
     if not isinstance(run, PanelExplorer | BallotExplorer | Explorer):
         raise ProblemError(f"A forecast is of a run that dm.explorer returns, not of {run!r:.80}.")
     return run
@@ -230,14 +235,12 @@ def _together(run: Run, going: Sequence[Continuation], rounds: int | None, end: 
     for number in range(1, MOST_ROUNDS):
         still = []
         for each, ending in active:
-            if not each.certain and thread_time() < end:
-                can_go_on = each.step()
-                ending.given = each.answers
-                if can_go_on and not each.certain and thread_time() < end:
-                    still.append((each, ending))
-            ending.certain = each.certain
-            if ending.planned is None and (number == rounds or ending.certain):
+            over = each.certain or not each.step() or each.certain
+            ending.given, ending.certain = each.answers, each.certain
+            if ending.planned is None and (number == rounds or over):
                 ending.planned = each.answers, ending.certain, _quality(run, each)
+            if not over and thread_time() < end:
+                still.append((each, ending))
         active = still
         if not active:
             break
