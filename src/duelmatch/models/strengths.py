@@ -297,11 +297,24 @@ def _solve_transposed(lower: Matrix, x: Vector) -> None:
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def covariance(lower: Matrix) -> Matrix:
-    """Return the inverse of L L'."""
+    """Return the inverse of L L', row by row.
+
+    A row begins with zeros, and what is left of the diagonal is known from the rows above.
+    """
     size = len(lower)
-    out = np.eye(size)
-    for a in range(size):
-        _solve(lower, out[a])
+    out, upper = np.eye(size), lower.T.copy()  # its rows are contiguous
+    for row in range(size):
+        x = out[row]
+        for a in range(row, size):
+            x[a] /= upper[a, a]
+            for c in range(a + 1, size):
+                x[c] -= upper[a, c] * x[a]
+        for a in range(size - 1, row - 1, -1):
+            x[a] /= lower[a, a]
+            for c in range(row, a):
+                x[c] -= lower[a, c] * x[a]
+        for a in range(row):
+            x[a] = out[a, row]
     return out
 
 
