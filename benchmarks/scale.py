@@ -1,8 +1,8 @@
 """How long does the next question take on large problems? Prints a Markdown table.
 
 One question at a time, from `tell` of the last answer to the next duel in hand, after the first, in
-milliseconds of processor time. Problems with capacities, seats or rules come last, with panels of five judges.
-There Borda counts against a random candidate of each position, since counting decisions is out of reach.
+milliseconds of processor time. Problems with capacities, seats or rules come last, with panels of five
+judges. There Borda counts against a random candidate of each position, as counting is out of reach.
 """
 
 import argparse

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from duelmatch import studies
+from duelmatch.explorers.forecast import Forecast
 from duelmatch.files.people import read_people
 from duelmatch.problem import LONGEST_NAME
 from duelmatch.studies import (
@@ -126,10 +127,61 @@ class ReadProblem(BaseModel):
     conditions: list[str] = Field(description="Its capacities, seats, weights and rules, in words.")
 
 
-class Estimate(BaseModel):
-    """How many answers to expect; null if that is too many to tell."""
+class PlannedStudy(NewStudy):
+    """A study that may come to be: who will come, and for how long."""
 
-    answers: int | None
+    name: Name = "Planned"
+    judges: int | None = Field(
+        default=None, ge=1, le=100_000, description="How many people vote, where they are not named yet."
+    )
+    minutes: float | None = Field(default=None, gt=0, le=100_000, description="How long each of them votes.")
+    seconds_each: float | None = Field(
+        default=None,
+        gt=0,
+        le=100_000,
+        description="How long a question takes; 15 seconds for each of its candidates unless given.",
+    )
+
+
+class Estimate(BaseModel):
+    """What to expect, from simulations: an estimate, not a promise. Null is what they cannot tell."""
+
+    answers: int | None = Field(description="Until the result is certain, in the middle of the simulations.")
+    low: int | None = Field(description="In 8 of 10 cases it takes from so many answers")
+    high: int | None = Field(description="to so many.")
+    simulated: int | None = Field(description="How far the simulations went that did not end.")
+    fewest: int | None = Field(description="Of a panel: what it takes at least, if all agree, about.")
+    most: int | None = Field(
+        description="Of a panel: what it takes at most, if everybody is asked everything."
+    )
+    questions_each: int | None = Field(description="How many questions there is time for, each.")
+    seconds_each: float | None
+    planned: int | None = Field(
+        description="How many answers that makes, about; they end when it is certain."
+    )
+    certain: float | None = Field(description="How probably the result is certain by then.")
+    best: float | None = Field(description="How probably the line-up that leads by then is the best.")
+    shortfall: float | None = Field(
+        description="By how much it is worse than the best, on average and per position."
+    )
+    simulations: int
+    sentences: list[str] = Field(description="All of that in words.")
+
+    @classmethod
+    def of_forecast(cls, found: Forecast) -> Estimate:
+        """Show a forecast."""
+        names = [name for name in cls.model_fields if name not in ("answers", "sentences")]
+        shown = {name: getattr(found, name) for name in names}
+        return cls(answers=found.middle, sentences=found.sentences(), **shown)
+
+    @classmethod
+    def unknown(cls) -> Estimate:
+        """Say that the study is too large to tell anything."""
+        values: dict[str, Any] = dict.fromkeys(cls.model_fields)
+        return cls(**values | {"simulations": 0, "sentences": [TOO_LARGE_TO_TELL]})
+
+
+TOO_LARGE_TO_TELL = "This study is too large to say how many answers it takes."
 
 
 class NewName(_Strict):
