@@ -98,25 +98,19 @@ def budgets(count, begin):
 def walking(count, begin):
     """Print how often judges who walk keep a candidate, and how many more answers that takes."""
     shape = (8, 4, 20)
-    print(
-        f"\n{shape[0]} x {shape[1]} with {shape[2]} judges: the next question keeps a candidate just seen.\n"
-    )
-    print(
-        "| questions | panels | kept | kept, walking | answers | answers, walking |\n|---|---|---|---|---|---|"
-    )
+    print(f"\n{shape[0]} x {shape[1]}, {shape[2]} judges, {count} panels: questions that keep a candidate.\n")
+    print("| questions | kept | kept, walking | answers | answers, walking |\n|---|---|---|---|---|")
     for criterion, size in (("condorcet", 2), ("condorcet", 4), ("borda", 2)):
-        panels_drawn = [random_utility(*shape, seed) for seed in range(begin, begin + count)]
-        usual, kept = zip(*(walk(panel, criterion, size, False) for panel in panels_drawn), strict=True)
-        walked, kept_walking = zip(
-            *(walk(panel, criterion, size, True) for panel in panels_drawn), strict=True
+        drawn = [random_utility(*shape, seed) for seed in range(begin, begin + count)]
+        (usual, kept), (walked, kept_walking) = (
+            np.transpose([walk(panel, criterion, size, is_walking) for panel in drawn])
+            for is_walking in (False, True)
         )
-        more = np.exp(np.mean(np.log(np.divide(walked, usual)))) - 1
+        more = np.exp(np.mean(np.log(walked / usual))) - 1
         name = f"{criterion}{f', rankings of {size}' * (size > 2)}"
-        print(
-            f"| {name} | {count} | {np.mean(kept):.0%} | {np.mean(kept_walking):.0%} | {np.median(usual):,.0f} |",
-            f"{np.median(walked):,.0f} ({more:+.1%}) |",
-            flush=True,
-        )
+        shares = f"{np.mean(kept):.0%} | {np.mean(kept_walking):.0%}"
+        answers = f"{np.median(usual):,.0f} | {np.median(walked):,.0f} ({more:+.1%})"
+        print(f"| {name} | {shares} | {answers} |", flush=True)
 
 
 def walk(panel, criterion, size, is_walking):
