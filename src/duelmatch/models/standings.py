@@ -19,7 +19,7 @@ from duelmatch.graph import Graph, Mask, Vector
 from duelmatch.matchings import Edge
 from duelmatch.matchings.assignment import decisions_of
 from duelmatch.models.general_lineups import finder_of
-from duelmatch.models.lineups import least_expected
+from duelmatch.models.lineups import advantages, least_expected
 from duelmatch.models.strengths import Matrix, StrengthModel
 from duelmatch.preferences import Criterion
 from duelmatch.problem import Matching, Problem
@@ -135,11 +135,13 @@ def standings_from_counts(
     finder = finder_of(graph, marginals if criterion == "borda" else None, usable)
     count = max(FEWEST, min(DRAWS, MOST_NUMBERS // max(1, len(wins))) if decisions.fast else FEWEST)
     tables = _tables(graph, wins, duels, ties, awaited, np.random.default_rng([seed, 11]), count)
-    some = decisions.best(np.zeros(graph.edges), usable)
-    assert some is not None, "a Problem has a decision"
-    start = finder.best(tables.mean(axis=0)[None], some)[0][0]
+    mean = tables.mean(axis=0)
+    strong = decisions.best(advantages(graph, mean), usable)
+    assert strong is not None, "a Problem has a decision"
+    start = finder.best(mean[None], strong)[0][0]
     best, defeats = finder.best(tables, start)
-    leader, shortfall = least_expected(finder, tables, best, start)
+    likely = start if finder.linear else np.stack([start, strong])
+    leader, shortfall = least_expected(finder, tables, best, likely)
     share = np.bincount(best.ravel(), minlength=graph.edges) / len(best)
     return Standings(
         criterion,

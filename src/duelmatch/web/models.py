@@ -11,7 +11,16 @@ from duelmatch import studies
 from duelmatch.explorers.forecast import Forecast
 from duelmatch.files.people import read_people
 from duelmatch.problem import LONGEST_NAME
-from duelmatch.studies import LARGEST_NUMBER, LARGEST_WEIGHT, LONGEST_REASON, Phase, Reason, Role, Status
+from duelmatch.studies import (
+    LARGEST_NUMBER,
+    LARGEST_WEIGHT,
+    LONGEST_REASON,
+    Phase,
+    Reason,
+    Role,
+    Status,
+    Trouble,
+)
 
 MOST_VOTERS = 1_000
 """Named voters of a new study."""
@@ -204,6 +213,16 @@ class Correction(Answer):
     )
 
 
+class Report(_Strict):
+    """Something that is wrong with a candidate."""
+
+    candidate: Name
+    problem: Trouble = Field(
+        description="They are not there, a link or picture is broken, or something else."
+    )
+    text: str = Field(default="", max_length=LONGEST_REASON)
+
+
 class Undo(_Strict):
     """Which answer to take back: the one to this question, if it is the last."""
 
@@ -333,8 +352,12 @@ class Me(BaseModel):
     """The calling voter: how many answers they have given, and to which question the last one was."""
 
     voter: VoterId
+    name: str | None = Field(description="What the organiser calls me.")
     answers: int
     last: int | None
+    left: int | None = Field(
+        description="About how many more questions I will be asked, as a judge of a panel; null if unknown."
+    )
 
 
 class Question(BaseModel):
@@ -407,6 +430,17 @@ class About(BaseModel):
     )
     ties: bool
     skips: bool
+    conflicts: bool = Field(description="Whether a voter can say whom not to judge.")
+
+
+class VoteData(About):
+    """All that a voter's page begins with, in one piece: what it is about, who is voting, what is open."""
+
+    study: str
+    me: Me | None = Field(description="Null before somebody has joined.")
+    question: Question | None = Field(
+        description="The question that is open; null if one has to be asked for."
+    )
 
 
 class AnswersLeft(BaseModel):
@@ -585,6 +619,17 @@ class GivenAnswer(BaseModel):
         """Show an answer."""
         names = ("entry", "at", "voter", "question", "position", "struck", "counts")
         return cls(**{name: getattr(given, name) for name in names}, answer=listed(given.answer))
+
+
+class GivenReport(BaseModel):
+    """A report of a voter as the organiser sees it."""
+
+    entry: int
+    at: float
+    voter: VoterId
+    candidate: str
+    problem: Trouble
+    text: str
 
 
 class Voter(BaseModel):
