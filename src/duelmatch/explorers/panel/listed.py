@@ -22,7 +22,7 @@ from fractions import Fraction
 import numpy as np
 
 from duelmatch.explorers.panel.bounds import Whole, as_whole
-from duelmatch.explorers.panel.choice import DOUBT, Choice, grown
+from duelmatch.explorers.panel.choice import DOUBT, Choice, best_pairs
 from duelmatch.explorers.panel.conditions import NOTHING, least_beaten
 from duelmatch.explorers.panel.model import Model, expectations, favours
 from duelmatch.explorers.panel.state import PanelState
@@ -294,7 +294,9 @@ class ListedMethod:
         chosen, share = plan.answers > 0, expectations(self.model)[0]
         return float(np.where(plan.for_first, share, 1 - share)[chosen].mean()) if chosen.any() else 1.0
 
-    def choose(self, plan: ListedPlan, judge: int, askable: Mask, blocked: Mask, size: int) -> Choice | None:
+    def choose(
+        self, plan: ListedPlan, judge: int, askable: Mask, blocked: Mask, size: int, seen: Mask
+    ) -> Choice | None:
         """Ask where the judge is likelier than others to speak for the champion, doubtful pairs first."""
         state, model = self.state, self.model
         share = expectations(model)[0]
@@ -305,13 +307,7 @@ class ListedMethod:
             one, other = ends if plan.for_first[pair] else ends[::-1]
             chance = favours(model.strength, *model.offsets(judge), one, other)
             scores[pair] = chance / share[pair] + DOUBT * (1 - share[pair])
-        if scores.max(initial=0.0) <= 0:
-            return None
-        if size == 2:
-            pair = int(scores.argmax())
-            return [int(state.first[pair]), int(state.second[pair])]
-        found = [grown(state, scores, place, blocked, size) for place in range(state.graph.positions)]
-        return max(found, key=lambda worth_and_edges: worth_and_edges[0])[1]
+        return best_pairs(state, scores, blocked, size, seen)
 
     def refute(self, plan: ListedPlan, askable: Mask) -> Choice | None:
         """Ask about the decisions that keep the champion from being certain."""

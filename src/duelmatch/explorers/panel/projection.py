@@ -101,6 +101,11 @@ class Projection:
         seat = self._proceedings.seats[self.voters[judge]]
         return seat.answered + seat.open
 
+    def just_seen(self, judge: int) -> Mask:
+        """Mark the edges of the candidates whom a judge was asked about last."""
+        last = self._proceedings.seats[self.voters[judge]].last
+        return np.array([candidate in last for candidate, _ in self.problem.edges], dtype=np.bool_)
+
     def pairs_of(self, question: Question) -> Indices:
         """Return the pairs that a question is about, of the candidates that are there."""
         edges = [self._edge.get((name, question.position)) for name in question.candidates]
