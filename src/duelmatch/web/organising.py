@@ -24,6 +24,7 @@ from duelmatch.web import models
 from duelmatch.web.access import GetStore, GetStudy, OrganiserLink, organiser_link
 from duelmatch.web.links import link_of, qr_code
 from duelmatch.web.problems import documented
+from duelmatch.web.watching import FIRST_LOOK
 from duelmatch.web.worker import LONGEST_BEGINNING, PATIENCE, worker
 
 MOST_ANSWERS_LISTED = 1000
@@ -50,9 +51,13 @@ EXPORTS: Mapping[str, tuple[Callable[[Study, bool], Iterator[str]], str, str]] =
 
 
 @router.get("/result")
-def result(study: GetStudy) -> models.Outcome:
-    """Say who should fill what, and how sure that is."""
-    return models.Outcome.of_status(study.status())
+def result(study: GetStudy, request: Request) -> models.Outcome:
+    """Say who should fill what, and how sure that is; with standings, which are an estimate.
+
+    The standings are those that were computed last. When nobody has looked yet, they are waited for a little.
+    """
+    estimates = request.app.state.watcher.estimates(study, patience=FIRST_LOOK)
+    return models.Outcome.of_status(study.status(), estimates)
 
 
 @router.get("/voters")
