@@ -11,7 +11,7 @@ from studies.messy import run_messy_study
 
 @pytest.mark.parametrize("kind", ["panel", "crowd"])
 def test_messy_studies_end_and_nobody_waits_in_vain(url: str, kind: str) -> None:
-    """Most of them with SQLite, which makes no difference to them; ``benchmarks/messy.py`` plays many more."""
+    """Most of them with SQLite, which makes no difference; ``benchmarks/messy.py`` plays many more."""
     acts: Counter[str] = Counter()
     ends: Counter[str] = Counter()
     sqlite = url.startswith("sqlite")

@@ -73,6 +73,7 @@ function draw() {
   element("cards").replaceChildren(...cards);
   drawRanking();
   say(question.candidates.map((name, number) => `${number + 1}: ${isolated(titleOf(name))}.`).join(" "));
+  if (shownAt === 0) performance.mark("first question");
   shownAt = performance.now();
   element("question").focus({ preventScroll: true });
   window.scrollTo(0, 0);
