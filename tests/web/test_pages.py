@@ -12,35 +12,11 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 import duelmatch as dm
-from duelmatch.problem import Details
-from duelmatch.studies import Question, Ranking, Settings, Store, Study, export_log
+from duelmatch.studies import Question, Settings, Store, Study, export_log
 from duelmatch.verify import verify
-from web.browsing import DESK, PHONE, Browser, chromium
+from web.browsing import CHROMIUM, DESK, DRIVER, HOSTILE, PHONE, Browser, chromium, votes
 
-HOSTILE = "<script>document.title='broken'</script><img src=x onerror=\"document.title='broken'\">"
-
-
-@pytest.fixture
-def study(place: tuple[str, Store], monkeypatch: pytest.MonkeyPatch) -> Study:
-    # Earlier versions took any link, and their studies are still shown.
-    monkeypatch.setattr("duelmatch.studies.store.check_addresses", lambda link, picture: None)
-    problem = dm.Problem(
-        ("Ann", HOSTILE, "Cyd"),
-        ("Chair", "Editor"),
-        tuple((name, at) for name in ("Ann", HOSTILE, "Cyd") for at in ("Chair", "Editor")),
-        {
-            "Ann": Details(text="Has led two teams.\nLikes cake.", link="https://example.org/ann"),
-            "Cyd": Details(title="Cyd the careful", link="javascript:document.title='broken'"),
-        },
-        {"Chair": Details(title="Chair of the meeting", text="Keeps the time and the peace.")},
-    )
-    settings = Settings("panel", parameters={"consistent": False})
-    return place[1].create(problem, settings, "Who does what?", ["Ada", "Bea"])
-
-
-def votes(study: Study) -> list[tuple[str, Ranking]]:
-    """Return what counts, in order: the position, and who is better than whom."""
-    return [(given.position, given.answer) for given in study.answers(limit=None)[::-1] if given.counts]
+pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="Chromium and its driver are not installed")
 
 
 def test_a_study_is_begun_shared_and_voted_in(browser: Browser, place: tuple[str, Store]) -> None:

@@ -256,22 +256,27 @@ async function read(text, name, field) {
 let reading = null;
 function readJudges() {
   clearTimeout(reading);
-  reading = setTimeout(async () => {
-    const text = element("judges").value;
-    try {
-      people = text.trim() ? await call("/judges/read", { text }, keyed()) : [];
-      fieldError("judges", null);
-      const special = people.filter(({ weight, conflicts }) => weight > 1 || conflicts.length);
-      const about = ({ name, weight, conflicts }) =>
-        `${name} ${[weight > 1 && `has ${weight} votes`, conflicts.length && `does not judge ${conflicts.join(", ")}`].filter(Boolean).join(" and ")}`;
-      element("judges-read").textContent = people.length ? `${people.length} ${people.length === 1 ? "judge" : "judges"}. ${special.map((one) => `${about(one)}.`).join(" ")}` : "";
-      if (people.length) element("judges-number").value = people.length;
-      changed();
-    } catch (error) {
-      people = [];
-      fieldError("judges", error.message);
-    }
-  }, 300);
+  reading = setTimeout(readJudgesNow, 300);
+}
+
+async function readJudgesNow() {
+  clearTimeout(reading);
+  const text = element("judges").value;
+  try {
+    people = text.trim() ? await call("/judges/read", { text }, keyed()) : [];
+    fieldError("judges", null);
+    const special = people.filter(({ weight, conflicts }) => weight > 1 || conflicts.length);
+    const about = ({ name, weight, conflicts }) =>
+      `${name} ${[weight > 1 && `has ${weight} votes`, conflicts.length && `does not judge ${conflicts.join(", ")}`].filter(Boolean).join(" and ")}.`;
+    element("judges-read").textContent = people.length ? `${people.length} ${people.length === 1 ? "judge" : "judges"}. ${special.map(about).join(" ")}` : "";
+    if (people.length) element("judges-number").value = people.length;
+    changed();
+    return true;
+  } catch (error) {
+    people = [];
+    fieldError("judges", error.message);
+    return false;
+  }
 }
 
 function showWho() {
@@ -285,9 +290,10 @@ function showWho() {
 
 async function create() {
   goingOn = true;
+  const readable = !isPanel() || (await readJudgesNow());
   const [first] = showMistakes().keys();
-  if (element("judges-error").textContent && isPanel()) element("judges").focus();
-  else if (first) element(first).focus();
+  if (first) element(first).focus();
+  else if (!readable) element("judges").focus();
   else
     await attempt(async () => {
       const made = await call("/studies", study(), keyed());
