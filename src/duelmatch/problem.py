@@ -136,7 +136,7 @@ class Problem:
     must obey. The mappings keep what differs from 1.
 
     :raises NoMatchingError: naming a set of positions that share too few candidates, or a smallest set of
-    rules that contradict each other.
+        rules that contradict each other.
     :raises ProblemError: for anything else that is wrong.
     """
 

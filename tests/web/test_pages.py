@@ -195,6 +195,40 @@ def test_a_study_with_seats_and_rules_from_its_file_to_its_result(
     assert (report.damage, report.found.lineup) == (None, ("ann", ("cyd", "dee")))
 
 
+def test_a_crowd_decides_about_seats_and_rules_from_their_file_to_the_result(
+    browser: Browser, place: tuple[str, Store], tmp_path: Path
+) -> None:
+    """One voter votes on the page; the others, who are many, by the same study's transactions."""
+    (tmp_path / "club.yaml").write_text(SEATED, encoding="utf-8")
+    browser.go("/new")
+    browser.find("#name").send_keys("Club")
+    browser.find("#file").send_keys(str(tmp_path / "club.yaml"))
+    browser.until(lambda: "'cyd' and 'dee' are all chosen, or none of them is" in browser.text("#conditions"))
+    browser.click("input[name=who][value=crowd]")
+    browser.click("button[type=submit]")
+    browser.until(lambda: browser.find("#done").is_displayed())
+    organiser = browser.find("#organiser-link").get_attribute("value")
+    study = place[1].study(place[1].access(organiser.rsplit("/", 1)[1]).study)
+    browser.go(f"/l/{study.new_link('voter', study.add_voter())}")
+    browser.question()
+    for given in range(int(browser.text("#count").rsplit(" ", 1)[1])):
+        _, *names = browser.question()
+        browser.press(str(1 + names.index(min(names))))
+        browser.until(lambda n=given: len(votes(study)) > n)
+    browser.until(lambda: "all that you are asked" in browser.text("#end-title"))
+    while not study.status().done:
+        voter = study.add_voter()
+        while isinstance(question := study.ask(voter), Question):
+            study.tell(voter, question.number, min(question.candidates))
+    browser.driver.get(organiser)
+    browser.until(lambda: "The result is in" in browser.text("#main"))
+    assert "cyd, dee" in browser.text("#main")
+    study.close()
+    report = verify(export_log(study).splitlines())
+    assert report.found is not None
+    assert (report.damage, report.found.lineup) == (None, ("ann", ("cyd", "dee")))
+
+
 def test_votes_by_mouse_and_keyboard(browser: Browser, study: Study) -> None:
     voter = study.add_voter("Eve")
     browser.go(f"/l/{study.new_link('voter', voter)}")

@@ -49,7 +49,9 @@ from duelmatch.studies.values import (
     Ranking,
     Reason,
     Receipt,
+    Report,
     Status,
+    Trouble,
     Voter,
 )
 
@@ -74,11 +76,13 @@ __all__ = [
     "Ranking",
     "Reason",
     "Receipt",
+    "Report",
     "Role",
     "Settings",
     "Status",
     "Store",
     "Study",
+    "Trouble",
     "Voter",
     "check_beginning",
     "export_answers",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 import sqlalchemy as sa
 
@@ -30,7 +30,7 @@ from duelmatch.studies.settings import Settings
 from duelmatch.studies.state import State
 from duelmatch.studies.states import States
 from duelmatch.studies.texts import looks_twice, plain
-from duelmatch.studies.values import GivenAnswer, Nothing, Question, Receipt, Status, Voter
+from duelmatch.studies.values import GivenAnswer, Nothing, Question, Receipt, Report, Status, Trouble, Voter
 from duelmatch.studies.verdicts import assumptions_of, result_of
 
 Returned = TypeVar("Returned")
@@ -51,11 +51,15 @@ def new_voter_id() -> str:
 
 @dataclass(frozen=True, slots=True)
 class NewVoter:
-    """A voter to be: a name that stays out of the log, a weight, and candidates the voter does not judge."""
+    """A voter to be: a name that stays out of the log, a weight, and candidates the voter does not judge.
+
+    Whoever has a part of the candidates ``only`` does not judge the others of this moment.
+    """
 
     name: str | None = None
     weight: int = 1
     conflicts: Collection[str] = ()
+    only: Collection[str] | None = None
 
     def checked(self, problem: Problem) -> NewVoter:
         """Return the same with plain text, if it is about this problem."""
@@ -64,9 +68,12 @@ class NewVoter:
             raise StudyError(
                 f"A weight is a whole number from 1 to {LARGEST_WEIGHT}, not {self.weight!r:.40}."
             )
-        for candidate in self.conflicts:
+        conflicts = list(self.conflicts)
+        for candidate in (*conflicts, *(self.only or ())):
             problem.candidate_number(candidate)
-        return NewVoter(name, self.weight, tuple(self.conflicts))
+        if self.only is not None:
+            conflicts += [name for name in problem.candidates if name not in (*self.only, *conflicts)]
+        return NewVoter(name, self.weight, tuple(conflicts))
 
     def as_dict(self, voter: str) -> dict[str, Any]:
         """Return what the log has of a voter."""
@@ -199,6 +206,15 @@ class Study:
         """
         return self._do(lambda feed: feed.undo(voter, question), by)
 
+    def report(
+        self, voter: str, candidate: str, problem: Trouble, text: str = "", by: str | None = None
+    ) -> None:
+        """Tell the organiser that something is wrong with a candidate: absent, or a link that is broken."""
+        if problem not in get_args(Trouble):
+            raise StudyError(f"A problem is {', '.join(get_args(Trouble))}, not {problem!r:.40}.")
+        text = plain(text, "The report", LONGEST_REASON, empty=True)
+        self._do(lambda feed: feed.report(voter, candidate, problem, text), by)
+
     # Organisers: voters.
 
     def add_voter(
@@ -293,6 +309,15 @@ class Study:
         self._do(lambda feed: feed.conflict(voter, tuple(candidates)), by)
 
     # Organisers: answers and candidates.
+
+    def reports(self) -> list[Report]:
+        """Return what voters have reported and nobody has resolved, the latest first."""
+        with self._states.reading(self.id) as state:
+            return [report for report in reversed(state.reports.values()) if not report.resolved]
+
+    def resolve(self, report: int, by: str | None = None) -> None:
+        """Note that what was reported, in an entry of the log, is no longer wrong."""
+        self._do(lambda feed: feed.resolve(report), by)
 
     def correct(self, question: int, answer: Answer, clerical: bool = False, by: str | None = None) -> None:
         """Change an answer; None strikes it, which stays so whatever becomes of its voter.
@@ -564,6 +589,14 @@ class Study:
                 )
                 for member in state.members.values()
             ]
+
+    def name_of(self, voter: str) -> str | None:
+        """Return what the organiser calls a voter; None for a voter without a name."""
+        columns = schema.voters.c
+        query = sa.select(columns.name).where(columns.study == self.id, columns.id == voter)
+        with self._database.reading() as connection:
+            name: str | None = connection.execute(query).scalar_one_or_none()
+        return name
 
     def answers(
         self, before: int = LAST, voter: str | None = None, limit: int | None = 50
