@@ -25,11 +25,11 @@ const keyed = () => {
 // What is wrong.
 
 function numberMistakes(found) {
-  for (const [id, most] of [["judges-number", 1000], ["questions-each", 10000], ["minutes", 10000]]) {
+  for (const [id, most] of [["judges-number", isPanel() ? 1000 : 100000], ["questions-each", 10000], ["minutes", 10000]]) {
     const field = element(id);
     const value = number(id);
     const bad = field.validity.badInput || (value !== null && !(Number.isInteger(value) && value >= 1 && value <= most));
-    if (bad && (isPanel() || id === "minutes")) found.set(id, `A whole number from 1 to ${most.toLocaleString()}.`);
+    if (bad && (isPanel() || id !== "questions-each")) found.set(id, `A whole number from 1 to ${most.toLocaleString()}.`);
   }
 }
 
@@ -283,6 +283,7 @@ function showWho() {
   show("judges-part", isPanel());
   show("delta-part", !isPanel());
   show("until-part", isPanel());
+  element("number-label").textContent = isPanel() ? "How many judges will there be?" : "How many people will vote?";
   changed();
 }
 
