@@ -623,6 +623,27 @@ class Study:
             answered = state.member(voter).answered
             return answered[-1] if answered else None
 
+    def open_question(self, voter: str) -> Question | None:
+        """Return the question that a voter has open, if the study is; nothing is asked for that."""
+        with self._states.reading(self.id) as state:
+            member = state.member(voter)
+            if member.open is None or state.phase != "open" or member.struck or member.left:
+                return None
+            return state.question(state.questions[member.open])
+
+    def questions_left(self, voter: str) -> int | None:
+        """Return about how many more questions a judge of a panel will be asked; None if that is unknown.
+
+        What is needed is shared out evenly among the judges who are there.
+        """
+        needed, each = self.status().answers_left, self.settings.questions_each
+        if self.settings.kind != "panel" or needed is None:
+            return None
+        with self._states.reading(self.id) as state:
+            judges = sum(not (member.struck or member.left) for member in state.members.values())
+            left = -(-needed // max(1, judges))
+            return left if each is None else min(left, max(0, each - len(state.member(voter).answered)))
+
     def history(self) -> History:
         """Say how the study came to where it stands."""
         self._states.prepare(self.id)

@@ -9,6 +9,7 @@ from typing import Any
 
 from fastapi import APIRouter, FastAPI, HTTPException, Request
 from fastapi.responses import PlainTextResponse
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.staticfiles import StaticFiles
 
 from duelmatch.studies import Store
@@ -66,7 +67,7 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     app.include_router(judges.router)
     app.include_router(mending.router)
     app.include_router(pictures.pages)
-    app.mount("/static", StaticFiles(directory=pages.STATIC))
+    app.mount("/static", GZipMiddleware(StaticFiles(directory=pages.STATIC), minimum_size=500))
     app.add_api_route("/healthz", _alive, include_in_schema=False)
     app.add_api_route("/readyz", _ready, include_in_schema=False)
     app.add_api_route("/metrics", _metrics, include_in_schema=False)

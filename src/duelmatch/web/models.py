@@ -8,9 +8,19 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from duelmatch import studies
+from duelmatch.explorers.forecast import Forecast
 from duelmatch.files.people import read_people
 from duelmatch.problem import LONGEST_NAME
-from duelmatch.studies import LARGEST_NUMBER, LARGEST_WEIGHT, LONGEST_REASON, Phase, Reason, Role, Status
+from duelmatch.studies import (
+    LARGEST_NUMBER,
+    LARGEST_WEIGHT,
+    LONGEST_REASON,
+    Phase,
+    Reason,
+    Role,
+    Status,
+    Trouble,
+)
 
 MOST_VOTERS = 1_000
 """Named voters of a new study."""
@@ -109,10 +119,61 @@ class ReadProblem(BaseModel):
     conditions: list[str] = Field(description="Its capacities, seats, weights and rules, in words.")
 
 
-class Estimate(BaseModel):
-    """How many answers to expect; null if that is too many to tell."""
+class PlannedStudy(NewStudy):
+    """A study that may come to be: who will come, and for how long."""
 
-    answers: int | None
+    name: Name = "Planned"
+    judges: int | None = Field(
+        default=None, ge=1, le=100_000, description="How many people vote, where they are not named yet."
+    )
+    minutes: float | None = Field(default=None, gt=0, le=100_000, description="How long each of them votes.")
+    seconds_each: float | None = Field(
+        default=None,
+        gt=0,
+        le=100_000,
+        description="How long a question takes; 15 seconds for each of its candidates unless given.",
+    )
+
+
+class Estimate(BaseModel):
+    """What to expect, from simulations: an estimate, not a promise. Null is what they cannot tell."""
+
+    answers: int | None = Field(description="Until the result is certain, in the middle of the simulations.")
+    low: int | None = Field(description="In 8 of 10 cases it takes from so many answers")
+    high: int | None = Field(description="to so many.")
+    simulated: int | None = Field(description="How far the simulations went that did not end.")
+    fewest: int | None = Field(description="Of a panel: what it takes at least, if all agree, about.")
+    most: int | None = Field(
+        description="Of a panel: what it takes at most, if everybody is asked everything."
+    )
+    questions_each: int | None = Field(description="How many questions there is time for, each.")
+    seconds_each: float | None
+    planned: int | None = Field(
+        description="How many answers that makes, about; they end when it is certain."
+    )
+    certain: float | None = Field(description="How probably the result is certain by then.")
+    best: float | None = Field(description="How probably the line-up that leads by then is the best.")
+    shortfall: float | None = Field(
+        description="By how much it is worse than the best, on average and per position."
+    )
+    simulations: int
+    sentences: list[str] = Field(description="All of that in words.")
+
+    @classmethod
+    def of_forecast(cls, found: Forecast) -> Estimate:
+        """Show a forecast."""
+        names = [name for name in cls.model_fields if name not in ("answers", "sentences")]
+        shown = {name: getattr(found, name) for name in names}
+        return cls(answers=found.middle, sentences=found.sentences(), **shown)
+
+    @classmethod
+    def unknown(cls) -> Estimate:
+        """Say that the study is too large to tell anything."""
+        values: dict[str, Any] = dict.fromkeys(cls.model_fields)
+        return cls(**values | {"simulations": 0, "sentences": [TOO_LARGE_TO_TELL]})
+
+
+TOO_LARGE_TO_TELL = "This study is too large to say how many answers it takes."
 
 
 class NewName(_Strict):
@@ -150,6 +211,16 @@ class Correction(Answer):
             "only such a correction reaches the proof."
         ),
     )
+
+
+class Report(_Strict):
+    """Something that is wrong with a candidate."""
+
+    candidate: Name
+    problem: Trouble = Field(
+        description="They are not there, a link or picture is broken, or something else."
+    )
+    text: str = Field(default="", max_length=LONGEST_REASON)
 
 
 class Undo(_Strict):
@@ -281,8 +352,12 @@ class Me(BaseModel):
     """The calling voter: how many answers they have given, and to which question the last one was."""
 
     voter: VoterId
+    name: str | None = Field(description="What the organiser calls me.")
     answers: int
     last: int | None
+    left: int | None = Field(
+        description="About how many more questions I will be asked, as a judge of a panel; null if unknown."
+    )
 
 
 class Question(BaseModel):
@@ -355,6 +430,17 @@ class About(BaseModel):
     )
     ties: bool
     skips: bool
+    conflicts: bool = Field(description="Whether a voter can say whom not to judge.")
+
+
+class VoteData(About):
+    """All that a voter's page begins with, in one piece: what it is about, who is voting, what is open."""
+
+    study: str
+    me: Me | None = Field(description="Null before somebody has joined.")
+    question: Question | None = Field(
+        description="The question that is open; null if one has to be asked for."
+    )
 
 
 class Progress(BaseModel):
@@ -450,6 +536,17 @@ class GivenAnswer(BaseModel):
         """Show an answer."""
         names = ("entry", "at", "voter", "question", "position", "struck", "counts")
         return cls(**{name: getattr(given, name) for name in names}, answer=listed(given.answer))
+
+
+class GivenReport(BaseModel):
+    """A report of a voter as the organiser sees it."""
+
+    entry: int
+    at: float
+    voter: VoterId
+    candidate: str
+    problem: Trouble
+    text: str
 
 
 class Voter(BaseModel):

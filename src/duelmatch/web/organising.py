@@ -260,6 +260,18 @@ def _candidates_of(study: Study, number: int) -> list[str]:
     return [name for group in given.answer for name in group]
 
 
+@router.get("/reports")
+def reports(study: GetStudy) -> list[models.GivenReport]:
+    """List what voters have reported and nobody has resolved, the latest first."""
+    return [models.GivenReport.model_validate(each, from_attributes=True) for each in study.reports()]
+
+
+@router.post("/reports/{number}/resolve", status_code=204)
+def resolve(study: GetStudy, by: OrganiserLink, number: Number) -> None:
+    """Note that what was reported, in this entry of the log, is no longer wrong."""
+    study.resolve(number, by=by)
+
+
 @router.post("/drop", status_code=204)
 def drop(study: GetStudy, by: OrganiserLink, gone: models.Candidate) -> None:
     """Take out a candidate who withdrew."""

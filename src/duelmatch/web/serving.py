@@ -17,7 +17,7 @@ from fastapi import FastAPI
 from duelmatch.errors import DuelmatchError, StoreError
 from duelmatch.studies import Store
 from duelmatch.web.connections import MOST_CONNECTIONS, BoundedConnection
-from duelmatch.web.estimating import try_out
+from duelmatch.web.forecasting import try_out
 from duelmatch.web.metrics import configure_logging
 from duelmatch.web.proxies import Proxies
 from duelmatch.web.worker import worker

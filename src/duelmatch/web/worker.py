@@ -169,7 +169,7 @@ def work(memory: int) -> None:
     """Call one function after the other, until the input ends."""
     import resource
 
-    from duelmatch.web.estimating import try_out
+    from duelmatch.web.forecasting import try_out
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is for the server
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from numbers import Integral
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
 
 from duelmatch.errors import DuelError, ProblemError
 from duelmatch.explorers.panel.asking import next_question
@@ -16,9 +18,13 @@ from duelmatch.explorers.panel.standing import Standing, Until
 from duelmatch.explorers.panel.state import PanelState
 from duelmatch.explorers.questions import MISSING, Answer, Question, places, told
 from duelmatch.explorers.result import Progress, Result
+from duelmatch.graph import Vector
 from duelmatch.panel import Conflict, check_voters, judged_pairs, voter_weights
 from duelmatch.preferences import Criterion
 from duelmatch.problem import Problem
+
+if TYPE_CHECKING:
+    from duelmatch.models.standings import Standings
 
 LARGEST_QUESTION = 10
 
@@ -307,6 +313,27 @@ class PanelExplorer:
     def progress(self) -> Progress:
         """Where the panel stands; looking at thousands of line-ups takes a while."""
         return self.standing.progress()
+
+    def standings(self, seed: int = 0) -> Standings:
+        """Estimate from the answers so far who will be in the best line-up: by a model, without a guarantee.
+
+        What was said, and what follows from it, is counted; only the opinions that are open are uncertain.
+        """
+        from duelmatch.models.standings import standings_from_counts
+
+        wins, duels, ties = self.counted_answers()
+        awaited = self.state.open.astype(np.float64)
+        return standings_from_counts(self.problem, wins, duels, self.criterion, ties, awaited, seed=seed)
+
+    def counted_answers(self) -> tuple[Vector, Vector, float]:
+        """Return what the first edge of each pair is credited with, how often it was judged, and all ties.
+
+        In units of a judge's weight, with what follows from the answers of consistent judges.
+        """
+        state = self.state
+        known = state.total - state.open
+        level = known - state.ahead - state.behind
+        return state.ahead + level / 2, known.astype(np.float64), float(level.sum())
 
     @property
     def state(self) -> PanelState:

@@ -75,18 +75,6 @@ function study() {
   return { name: element("name").value.trim(), problem: problem(), settings, voters };
 }
 
-const rounded = (votes) => Number(Math.ceil(votes).toPrecision(2)).toLocaleString();
-
-function sentence(votes, judges) {
-  if (votes === null) return "Very many answers, or more than could be tried out in the time there is.";
-  const agree = "if three of four prefer the best; the closer the call, the more";
-  if (!isPanel()) return `About ${rounded(votes)} answers in all, ${agree}.`;
-  const each = Math.ceil(votes / judges);
-  const most = number("questions-each");
-  const few = most && most < each ? ` You allow ${most}, so the result may stay open; it then names who leads, and how far it could be off.` : "";
-  return `About ${rounded(votes)} answers in all, ${rounded(each)} from each of ${judges} ${judges === 1 ? "judge" : "judges"}, ${agree}.${few}`;
-}
-
 // Ask the server whether the problem holds together, and how many answers it takes.
 async function expect() {
   const turn = ++asked;
@@ -98,10 +86,11 @@ async function expect() {
   const judges = Math.max(people.length, number("judges-number") || 0) || 1;
   const voters = [...study().voters, ...Array.from({ length: isPanel() ? judges - people.length : 0 }, () => ({}))];
   try {
-    const { answers } = await call("/estimate", { ...study(), voters, name: "Trial" }, keyed());
+    const planned = { judges: isPanel() ? null : number("judges-number") || null, minutes: number("minutes") || null };
+    const { sentences } = await call("/estimate", { ...study(), ...planned, voters, name: "Trial" }, keyed());
     if (turn !== asked) return;
     gridError(null);
-    element("expected").textContent = sentence(answers, judges);
+    element("expected").textContent = sentences.join(" ");
   } catch (error) {
     if (turn !== asked) return;
     if (error instanceof Refused && error.status === 429) waiting = setTimeout(expect, 3000);
