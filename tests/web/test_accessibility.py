@@ -21,7 +21,7 @@ RUN = """
 const done = arguments[arguments.length - 1];
 const part = ({ html, failureSummary }) => `${html.slice(0, 200)} ${failureSummary}`;
 const told = ({ id, nodes }) => [id, nodes.map(part)];
-axe.run(document, { resultTypes: ["violations"] }).then(
+axe.run(document, { ...arguments[0], resultTypes: ["violations"] }).then(
   ({ violations }) => done(violations.map(told)),
   (error) => done([["axe", [String(error)]]]),
 );
@@ -51,7 +51,7 @@ def lived(place: tuple[str, Store]) -> Study:
     return study
 
 
-def opened(browser: Browser, study: Study) -> dict[str, Callable[[], None]]:
+def opened(browser: Browser, place: tuple[str, Store], study: Study) -> dict[str, Callable[[], None]]:
     """Return how to get to every page, and to what it shows only when it is asked to."""
     organiser, (eve, *_) = study.new_link("organiser"), study.voters()
     at = f"/studies/{study.id}"
@@ -105,6 +105,29 @@ def opened(browser: Browser, study: Study) -> dict[str, Callable[[], None]]:
         browser.go(f"/l/{study.new_link('voter', eve.id)}")
         browser.question()
 
+    def skipping() -> None:
+        vote()
+        browser.press("s")
+        browser.until(lambda: browser.find("#why").is_displayed())
+
+    def reporting() -> None:
+        vote()
+        browser.click(".card .link-like")
+        browser.until(lambda: browser.find("#wrong").is_displayed())
+
+    def ranking() -> None:
+        settings = Settings("panel", parameters={"question_size": 4})
+        ranked = place[1].create(study.problem, settings, "Ranked", ["Eve"])
+        browser.go(f"/l/{ranked.new_link('voter', ranked.voters()[0].id)}")
+        browser.question()
+        browser.press("2")
+        browser.until(lambda: browser.find("#ranked li").is_displayed())
+
+    def somebody_else() -> None:
+        vote()
+        browser.go(f"/l/{study.new_link('voter', study.voters()[3].id)}")
+        browser.until(lambda: browser.find("form[method=post]").is_displayed())
+
     def ended() -> None:
         ned = next(voter for voter in study.voters() if voter.name == "Ned")
         study.leave(ned.id)
@@ -124,6 +147,10 @@ def opened(browser: Browser, study: Study) -> dict[str, Callable[[], None]]:
         "created": created,
         "sheet": sheet,
         "vote": vote,
+        "skipping": skipping,
+        "reporting": reporting,
+        "ranking": ranking,
+        "somebody else": somebody_else,
         "ended": ended,
         "joining": joining,
         "dashboard": lambda: as_organiser(at),
@@ -134,15 +161,27 @@ def opened(browser: Browser, study: Study) -> dict[str, Callable[[], None]]:
     }
 
 
-def barriers(browser: Browser) -> list[Any]:
-    """Return what axe-core complains about on the page as it is."""
-    browser.driver.execute_script(AXE)
-    found: list[Any] = browser.driver.execute_async_script(RUN)
+def barriers(browser: Browser, dark: bool = False) -> list[Any]:
+    """Return what axe-core complains about on the page as it is; in the dark only colours differ."""
+    if not browser.driver.execute_script("return 'axe' in window"):
+        browser.driver.execute_script(AXE)
+    options = {"runOnly": ["color-contrast"]} if dark else {}
+    found: list[Any] = browser.driver.execute_async_script(RUN, options)
     return found
 
 
 PAGES = ["home", "privacy", "refusal", "new", "more", "created", "sheet", "vote", "ended", "joining"]
-PAGES += ["dashboard", "answers", "result", "judges", "candidates"]
+PAGES += [
+    "skipping",
+    "reporting",
+    "ranking",
+    "somebody else",
+    "dashboard",
+    "answers",
+    "result",
+    "judges",
+    "candidates",
+]
 
 
 def test_axe_finds_a_barrier_where_there_is_one(browser: Browser) -> None:
@@ -152,13 +191,13 @@ def test_axe_finds_a_barrier_where_there_is_one(browser: Browser) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_axe_finds_no_barrier(browser: Browser, lived: Study, page: str) -> None:
+def test_axe_finds_no_barrier(browser: Browser, place: tuple[str, Store], lived: Study, page: str) -> None:
     browser.driver.execute_cdp_cmd("Network.clearBrowserCookies", {})
-    opened(browser, lived)[page]()
+    opened(browser, place, lived)[page]()
     for size, dark in ((DESK, False), (DESK, True), (PHONE, False), (PHONE, True)):
         browser.size(size, dark)
         browser.driver.execute_async_script("requestAnimationFrame(() => setTimeout(arguments[0], 200))")
-        found = barriers(browser)
+        found = barriers(browser, dark)
         browser.picture(f"{page}-{'phone' if size == PHONE else 'desk'}{'-dark' if dark else ''}")
         assert not found, json.dumps(found, indent=1)
     browser.size(DESK)
