@@ -672,7 +672,7 @@ class Study:
 
         What is needed is shared out evenly among the judges who are there.
         """
-        needed, each = self.status().answers_left, self.settings.questions_each
+        needed, each = self.status().progress.duels_left, self.settings.questions_each
         if self.settings.kind != "panel" or needed is None:
             return None
         with self._states.reading(self.id) as state:
