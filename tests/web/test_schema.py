@@ -30,7 +30,7 @@ CHECKS = [
     response_headers_conformance,
     response_schema_conformance,
 ]
-EXAMPLES = 8
+EXAMPLES = 5
 """Tries of every operation, each in every role."""
 
 

@@ -516,6 +516,13 @@ PANEL = Algorithm(
             "beats all others, if it can.",
             choices=("unbeaten", "decided"),
         ),
+        Parameter(
+            "walking",
+            bool,
+            False,
+            "Whether the next question keeps a candidate whom the judge has just seen, where that costs "
+            "little.",
+        ),
     ),
     "What these judges think, counted: the result is certain, whatever the open answers are.",
     "When the people who answer are the people who decide: a jury, a committee, a team.",

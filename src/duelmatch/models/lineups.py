@@ -4,9 +4,13 @@ Borda: one assignment problem under the rewards. Condorcet: follow best response
 that matching is unbeaten, as nothing does better against it than a draw. Where the walk runs into a circle,
 the least beaten of those passed is taken, a good guess at the least beaten of all, which would be a program
 of its own for each table (:mod:`duelmatch.matchings.minimax`).
+
+Decisions beyond one-to-one are in :mod:`duelmatch.models.general_lineups`.
 """
 
 from __future__ import annotations
+
+from typing import Protocol
 
 import numpy as np
 from numba import njit
@@ -22,6 +26,20 @@ MOST_LEADERS = 40
 """How many matchings are compared as leaders."""
 
 ROUNDING = 1e-12
+
+
+class Finder(Protocol):
+    """Finds the best decision of each of many tables: for matchings below, and for every other class."""
+
+    @property
+    def linear(self) -> bool:
+        """Whether a decision's value is linear in the probabilities."""
+
+    def best(self, tables: Matrix, start: Indices, allowed: Mask | None = None) -> tuple[Indices, Vector]:
+        """Return the best decision by each table, and its worst defeat."""
+
+    def shortfalls(self, tables: Matrix, best: Indices, matching: Indices) -> Vector:
+        """Return by how much a decision falls short in each table."""
 
 
 class LineupFinder:
@@ -83,21 +101,28 @@ class LineupFinder:
         return present
 
 
-def least_expected(
-    finder: LineupFinder, tables: Matrix, best: Indices, mean_best: Indices
-) -> tuple[Indices, float]:
+def least_expected(finder: Finder, tables: Matrix, best: Indices, likely: Indices) -> tuple[Indices, float]:
     """Return the matching that falls short least on average, and by how much.
 
-    ``best`` are those of the tables, ``mean_best`` is that of their mean: for Borda it is the answer, as
-    scores are linear in the tables; for Condorcet it is compared with the most frequent of ``best``.
+    ``best`` are those of the tables. ``likely`` is one matching, or a row for each: for Borda the best by the
+    mean of the tables is the answer, as scores are linear in them; for Condorcet those are compared with the
+    most frequent of ``best``. Where the tables go in circles, none of these is a favourite, and the matching
+    that wins most against everyone (:func:`advantages`) ought to be among the likely ones.
     """
-    candidates = mean_best[None]
+    candidates = np.atleast_2d(likely)
     if not finder.linear:
         found, often = np.unique(best, axis=0, return_counts=True)
         candidates = np.concatenate([candidates, found[np.argsort(-often, kind="stable")[:MOST_LEADERS]]])
     expected = [float(finder.shortfalls(tables, best, row).mean()) for row in candidates]
     chosen = int(np.argmin(expected))
     return candidates[chosen], expected[chosen]
+
+
+def advantages(graph: Graph, table: Vector) -> Vector:
+    """Return by how much each edge beats the others at its position, summed up."""
+    pairs, ahead = graph.pair_table, table - 0.5
+    won, lost = np.bincount(pairs.first, ahead, graph.edges), np.bincount(pairs.second, ahead, graph.edges)
+    return np.asarray(won - lost, dtype=np.float64)
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

@@ -11,7 +11,7 @@ import threading
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from typing import Any, Literal
 
@@ -20,16 +20,27 @@ from duelmatch.files.problems import read_problem, tree_of
 from duelmatch.problem import Problem
 from duelmatch.studies.candidates import with_candidate, with_details
 from duelmatch.studies.entries import BEGINNING, FORMAT, Entry, sealed
+from duelmatch.studies.estimates import Estimates
 from duelmatch.studies.history import HOUR
 from duelmatch.studies.kinds import new_kind
 from duelmatch.studies.settings import Settings
-from duelmatch.studies.values import GivenAnswer, Phase, Question, Ranking, Receipt, Status
+from duelmatch.studies.values import GivenAnswer, Phase, Question, Ranking, Receipt, Report, Status
 
 TRAIL = ("linked", "revoked", "named")
 """Who gave out or revoked which link, and whose name was changed or deleted: for the record alone."""
 
-OWN_KINDS = frozenset({"created", "paused", "resumed", "closed", "reopened", "renamed", "detailed", *TRAIL})
+REPORTS = ("reported", "resolved")
+"""That something is wrong with a candidate, and that it no longer is."""
+
+OWN_KINDS = frozenset(
+    {"created", "paused", "resumed", "closed", "reopened", "renamed", "detailed", *TRAIL, *REPORTS}
+)
 """What concerns the study alone, not what asks its questions."""
+
+NOTHING_NEW = (OWN_KINDS - {"closed", "reopened"}) | {
+    "asked", "opened", "designed", "backed", "passed", "released", "skipped", "joined",
+}  # fmt: skip
+"""What changes no count."""
 
 PHASES: Mapping[str, Phase] = {"paused": "paused", "resumed": "open", "closed": "closed", "reopened": "open"}
 
@@ -100,8 +111,14 @@ class State:
         self.given: list[tuple[int, int]] = []
         """The entry and the question of every answer, also of those undone since."""
         self.kind = new_kind(self.problem, self.settings, voters)
+        self.changed_at = 1
+        """The last entry that may have changed what follows from the answers."""
+        self.estimates: Estimates | None = None
+        """Those that were computed last."""
         self.status: tuple[int, Status] | None = None
         """What was said last of where it stands, and after which entry."""
+        self.reports: dict[int, Report] = {}
+        """What voters have reported, by entry."""
         self._held: list[Entry] = []
         self._leases: list[tuple[float, int]] = []
         self._ballots: dict[int, tuple[str, int]] = {}
@@ -127,6 +144,8 @@ class State:
     def follow(self, entry: Entry) -> None:
         """Note an entry that what asks the questions knows already, as it has decided it."""
         self.seq, self.hash = entry.seq, entry.hash
+        if entry.kind not in NOTHING_NEW:
+            self.changed_at = entry.seq
         data = entry.data
         if entry.kind == "imported-old":
             entry = entry._replace(kind=data["was"])
@@ -228,6 +247,10 @@ class State:
                 self.problem = with_candidate(self.problem, data["candidate"], data["positions"])
             case "detailed":
                 self.problem = with_details(self.problem, data)
+            case "reported":
+                self.reports[entry.seq] = Report(entry.seq, entry.at, entry.voter or "", **data)
+            case "resolved":
+                self.reports[data["report"]] = replace(self.reports[data["report"]], resolved=True)
             case "renamed" | "linked" | "revoked" | "named":
                 pass
             case "paused" | "resumed" | "closed" | "reopened":

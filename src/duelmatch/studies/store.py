@@ -21,6 +21,7 @@ from duelmatch.studies.entries import BEGINNING, sealed
 from duelmatch.studies.kinds import FOR_PANELS, QUESTIONS_EACH_FOR_PANELS
 from duelmatch.studies.links import Access, accesses_in
 from duelmatch.studies.log import Transaction, Writer, read_entries
+from duelmatch.studies.pictures import claim, keep, picture_data, pictures_of
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.state import check_beginning, created_data, read_created
 from duelmatch.studies.states import States
@@ -120,9 +121,10 @@ class Store:
                 "A problem must be the same when it is read back; this one has odd names or settings."
             )
         check(data)
-        study = secrets.token_hex(8)
+        study, shown = secrets.token_hex(8), pictures_of(problem.candidate_details, problem.position_details)
 
         def work(transaction: Transaction) -> None:
+            claim(transaction.connection, study, shown, transaction.now)
             transaction.create(study, name, data)
             if people:
                 rows = [{"study": study, "id": voter, "name": member.name} for voter, member in people]
@@ -164,6 +166,20 @@ class Store:
         """Return what a link's token allows; None if it is not one, or was revoked."""
         with self.database.reading() as connection:
             return accesses_in(connection, [token], self.database.now(connection)).get(token)
+
+    def keep_picture(self, data: bytes) -> str:
+        """Keep a picture, small enough and safe to show; return its address, for details of candidates.
+
+        If no study is created or changed to show it, it is deleted after a day.
+        """
+        return self.writer.submit(
+            "", lambda transaction: keep(transaction.connection, data, transaction.now)
+        ).result()
+
+    def picture(self, picture: str) -> bytes | None:
+        """Return a picture, by the hash in its address."""
+        with self.database.reading() as connection:
+            return picture_data(connection, picture)
 
     def recall(self) -> None:
         """Read the newest of the open studies, so that the next who votes there need not wait for it."""

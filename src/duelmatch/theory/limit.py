@@ -95,7 +95,8 @@ def lower_bound(
     the limit of algorithms that may take a Condorcet winner for granted; near-even form, within about 1%.
 
     :raises ProblemError: for the criterion ``condorcet`` if there is no Condorcet winner, for the exact
-    form beyond one-to-one matchings, and for ``assume_winner`` with another criterion, form or several seats.
+        form beyond one-to-one matchings, and for ``assume_winner`` with another criterion, form or several
+        seats.
     """
     divergence = binary_divergence(delta)
     if assume_winner:

@@ -9,11 +9,12 @@ from typing import Any
 
 from fastapi import APIRouter, FastAPI, HTTPException, Request
 from fastapi.responses import PlainTextResponse
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.staticfiles import StaticFiles
 
 from duelmatch.studies import Store
 from duelmatch.version import __version__
-from duelmatch.web import creating, events, organising, pages, problems, voting
+from duelmatch.web import creating, events, judges, mending, organising, pages, pictures, problems, voting
 from duelmatch.web.cache import StudyCache
 from duelmatch.web.config import Config
 from duelmatch.web.guard import Guard
@@ -22,6 +23,7 @@ from duelmatch.web.metrics import Metrics, RequestLog
 from duelmatch.web.problems import documented
 from duelmatch.web.proxies import is_local
 from duelmatch.web.rates import LinkLimit, RateLimit
+from duelmatch.web.watching import Watcher
 
 READY_WITHIN = 5.0
 """Seconds in which something has to be written by a server that says it is ready."""
@@ -50,6 +52,7 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     app.state.links = LinkLimit(None if config.rates is None else config.rates.link)
     app.state.bridge = None
     app.state.watched = StudyCache(events.WatchedStudy)
+    app.state.watcher = Watcher()
     app.state.streams = events.StreamCount()
     app.state.stopping = False
     app.state.preparing = None
@@ -59,16 +62,19 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     refusals = documented(400, 403, 408, 413, 422, 429, 503)
     app.router.routes[:0] = voting.direct_routes("/api/v1", refusals)
     api = APIRouter(prefix="/api/v1", responses=refusals)
-    for part in (voting.router, organising.router, creating.router, events.router):
+    for part in (voting.router, organising.router, creating.router, pictures.router, events.router):
         api.include_router(part)
     app.include_router(api)
     app.include_router(pages.router)
-    app.mount("/static", StaticFiles(directory=pages.STATIC))
+    app.include_router(judges.router)
+    app.include_router(mending.router)
+    app.include_router(pictures.pages)
+    app.mount("/static", GZipMiddleware(StaticFiles(directory=pages.STATIC), minimum_size=500))
     app.add_api_route("/healthz", _alive, include_in_schema=False)
     app.add_api_route("/readyz", _ready, include_in_schema=False)
     app.add_api_route("/metrics", _metrics, include_in_schema=False)
     app.add_middleware(voting.DirectVotes, prefix="/api/v1")
-    app.add_middleware(BodyLimit, largest=LARGEST_BODY)
+    app.add_middleware(BodyLimit, largest=LARGEST_BODY, larger={"/pictures": pictures.LARGEST_PICTURE})
     if config.rates is not None:
         app.add_middleware(RateLimit, rates=config.rates, links=app.state.links)
     app.add_middleware(Guard)

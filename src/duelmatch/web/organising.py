@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Annotated, Any, Literal
@@ -24,6 +24,7 @@ from duelmatch.web import models
 from duelmatch.web.access import GetStore, GetStudy, OrganiserLink, organiser_link
 from duelmatch.web.links import link_of, qr_code
 from duelmatch.web.problems import documented
+from duelmatch.web.watching import FIRST_LOOK
 from duelmatch.web.worker import LONGEST_BEGINNING, PATIENCE, worker
 
 MOST_ANSWERS_LISTED = 1000
@@ -50,9 +51,13 @@ EXPORTS: Mapping[str, tuple[Callable[[Study, bool], Iterator[str]], str, str]] =
 
 
 @router.get("/result")
-def result(study: GetStudy) -> models.Outcome:
-    """Say who should fill what, and how sure that is."""
-    return models.Outcome.of_status(study.status())
+def result(study: GetStudy, request: Request) -> models.Outcome:
+    """Say who should fill what, and how sure that is; with standings, which are an estimate.
+
+    The standings are those that were computed last. When nobody has looked yet, they are waited for a little.
+    """
+    estimates = request.app.state.watcher.estimates(study, patience=FIRST_LOOK)
+    return models.Outcome.of_status(study.status(), estimates)
 
 
 @router.get("/voters")
@@ -105,8 +110,37 @@ def export(
 @router.post("/voters", status_code=201, responses=documented(409))
 def invite(study: GetStudy, by: OrganiserLink, new: models.NewVoter) -> models.Invited:
     """Add a voter; the token of their link is in the response and nowhere else."""
-    voter = study.add_voter(new.name, new.weight, new.conflicts, by=by)
+    voter = study.add_voters([new.new], by)[0]
     return models.Invited(voter=voter, name=new.name, token=study.new_link("voter", voter, by=by))
+
+
+@router.post("/voters/read")
+def read_voters(study: GetStudy, written: models.JudgesText) -> list[models.ReadJudge]:
+    """Read a list of voters as people write it: one name on a line, or a table with headings."""
+    return models.read_judges(written)
+
+
+@router.post("/voters/bulk", status_code=201, responses=documented(409))
+def invite_many(study: GetStudy, by: OrganiserLink, new: models.NewVoters) -> list[models.Invited]:
+    """Add many voters, all or none; the tokens of their links are in the response and nowhere else."""
+    people = [voter.new for voter in new.voters]
+    voters = study.add_voters(people, by=by)
+    return _invited(study, voters, by)
+
+
+@router.post("/voters/links", status_code=201)
+def replace_links(study: GetStudy, by: OrganiserLink, whose: models.Voters) -> list[models.Invited]:
+    """Make new links for many voters; their earlier ones stop working."""
+    return _invited(study, whose.voters, by)
+
+
+def _invited(study: Study, voters: Sequence[str], by: str) -> list[models.Invited]:
+    names = {voter.id: voter.name for voter in study.voters()}
+    tokens = study.replace_links(voters, by=by)
+    return [
+        models.Invited(voter=voter, name=names[voter], token=token)
+        for voter, token in zip(voters, tokens, strict=True)
+    ]
 
 
 @router.post("/voters/{voter}/strike", status_code=204)
@@ -155,8 +189,8 @@ def forget_voter_name(study: GetStudy, by: OrganiserLink, voter: VoterId) -> Non
 def voter_link(
     study: GetStudy, by: OrganiserLink, voter: VoterId, lasting: models.Lasting | None = None
 ) -> models.Token:
-    """Make another link for a voter who lost the first."""
-    return models.Token(token=study.new_link("voter", voter, seconds=_seconds(lasting), by=by))
+    """Make a new link for a voter who lost theirs, which stops working."""
+    return models.Token(token=study.replace_links([voter], _seconds(lasting), by=by)[0])
 
 
 def _seconds(lasting: models.Lasting | None) -> float | None:
@@ -229,6 +263,18 @@ def _candidates_of(study: Study, number: int) -> list[str]:
     if given is None:
         raise HTTPException(409, f"Question {number} has no answer to correct.")
     return [name for group in given.answer for name in group]
+
+
+@router.get("/reports")
+def reports(study: GetStudy) -> list[models.GivenReport]:
+    """List what voters have reported and nobody has resolved, the latest first."""
+    return [models.GivenReport.model_validate(each, from_attributes=True) for each in study.reports()]
+
+
+@router.post("/reports/{number}/resolve", status_code=204)
+def resolve(study: GetStudy, by: OrganiserLink, number: Number) -> None:
+    """Note that what was reported, in this entry of the log, is no longer wrong."""
+    study.resolve(number, by=by)
 
 
 @router.post("/drop", status_code=204)

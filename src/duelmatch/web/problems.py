@@ -14,8 +14,9 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from duelmatch.errors import ConflictError, DuelmatchError, NotAllowedError, NotThereError, StoreError
+from duelmatch.web.languages import to_translate
 
-UNAVAILABLE = (
+UNAVAILABLE = to_translate(
     "The database cannot be reached right now. Try again in a moment; nothing that was confirmed is lost."
 )
 
@@ -130,7 +131,8 @@ def install(app: FastAPI, page: Page) -> None:
     def say(request: Request, status: int, detail: str, headers: dict[str, str] | None = None) -> Response:
         path, accepted = request.url.path, request.headers.get("accept", "")
         reading = path.startswith(PAGES) or ("text/html" in accepted and not path.startswith("/api/"))
-        if request.method == "GET" and reading:
+        form = request.headers.get("content-type", "").startswith("application/x-www-form-urlencoded")
+        if reading and (request.method == "GET" or form):
             return page(request, status, detail)
         return refusal(status, detail, headers)
 

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from numbers import Integral
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
 
 from duelmatch.errors import DuelError, ProblemError
 from duelmatch.explorers.panel.asking import next_question
 from duelmatch.explorers.panel.choice import Choice
 from duelmatch.explorers.panel.entries import Event, OpenAnswers, Seat
-from duelmatch.explorers.panel.listed import check_listed
 from duelmatch.explorers.panel.proceedings import Proceedings, as_conflicts, with_candidate
 from duelmatch.explorers.panel.standing import Standing, Until
 from duelmatch.explorers.panel.state import PanelState
 from duelmatch.explorers.questions import MISSING, Answer, Question, places, told
 from duelmatch.explorers.result import Progress, Result
+from duelmatch.graph import Vector
 from duelmatch.panel import Conflict, check_voters, judged_pairs, voter_weights
 from duelmatch.preferences import Criterion
 from duelmatch.problem import Problem
+
+if TYPE_CHECKING:
+    from duelmatch.models.standings import Standings
 
 LARGEST_QUESTION = 10
 
@@ -38,7 +44,8 @@ class PanelExplorer:
     answers need not be asked; ``conflicts`` lists the candidates (or edges, or pairs) that a voter does not
     judge; ``questions_each`` limits the answers of each voter; ``question_size`` is the number of candidates
     in a question. A Condorcet run ends when a line-up is unbeaten for certain; ``until="decided"`` goes on
-    until it beats every other, or certainly does not.
+    until it beats every other, or certainly does not. For judges who are ``walking``, the next question keeps
+    a candidate whom they have just seen where that costs little.
 
     Each of these methods decides, makes events (:mod:`.proceedings`), takes each of them over by ``note``,
     and then passes it to ``record``, if that is set. A new explorer with the same arguments that notes the
@@ -57,18 +64,20 @@ class PanelExplorer:
         questions_each: int | None = None,
         question_size: int = 2,
         until: Until = "unbeaten",
+        walking: bool = False,
     ) -> None:
         if not isinstance(problem, Problem):
             raise ProblemError(f"An explorer needs a Problem, not {problem!r:.80}.")
-        if problem.graph.places > problem.graph.positions:
-            check_listed(problem.graph)
         if criterion not in ("condorcet", "borda"):
             raise ProblemError(f"The criterion must be 'borda' or 'condorcet', not {criterion!r:.80}.")
         if not isinstance(consistent, bool):
             raise ProblemError(f"consistent must be True or False, not {consistent!r:.80}.")
+        if not isinstance(walking, bool):
+            raise ProblemError(f"walking must be True or False, not {walking!r:.80}.")
         if until not in get_args(Until):
             raise ProblemError(f"until must be 'unbeaten' or 'decided', not {until!r:.80}.")
         self.criterion, self.consistent, self.until = criterion, consistent, until
+        self.walking = walking
         names = check_voters(voters)
         self.questions_each = None if questions_each is None else _whole("questions_each", questions_each, 0)
         self.question_size = _whole("question_size", question_size, 2, LARGEST_QUESTION)
@@ -77,8 +86,8 @@ class PanelExplorer:
         voter_weights(names, weights)
         self.record: Callable[[Event], None] | None = None
         """Called with each event that this object decided, after it was noted."""
-        self.shown: Callable[[int, Sequence[str]], Sequence[str]] | None = None
-        """The order in which a question shows its candidates, given its number; as in the problem if None."""
+        self.shown: Callable[[str, str, Sequence[str]], Sequence[str]] | None = None
+        """The order in which candidates are shown to a voter at a position; as in the problem if None."""
         self._proceedings = Proceedings(
             problem,
             {voter: Seat(weights.get(voter, 1), as_conflicts(conflicts.get(voter, ()))) for voter in names},
@@ -158,7 +167,8 @@ class PanelExplorer:
         while len(questions) < n and not self.done:
             now, plan = self.standing.now, self.standing.plan
             judges = None if voter is None else [now.number[voter]]
-            found = next_question(now, plan, judges, self.question_size, bool(self._proceedings.open))
+            anything_open = bool(self._proceedings.open)
+            found = next_question(now, plan, judges, self.question_size, anything_open, self.walking)
             if found is None:
                 break
             questions.append(self._hand_out(*found, deadline))
@@ -305,6 +315,32 @@ class PanelExplorer:
         """Where the panel stands; looking at thousands of line-ups takes a while."""
         return self.standing.progress()
 
+    def standings(self, seed: int = 0) -> Standings:
+        """Estimate from the answers so far who will be in the best line-up: by a model, without a guarantee.
+
+        What was said, and what follows from it, is counted; only the opinions that are open are uncertain.
+        """
+        return self.standings_later(seed)()
+
+    def standings_later(self, seed: int = 0) -> Callable[[], Standings]:
+        """Return what computes the standings of this moment; another process can be given it."""
+        from duelmatch.models.standings import standings_from_counts
+
+        wins, duels, ties = self.counted_answers()
+        awaited = self.state.open.astype(np.float64)
+        given = self.problem, wins, duels, self.criterion, ties, awaited
+        return partial(standings_from_counts, *given, seed=seed)
+
+    def counted_answers(self) -> tuple[Vector, Vector, float]:
+        """Return what the first edge of each pair is credited with, how often it was judged, and all ties.
+
+        In units of a judge's weight, with what follows from the answers of consistent judges.
+        """
+        state = self.state
+        known = state.total - state.open
+        level = known - state.ahead - state.behind
+        return state.ahead + level / 2, known.astype(np.float64), float(level.sum())
+
     @property
     def state(self) -> PanelState:
         """The opinions and the count."""
@@ -316,12 +352,13 @@ class PanelExplorer:
         names = [self.problem.edges[edge] for edge in sorted(choice)]
         number = self._proceedings.last_question + 1
         candidates = [name for name, _ in names]
+        voter, position = self.standing.now.voters[judge], names[0][1]
         self._happen(
             "asked",
             question=number,
-            voter=self.standing.now.voters[judge],
-            position=names[0][1],
-            candidates=candidates if self.shown is None else list(self.shown(number, candidates)),
+            voter=voter,
+            position=position,
+            candidates=candidates if self.shown is None else list(self.shown(voter, position, candidates)),
             until=deadline,
         )
         return self._proceedings.open[number]
