@@ -35,6 +35,9 @@ DOUBT = 1.0
 LOYALTY = 1.25
 """How many times better than the champion another opponent must be."""
 
+AGAIN = 6
+"""Opponents are compared in every so many rounds, and when the champion changes or a rival is ruled out."""
+
 FLOOR = 0.5
 """A pair is taken to be asked at least this part of an even share of the duels: if it serves, it will be."""
 
@@ -68,10 +71,9 @@ class Matches:
 
         All are 0 if a pair is never drawn: Y would not have mean D, so nothing can be bet.
         """
-        drawn = np.where(self.pair >= 0, omega[self.pair], 1.0)
-        possible = (drawn > 0).all(axis=1, keepdims=True)
-        looks: Matrix = np.where(possible, self.stake / (2 * np.where(possible, drawn, 1.0)), 0.0)
-        return looks, (np.square(looks) * drawn).sum(axis=1), np.abs(looks).max(axis=1)
+        looks, spread, worst = np.zeros(self.pair.shape), np.zeros(len(self.pair)), np.zeros(len(self.pair))
+        _look(self.pair, self.stake, omega, looks, spread, worst)
+        return looks, spread, worst
 
 
 class Opponents:
@@ -88,13 +90,32 @@ class Opponents:
         self._scale = np.ones(pairs.count) if pairs.scale is None else pairs.scale
         self._pool = np.zeros((0, graph.positions), dtype=np.intp)
         self._use = np.zeros(0)
-        self._round = 0
+        self._round = self._turn = 0
+        self._champion = np.zeros(0, dtype=np.intp)
+        self._chosen: tuple[Indices, Matrix] | None = None
 
     def choose(self, rows: Indices, shares: Vector, beliefs: Beliefs, omega: Vector, fixed: bool) -> Matches:
         """Choose an opponent for every rival, given their shares in the design, and what it was so far.
 
         ``fixed``: the design stays as it is, so who has a pair that is not drawn is not in question.
         """
+        champion, self._champion = self._champion, beliefs.champion
+        self._round += 1
+        if (
+            self._chosen is None
+            or len(self._chosen[0]) != len(rows)
+            or self._round % AGAIN == 0
+            or not np.array_equal(champion, beliefs.champion)
+        ):
+            self._chosen = self._compare(rows, shares, beliefs, omega, fixed)
+        pair, stake = self._chosen
+        gaps, noise = np.zeros(len(rows)), np.zeros(len(rows))
+        _believe(pair, stake, beliefs.advantage, beliefs.variance, gaps, noise)
+        return Matches(pair, stake, gaps, noise)
+
+    def _compare(
+        self, rows: Indices, shares: Vector, beliefs: Beliefs, omega: Vector, fixed: bool
+    ) -> tuple[Indices, Matrix]:
         self._widen(rows, shares, beliefs)
         if len(omega) == 0:
             omega = np.ones(self._pairs.count)
@@ -102,13 +123,12 @@ class Opponents:
             omega = np.maximum(omega, FLOOR * float(np.square(omega).sum()))
         chosen = np.zeros(len(rows), dtype=np.intp)
         pair, stake = np.full(rows.shape, -1), np.zeros(rows.shape)
-        gaps, noise = np.zeros(len(rows)), np.zeros(len(rows))
         _choose(
             rows, self._pool, self.before, self._scale, beliefs.advantage, beliefs.variance, omega, chosen,
-            pair, stake, gaps, noise,
+            pair, stake,
         )  # fmt: skip
         self._use = 0.9 * self._use + np.bincount(chosen, shares, len(self._pool))
-        return Matches(pair, stake, gaps, noise)
+        return pair, stake
 
     def design(self, matches: Matches, wanted: Mask, shares: Vector, used: Mask, told: Mask) -> Vector:
         """Return the share of the duels for each pair, and move the rivals' ``shares`` towards the best ones.
@@ -123,7 +143,7 @@ class Opponents:
         own = np.maximum(shares[rivals], LEAST_SHARE / rivals.sum())
         own /= own.sum()
         omega = np.zeros(self._pairs.count)
-        _balance(matches.pair[rivals], matches.stake[rivals], squares[rivals], own, STEPS, omega)
+        _balance(matches.pair[rivals], matches.stake[rivals], squares[rivals], own, STEPS // 3, omega)
         shares[rivals] = own
         first, second = self._pairs.first, self._pairs.second
         known = (used[first] & self._usable[second]) | (used[second] & self._usable[first])
@@ -141,8 +161,8 @@ class Opponents:
     def _widen(self, rows: Indices, shares: Vector, beliefs: Beliefs) -> None:
         """Let the champion, and what does best against one of the rivals, into the pool."""
         self._admit(beliefs.champion, True)
-        hardest = int(np.argmax(shares)) if self._round % 2 else (self._round // 2 * 7919) % len(rows)
-        self._round += 1
+        self._turn += 1
+        hardest = int(np.argmax(shares)) if self._turn % 2 else (self._turn // 2 * 7919) % len(rows)
         against = self._pairs.against(rows[hardest], beliefs.advantage)
         response = self._decisions.good(against, self._usable)
         if response is not None:
@@ -176,8 +196,6 @@ def _choose(
     chosen: Indices,
     pair: Indices,
     stake: Matrix,
-    gaps: Vector,
-    noise: Vector,
 ) -> None:
     """Fill in the opponent of each rival: who rules it out soonest, the champion if nobody beats it."""
     for rival in range(len(rows)):
@@ -208,8 +226,37 @@ def _choose(
                 which = before[min(own, other)] + max(own, other)
                 pair[rival, position] = which
                 stake[rival, position] = scale[which] if other < own else -scale[which]
-                gaps[rival] += stake[rival, position] * advantage[which]
-                noise[rival] += scale[which] * scale[which] * variance[which]
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _believe(
+    pair: Indices, stake: Matrix, advantage: Vector, variance: Vector, gaps: Vector, noise: Vector
+) -> None:
+    """Fill in what is believed of D, and the variance of that."""
+    for rival in range(len(pair)):
+        for position in range(pair.shape[1]):
+            which, c = pair[rival, position], stake[rival, position]
+            if which >= 0:
+                gaps[rival] += c * advantage[which]
+                noise[rival] += c * c * variance[which]
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _look(pair: Indices, stake: Matrix, omega: Vector, looks: Matrix, spread: Vector, worst: Vector) -> None:
+    """Fill in Y, v and the largest |Y|, but for rivals with a pair that is never drawn."""
+    for rival in range(len(pair)):
+        drawn = True
+        for position in range(pair.shape[1]):
+            drawn = drawn and (pair[rival, position] < 0 or omega[pair[rival, position]] > 0.0)
+        if not drawn:
+            continue
+        for position in range(pair.shape[1]):
+            which = pair[rival, position]
+            if which >= 0:
+                look = stake[rival, position] / (2 * omega[which])
+                looks[rival, position] = look
+                spread[rival] += omega[which] * look * look
+                worst[rival] = max(worst[rival], abs(look))
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
@@ -218,27 +265,31 @@ def _balance(
 ) -> None:
     """Improve the shares of rivals in place and fill in omega, as the design does for one champion."""
     count, positions = pair.shape
+    inverse = np.zeros(len(omega))
     for step in range(steps + 1):
         omega[:] = 0.0
         for rival in range(count):
             share = shares[rival] / squared_gaps[rival]
             for position in range(positions):
-                if pair[rival, position] >= 0:
-                    omega[pair[rival, position]] += share * stake[rival, position] ** 2
+                which, c = pair[rival, position], stake[rival, position]
+                if which >= 0:
+                    omega[which] += share * c * c
         total = 0.0
         for which in range(len(omega)):
             omega[which] = np.sqrt(omega[which])
             total += omega[which]
         for which in range(len(omega)):
             omega[which] /= total
+            inverse[which] = 1.0 / omega[which] if omega[which] > 0.0 else 0.0
         if step == steps:
             return
         total = 0.0
         for rival in range(count):
             needed = 0.0
             for position in range(positions):
-                if pair[rival, position] >= 0:
-                    needed += stake[rival, position] ** 2 / omega[pair[rival, position]]
+                which, c = pair[rival, position], stake[rival, position]
+                if which >= 0:
+                    needed += c * c * inverse[which]
             shares[rival] *= needed / squared_gaps[rival]
             total += shares[rival]
         for rival in range(count):
