@@ -672,7 +672,8 @@ class Study:
 
         What is needed is shared out evenly among the judges who are there.
         """
-        needed, each = self.status().answers_left, self.settings.questions_each
+        status, each = self.status(), self.settings.questions_each
+        needed = 0 if status.done else status.progress.duels_left
         if self.settings.kind != "panel" or needed is None:
             return None
         with self._states.reading(self.id) as state:
