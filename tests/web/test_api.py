@@ -106,7 +106,7 @@ def test_a_panel_decides(client: httpx2.Client, criterion: str) -> None:
     organiser = Caller(client, made["study"], made["organiser_token"])
     judges = [Caller(client, made["study"], invited["token"]) for invited in made["voters"]]
     assert [invited["name"] for invited in made["voters"]] == ["eve", "ned", "zoe"]
-    assert organiser("GET", "/result")["status"] == "budget_spent"
+    assert organiser("GET", "/result")["status"] == "undecided"
     for _ in range(20):
         for judge in judges:
             question = judge("POST", "/question")
@@ -583,6 +583,27 @@ def test_a_written_problem_is_read(client: httpx2.Client, layout: str, text: str
     wrong = client.post("/api/v1/problems/read", json={"text": "a: [", "layout": layout})
     assert wrong.status_code == 422
     assert checked(wrong)
+
+
+def test_standings_are_an_estimate_from_the_answers_so_far(client: httpx2.Client) -> None:
+    problem = {"candidates": ["ann", "bob", "cyd"], "positions": ["chair"]}
+    voters = [{"name": name} for name in "abcdefg"]
+    made = client.post("/api/v1/studies", json={"name": "x", "problem": problem, "voters": voters}).json()
+    organiser = Caller(client, made["study"], made["organiser_token"])
+    for invited in made["voters"][:3]:
+        judge = Caller(client, made["study"], invited["token"])
+        question = judge("POST", "/question")
+        judge("POST", f"/questions/{question['number']}/answer", json={"answer": min(question["candidates"])})
+    for _ in range(60):
+        result = organiser("GET", "/result")
+        if (standings := result["standings"]) is not None:
+            break
+    assert (standings["estimate"], standings["answers"], list(standings["leader"])) == (True, 3, ["chair"])
+    assert sum(standings["probability"]["chair"].values()) == pytest.approx(1)
+    assert 0 < result["answers_left"]["low"] <= result["answers_left"]["high"] <= 18
+    progress = organiser("GET", "/progress")
+    assert progress["answers_left"] == result["answers_left"]["middle"]
+    assert progress["estimated"] == standings["entry"] <= progress["entries"]
 
 
 def test_what_to_expect_is_estimated(client: httpx2.Client) -> None:

@@ -23,6 +23,7 @@ from duelmatch.web.metrics import Metrics, RequestLog
 from duelmatch.web.problems import documented
 from duelmatch.web.proxies import is_local
 from duelmatch.web.rates import LinkLimit, RateLimit
+from duelmatch.web.watching import Watcher
 
 READY_WITHIN = 5.0
 """Seconds in which something has to be written by a server that says it is ready."""
@@ -51,6 +52,7 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     app.state.links = LinkLimit(None if config.rates is None else config.rates.link)
     app.state.bridge = None
     app.state.watched = StudyCache(events.WatchedStudy)
+    app.state.watcher = Watcher()
     app.state.streams = events.StreamCount()
     app.state.stopping = False
     app.state.preparing = None

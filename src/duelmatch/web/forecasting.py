@@ -63,4 +63,4 @@ def try_out(algorithms: Iterable[str] = ("condorcet", "borda", "panel")) -> None
     problem = Problem.complete(["a", "b", "c"], ["x", "y"])
     for name in algorithms:
         settings = Settings(name, 0.3, seed=0).settled(named_voters=False)
-        forecast(begun(problem, settings, [(1, ())] * 3), 3, 1, simulations=9, seconds=1.0)
+        forecast(begun(problem, settings, [(1, ())] * 3), 3, 1, simulations=9, seconds=0.05)

@@ -53,6 +53,14 @@ class NewVoter(_Strict):
     conflicts: list[Name] = Field(
         default=[], max_length=1_000, description="Candidates whom this judge does not judge, in a panel."
     )
+    only: list[Name] | None = Field(
+        default=None, max_length=1_000, description="Candidates whom this judge judges, and no others so far."
+    )
+
+    @property
+    def new(self) -> studies.NewVoter:
+        """The voter as studies take it."""
+        return studies.NewVoter(self.name, self.weight, self.conflicts, self.only)
 
 
 class NewVoters(_Strict):
@@ -443,6 +451,23 @@ class VoteData(About):
     )
 
 
+class AnswersLeft(BaseModel):
+    """How many more answers it takes, from `low` to `high` in 8 of 10 cases.
+
+    Null where that is more than `beyond`, as far as could be simulated.
+    """
+
+    low: int | None
+    middle: int | None
+    high: int | None
+    beyond: int | None
+
+    @classmethod
+    def of(cls, left: studies.AnswersLeft | None) -> AnswersLeft | None:
+        """Show it, if it is known."""
+        return None if left is None else cls.model_validate(left, from_attributes=True)
+
+
 class Progress(BaseModel):
     """How far a study has come."""
 
@@ -453,12 +478,19 @@ class Progress(BaseModel):
     answers: int = Field(description="Those that count.")
     voters: int
     open_questions: int
-    answers_left: int | None = Field(description="A rough estimate; null while the answers do not tell yet.")
+    answers_left: int | None = Field(
+        description="About how many more answers it takes until the result is certain; null if not known."
+    )
+    answers_left_range: AnswersLeft | None = Field(description="How uncertain that is.")
+    estimated: int | None = Field(
+        description="The entry of the log up to which estimates have been computed, if there are any."
+    )
     held_up: int = Field(description="Answers of a crowd that count once a ballot opened before is in.")
 
     @classmethod
-    def of_status(cls, status: Status) -> Progress:
+    def of_status(cls, status: Status, estimates: studies.Estimates | None) -> Progress:
         """Show the progress that a status tells."""
+        left = status.answers_left(estimates)
         return cls(
             name=status.name,
             phase=status.phase,
@@ -467,8 +499,46 @@ class Progress(BaseModel):
             answers=status.counted,
             voters=status.voters,
             open_questions=status.open_questions,
-            answers_left=status.answers_left,
+            answers_left=None if left is None else left.middle,
+            answers_left_range=AnswersLeft.of(left),
+            estimated=None if estimates is None else estimates.entry,
             held_up=status.held_up,
+        )
+
+
+class Standings(BaseModel):
+    """Who is probably in the best line-up, from all answers that count: an estimate, without a guarantee."""
+
+    estimate: Literal[True] = True
+    answers: int = Field(description="From how many answers it is.")
+    entry: int = Field(description="Up to which entry of the log.")
+    leader: dict[str, str | list[str]] = Field(
+        description="The line-up that is expected to fall short least."
+    )
+    leader_probability: float = Field(description="How probably all of it is the best line-up.")
+    probability: dict[str, dict[str, float]] = Field(
+        description="By position, how probably each candidate belongs to the best line-up."
+    )
+    expected_shortfall: float = Field(
+        description="By how much the leader is worse than the best, on average and per position."
+    )
+
+    @classmethod
+    def of(cls, estimates: studies.Estimates | None) -> Standings | None:
+        """Show the standings, if there are any."""
+        found = None if estimates is None else estimates.standings
+        if estimates is None or found is None:
+            return None
+        shares: dict[str, dict[str, float]] = {}
+        for (candidate, position), share in found.probability.items():
+            shares.setdefault(position, {})[candidate] = share
+        return cls(
+            answers=estimates.answers,
+            entry=estimates.entry,
+            leader=found.leader.as_json(),
+            leader_probability=found.leader_probability,
+            probability=shares,
+            expected_shortfall=found.expected_shortfall,
         )
 
 
@@ -476,15 +546,34 @@ class Outcome(BaseModel):
     """Who should fill what, and how sure that is."""
 
     status: Literal[
-        "decided", "unbeaten", "tied", "certified", "within_epsilon", "no_winner", "budget_spent"
-    ] = Field(description="The first three are certain, of a panel; budget_spent: nothing is certain yet.")
+        "decided",
+        "unbeaten",
+        "tied",
+        "certified",
+        "within_epsilon",
+        "no_winner",
+        "undecided",
+        "budget_spent",
+    ] = Field(
+        description=(
+            "The first three are certain, of a panel. undecided: nothing is certain yet, and voting goes on. "
+            "budget_spent: it ended before anything was certain."
+        )
+    )
     matching: dict[str, str | list[str]] | None = Field(
         description="A candidate for every position; a list where a position has several seats."
     )
     error_allowed: float = Field(description="How often such a result may be wrong; 0 for a panel.")
     shortfall: float | None = Field(
-        description="Of a panel: it is certain that no other is ahead by more than that per position."
+        description=(
+            "No other line-up is ahead by more than that, per position: for certain, of a panel, and of a "
+            "crowd as often as error_allowed says. Null where nothing is known."
+        )
     )
+    standings: Standings | None = Field(
+        description="Of the answers that were there when it was computed last; null if it was not yet."
+    )
+    answers_left: AnswersLeft | None = Field(description="How many more answers it takes: an estimate.")
     assuming: list[str] = Field(description="What the result takes for granted, as codes.")
     accepted: list[Edge]
     rejected: list[Edge]
@@ -500,14 +589,16 @@ class Outcome(BaseModel):
     hash: str = Field(description="The hash of its last entry.")
 
     @classmethod
-    def of_status(cls, status: Status) -> Outcome:
+    def of_status(cls, status: Status, estimates: studies.Estimates | None) -> Outcome:
         """Show the result that a status tells."""
         result, progress = status.result, status.progress
         return cls(
-            status=result.status,
+            status=status.outcome,
             matching=None if result.matching is None else result.matching.as_json(),
             error_allowed=result.delta,
-            shortfall=result.shortfall,
+            shortfall=status.shortfall,
+            standings=Standings.of(estimates),
+            answers_left=AnswersLeft.of(status.answers_left(estimates)),
             assuming=[str(assumption) for assumption in status.assuming],
             accepted=_edges(progress.accepted),
             rejected=_edges(progress.rejected),

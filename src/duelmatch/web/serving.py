@@ -20,6 +20,7 @@ from duelmatch.web.connections import MOST_CONNECTIONS, BoundedConnection
 from duelmatch.web.forecasting import try_out
 from duelmatch.web.metrics import configure_logging
 from duelmatch.web.proxies import Proxies
+from duelmatch.web.watching import estimator
 from duelmatch.web.worker import worker
 
 LET_FINISH = 10
@@ -105,7 +106,9 @@ def serve(app: FastAPI, listener: socket.socket, proxies: str = "127.0.0.1") -> 
     try:
         _Server(config, app).run(sockets=[listener])
     finally:
-        worker.close()
+        app.state.watcher.close()
+        for each in (worker, estimator):
+            each.close()
     log.info("stopped")
 
 

@@ -291,7 +291,7 @@ def vote_data(study: Study, voter: str | None) -> models.VoteData:
 @router.get("/progress", tags=["organiser"])
 def progress(study: GetStudy) -> models.Progress:
     """Say how far the study has come."""
-    return models.Progress.of_status(study.status())
+    return models.Progress.of_status(study.status(), study.latest_estimates()[0])
 
 
 @router.post("/forget", status_code=204, tags=["organiser"])

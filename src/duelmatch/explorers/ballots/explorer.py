@@ -14,6 +14,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from heapq import heappop
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
@@ -427,14 +428,19 @@ class BallotExplorer:
 
         Late answers count, too, and what the organiser corrected; those of struck voters do not.
         """
+        return self.standings_later(seed)()
+
+    def standings_later(self, seed: int = 0) -> Callable[[], Standings]:
+        """Return what computes the standings of this moment; another process can be given it."""
         from duelmatch.models.standings import standings_from_counts
 
         contest = self.state.contest
         wins, duels, ties = self.counted_answers()
         marginals = contest.marginals if contest.criterion == "borda" else None
-        return standings_from_counts(
-            self.problem, wins, duels, contest.criterion, ties, None, marginals, seed, contest.usable
-        )
+        return partial(
+            standings_from_counts,
+            self.problem, wins, duels, contest.criterion, ties, None, marginals, seed, contest.usable,
+        )  # fmt: skip
 
     def counted_answers(self) -> tuple[Vector, Vector, int]:
         """Return what the first edge of each pair is credited with, how often it was asked, and all ties.

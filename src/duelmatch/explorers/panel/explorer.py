@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -319,11 +320,16 @@ class PanelExplorer:
 
         What was said, and what follows from it, is counted; only the opinions that are open are uncertain.
         """
+        return self.standings_later(seed)()
+
+    def standings_later(self, seed: int = 0) -> Callable[[], Standings]:
+        """Return what computes the standings of this moment; another process can be given it."""
         from duelmatch.models.standings import standings_from_counts
 
         wins, duels, ties = self.counted_answers()
         awaited = self.state.open.astype(np.float64)
-        return standings_from_counts(self.problem, wins, duels, self.criterion, ties, awaited, seed=seed)
+        given = self.problem, wins, duels, self.criterion, ties, awaited
+        return partial(standings_from_counts, *given, seed=seed)
 
     def counted_answers(self) -> tuple[Vector, Vector, float]:
         """Return what the first edge of each pair is credited with, how often it was judged, and all ties.

@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol
 
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.explorers.result import Progress, Result
+from duelmatch.models.standings import Standings
 from duelmatch.problem import Problem
 from duelmatch.studies.history import Point
 from duelmatch.studies.settings import Settings
@@ -122,6 +123,12 @@ class Kind(Protocol):
     @property
     def assuming(self) -> tuple[Assumption, ...]:
         """What the result takes for granted."""
+
+    def standings_later(self) -> Callable[[], Standings]:
+        """Return what computes the standings from all answers that count; another process can be given it."""
+
+    def run_to_go_on(self) -> bytes | None:
+        """Return a copy of the run, pickled, to simulate how it goes on; None if it cannot be copied."""
 
     @property
     def points(self) -> list[Point]:

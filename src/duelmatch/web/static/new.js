@@ -66,10 +66,10 @@ function study() {
   const size = Number(element("size").value);
   const settings = { ties: element("ties").checked, skips: element("skips").checked };
   if (isPanel()) {
-    Object.assign(settings, { algorithm: "panel", parameters: { criterion: chosen("criterion"), question_size: size, until: element("until").value } });
+    Object.assign(settings, { algorithm: "panel", parameters: { criterion: chosen("criterion"), question_size: size, walking: element("walking").checked, until: element("until").value } });
     if (number("questions-each")) settings.questions_each = number("questions-each");
   } else {
-    Object.assign(settings, { algorithm: chosen("criterion"), delta: Number(chosen("delta")), parameters: { question_size: size } });
+    Object.assign(settings, { algorithm: chosen("criterion"), delta: Number(chosen("delta")), parameters: { question_size: size, walking: element("walking").checked } });
   }
   const voters = isPanel() ? people.map(({ name, weight, conflicts }) => ({ name, weight, conflicts })) : [];
   return { name: element("name").value.trim(), problem: problem(), settings, voters };
