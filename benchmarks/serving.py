@@ -254,10 +254,7 @@ def main() -> None:
         for name in options.databases:
             for title, (voters, pause) in CROWDS.items():
                 for version, python in list(versions.items()) * options.turns:
-                    store = f"{addresses[name]}{version}" if name == "SQLite" else addresses[name]
-                    if name == "PostgreSQL":
-                        store = new_database(store)
-                    with server(python, store) as (address, process):
+                    with server(python, addresses[name]()) as (address, process):
                         place, seconds, busy = asyncio.run(
                             measured(
                                 address,
@@ -278,16 +275,6 @@ def main() -> None:
                     work = f"{1000 * busy / len(place.tells):.2f}"
                     row = [name, title, version, f"{rate:,.0f}", *times, work, f"{load:.1f}"]
                     print(f"| {' | '.join(row)} |", flush=True)
-
-
-def new_database(url: str) -> str:
-    """Make another database on the same server, as the tables of two versions differ."""
-    import psycopg
-
-    name = f"d{random.randrange(10**9)}"
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}".encode())
-    return url.replace("/postgres?", f"/{name}?")
 
 
 if __name__ == "__main__":

@@ -2,116 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import random
-import subprocess
-import sys
-import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import httpx2
 import pytest
 
-import duelmatch as dm
 from duelmatch.studies import Settings, Store, export_log
 from duelmatch.verify import verify
 from studies.playing import check_every_question, check_log
+from web.killing import CLIENTS, LONG, PROBLEM, Client, check_rows, rows_of, servers, voting, wait_for_votes
 
-PROBLEM = dm.Problem.complete([f"c{number}" for number in range(12)], ["chair", "editor", "cook"])
-CLIENTS = 8
-KILLS = int(os.environ.get("DUELMATCH_KILLS", "12"))
-"""Of each test; set the environment variable for a longer one."""
-LONG: dict[str, dict[str, Any]] = {"panel": {"consistent": False}, "borda": {"ballot_size": 300}}
-"""So that the questions do not run out before the last kill."""
-GIVE_UP = 20.0 * KILLS
+KILLS = 12
+"""Of each test; benchmarks/kills.py does more, and other things to the servers."""
+
+GIVE_UP = 240.0
 """Seconds; a test that takes so long has failed."""
-
-
-class Client:
-    """A voter who tries every request until it is answered."""
-
-    def __init__(self, port: int, study: str, voter: str, token: str, stop: threading.Event) -> None:
-        self._http = httpx2.Client(
-            base_url=f"http://127.0.0.1:{port}/api/v1/studies/{study}",
-            headers={"Authorization": f"Bearer {token}"},
-            timeout=10,
-            trust_env=False,
-        )
-        self.voter, self._stop = voter, stop
-        self.acknowledged: list[dict[str, Any]] = []
-        self.shown: set[int] = set()
-        self.statuses: set[int] = set()
-
-    def run(self) -> None:
-        chance = random.Random(self.voter)
-        following = None
-        with self._http:
-            while not self._stop.is_set():
-                question = following or self._post("/question", None)
-                following = None
-                if not question or question["number"] is None:
-                    time.sleep(0.02)
-                    continue
-                self.shown.add(question["number"])
-                said = chance.choice([*question["candidates"], None])
-                body = {"answer": said, "next": chance.random() < 0.5}
-                kept = self._post(f"/questions/{question['number']}/answer", body)
-                if kept:
-                    self.acknowledged.append(kept)
-                    following = kept["next"]
-
-    def _post(self, path: str, body: Any) -> dict[str, Any] | None:
-        while not self._stop.is_set():
-            try:
-                answer = self._http.post(path, json=body)
-            except httpx2.TransportError:
-                time.sleep(0.01)
-                continue
-            self.statuses.add(answer.status_code)
-            if answer.status_code == 503:  # another server holds the study for long, perhaps to compile
-                continue
-            result: dict[str, Any] = answer.json()
-            return result
-        return None
-
-
-def acknowledged(clients: list[Client]) -> int:
-    return sum(len(client.acknowledged) for client in clients)
-
-
-def run_clients(
-    url: str, processes: int, kills: int, clients: Callable[[int, threading.Event], list[Client]]
-) -> list[Client]:
-    script = [sys.executable, Path(__file__).with_name("serving.py"), url, str(processes)]
-    with subprocess.Popen(script, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
-        assert server.stdin
-        assert server.stdout
-        stop = threading.Event()
-        voters = clients(int(server.stdout.readline()), stop)
-        threads = [threading.Thread(target=client.run) for client in voters]
-        begin = time.monotonic()
-        try:
-            for thread in threads:
-                thread.start()
-            chance = random.Random(processes)
-            for _ in range(kills):
-                before = acknowledged(voters)
-                while acknowledged(voters) < before + 3:  # so that it does not die before it has lived
-                    time.sleep(0.005)
-                    assert time.monotonic() - begin < GIVE_UP
-                time.sleep(chance.uniform(0, 0.05))
-                server.stdin.write(b"k")
-                server.stdin.flush()
-                assert server.stdout.read(1) == b"."
-        finally:
-            stop.set()
-            server.stdin.close()
-            for thread in threads:
-                thread.join()
-    return voters
 
 
 @pytest.mark.parametrize(
@@ -133,28 +39,17 @@ def test_eight_clients_lose_nothing_while_the_servers_are_killed(
         settings = Settings(algorithm, delta=1e-9, lease=2.0, parameters=LONG[algorithm])
         study = store.create(PROBLEM, settings, "x", [f"v{number}" for number in range(CLIENTS)])
         tokens = {voter.id: study.new_link("voter", voter.id) for voter in study.voters()}
-
-        def clients(port: int, stop: threading.Event) -> list[Client]:
-            return [Client(port, study.id, voter, token, stop) for voter, token in tokens.items()]
-
-        voters = run_clients(url, processes, KILLS, clients)
-        log = study.entries()
-        answered = [entry for entry in log if entry.kind == "answered"]
-        by_question = {entry.data["question"]: entry for entry in answered}
-        assert len(by_question) == len(answered), "no question is answered twice"
-        owner = {entry.data["question"]: entry.voter for entry in log if entry.kind == "asked"}
-        for client in voters:
-            assert client.statuses <= {200, 503}
-            assert {owner[number] for number in client.shown} == {client.voter}, (
-                "nobody sees another's question"
-            )
-            for kept in client.acknowledged:
-                entry = by_question[kept["number"]]
-                assert (entry.voter, entry.hash) == (client.voter, kept["hash"])
-                assert [sorted(group) for group in entry.data["answer"]] == kept["answer"]
+        end, chance = time.monotonic() + GIVE_UP, random.Random(processes)
+        with servers(url, processes) as running:
+            clients = [Client(running.port, study.id, voter, token) for voter, token in tokens.items()]
+            with voting(clients):
+                for _ in range(KILLS):
+                    wait_for_votes(clients, 3, end)  # so that it does not die before it has lived
+                    time.sleep(chance.uniform(0, 0.05))
+                    running.kill()
+        check_rows(rows_of(url, study.id), clients)
         check_log(study)
-        check_every_question(log)
-        receipts = [kept["hash"] for client in voters for kept in client.acknowledged]
-        print(f"{KILLS} kills, {len(receipts)} answers acknowledged, {len(answered)} in the log")
+        check_every_question(study.entries())
+        receipts = [kept["hash"] for client in clients for kept in client.acknowledged]
         report = verify(export_log(study).splitlines(), receipts)
         assert (report.damage, report.reason) == (None, None)
