@@ -74,6 +74,13 @@ class Place:
     def votes(self, number: int = 3) -> None:
         wait_for_votes(self.clients, number, self.end)
 
+    def refused(self) -> None:
+        """Wait until everybody was told 503."""
+        before = [client.statuses[503] for client in self.clients]
+        while any(client.statuses[503] <= count for client, count in zip(self.clients, before, strict=True)):
+            time.sleep(0.005)
+            assert time.monotonic() < self.end, "somebody is still confirmed"
+
     def pause(self, most: float) -> None:
         time.sleep(self.chance.uniform(0, most))
 
@@ -117,11 +124,8 @@ def fill_disk(place: Place) -> None:
                     pass
             except OSError:
                 continue
-    time.sleep(0.2)
-    before = acknowledged(place.clients)
-    time.sleep(0.2)
+    place.refused()  # though not at once: what the write-ahead log has room for is safe there
     place.servers.kill()
-    assert acknowledged(place.clients) == before, "nothing can be confirmed on a full disk"
     filler.unlink()
 
 
@@ -134,13 +138,14 @@ def delete_file(place: Place) -> None:
         os.link(file, file.with_suffix(".kept" + file.suffix))
     for file in gone:
         file.unlink()
-    time.sleep(0.1)  # what was under way when the file vanished
+    place.refused()
     before = acknowledged(place.clients)
     time.sleep(0.3)
     assert acknowledged(place.clients) == before, "nothing is confirmed into a deleted file"
     place.servers.kill()
     for file in files:
-        os.replace(file.with_suffix(".kept" + file.suffix), file)
+        file.unlink(missing_ok=True)
+        os.rename(file.with_suffix(".kept" + file.suffix), file)
     Path(f"{place.file}-shm").unlink(missing_ok=True)
     place.servers.kill()  # which may have opened what was there meanwhile
 

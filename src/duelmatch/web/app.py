@@ -22,6 +22,7 @@ from duelmatch.web.metrics import Metrics, RequestLog
 from duelmatch.web.problems import documented
 from duelmatch.web.proxies import is_local
 from duelmatch.web.rates import LinkLimit, RateLimit
+from duelmatch.web.runs import RemoteRun
 
 READY_WITHIN = 5.0
 """Seconds in which something has to be written by a server that says it is ready."""
@@ -44,6 +45,7 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
         redirect_slashes=False,  # to an address that it would take from the request
         telemetry={"tracing": False, "metrics": False, "logs": False},  # which would tell paths, with tokens
     )
+    store.states.begin = RemoteRun
     app.state.store = store
     app.state.config = config
     app.state.metrics = Metrics()

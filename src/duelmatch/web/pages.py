@@ -18,6 +18,7 @@ from duelmatch.web.access import GetAccess, GetStore, GetStudy, organiser_link, 
 from duelmatch.web.answer_pages import AnswerPage
 from duelmatch.web.cookies import all_remembered, remember, remembered
 from duelmatch.web.links import PATH
+from duelmatch.web.organising import not_secret
 from duelmatch.web.views import Dashboard
 
 STATIC = Path(__file__).with_name("static")
@@ -130,7 +131,7 @@ def live(request: Request, study: GetStudy, access: GetAccess, voters: PageNumbe
     return page(request, "live.html", study=study, view=Dashboard.of(study, voters), own=own)
 
 
-@router.get("/studies/{study}/answers", dependencies=[Depends(organiser_link)])
+@router.get("/studies/{study}/answers", dependencies=[Depends(organiser_link), Depends(not_secret)])
 def answers(
     request: Request,
     study: GetStudy,

@@ -20,7 +20,7 @@ from duelmatch.web.connections import MOST_CONNECTIONS, BoundedConnection
 from duelmatch.web.estimating import try_out
 from duelmatch.web.metrics import configure_logging
 from duelmatch.web.proxies import Proxies
-from duelmatch.web.worker import worker
+from duelmatch.web.worker import round_worker, worker
 
 LET_FINISH = 10
 """Seconds for requests that are under way when the server is told to stop."""
@@ -74,6 +74,7 @@ def prepare(app: FastAPI) -> None:
             store.database.inspect()
             store.recall()
             worker.start()
+            round_worker.start()
         gc.collect()
         gc.freeze()  # what is there by now stays; each full collection would take 0.1 s to go through it
 
@@ -106,6 +107,7 @@ def serve(app: FastAPI, listener: socket.socket, proxies: str = "127.0.0.1") -> 
         _Server(config, app).run(sockets=[listener])
     finally:
         worker.close()
+        round_worker.close()
     log.info("stopped")
 
 

@@ -145,7 +145,6 @@ class Dashboard:
         bars, bars_label = _bars(history.hours)
         everybody = study.voters()
         shown = everybody[(page - 1) * VOTERS_SHOWN : page * VOTERS_SHOWN]
-        ids = {None, *(voter.id for voter in shown)}
         return cls(
             status=status,
             is_panel=panel,
@@ -164,7 +163,7 @@ class Dashboard:
             voters=shown,
             page=page,
             pages=max(1, math.ceil(len(everybody) / VOTERS_SHOWN)),
-            links=[link for link in study.links() if link.voter in ids],
+            links=study.links(voters=[voter.id for voter in shown]),
             remaining=[who for who in names.candidates.values() if who.name not in status.dropped],
             withdrawn=[names.candidates[name] for name in status.dropped],
             positions=list(names.positions.values()),

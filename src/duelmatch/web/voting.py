@@ -219,8 +219,8 @@ def me(study: GetStudy, voter: CallingVoter) -> models.Me:
 @router.get("/receipts/{number}", responses=documented(409))
 def receipt(study: GetStudy, voter: CallingVoter, number: Number) -> models.Receipt:
     """Return the receipt of an answer of mine once more."""
-    kept = study.answer_of(number)
-    if kept is None or number not in {given.question for given in study.answers(voter=voter, limit=None)}:
+    kept = study.answer_of(number, voter)
+    if kept is None:
         raise HTTPException(404, f"You have not answered question {number}.")
     return models.Receipt.of_study(kept)
 
@@ -248,7 +248,9 @@ def about(study: GetStudy) -> models.About:
     """Say what the study is about, and how questions may be answered."""
     settings = study.settings
     tree = tree_of(study.problem)
-    return models.About(name=study.name, problem=tree, ties=settings.ties, skips=settings.skips)
+    return models.About(
+        name=study.name, problem=tree, ties=settings.ties, skips=settings.skips, secret=settings.secret
+    )
 
 
 @router.get("/progress", tags=["organiser"])

@@ -143,7 +143,10 @@ class Worker:
 
 
 worker = Worker()
-"""The one of this process; it is started when it is needed."""
+"""For estimates and new studies; it is started when it is needed."""
+
+round_worker = Worker()
+"""For the rounds of studies that are under way, which do not wait for the other one."""
 
 
 def _read(process: subprocess.Popen[bytes], end: float) -> bytes | None:
