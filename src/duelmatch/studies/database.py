@@ -146,6 +146,14 @@ class Database:
             if self.is_sqlite and not os.path.exists(f"{self.url.database}-wal"):
                 raise UnreachableError(f"{self}: The write-ahead log was deleted. Start again.")
 
+    def listening(self, channel: str) -> Any:
+        """Return a connection of PostgreSQL's driver, for messages on a channel."""
+        connection: Any = self._driver.connect(
+            **self._engine.dialect.create_connect_args(self._engine.url)[1], autocommit=True
+        )
+        connection.execute(f"LISTEN {channel}")
+        return connection
+
     def upgrade(self) -> tuple[str | None, str]:
         """Bring the tables to what this version works with; return the revisions before and after.
 

@@ -138,13 +138,10 @@ def _shuffled(rows: list[Row]) -> list[Row]:
     voters = sorted({str(row["voter"]) for row in rows if row.get("voter")})
     secrets.SystemRandom().shuffle(voters)
     called = {voter: f"voter {number}" for number, voter in enumerate(voters, start=1)}
-    named = [
-        row | {"person": row.get("voter"), "voter": called.get(str(row.get("voter")), "")} for row in rows
-    ]
-    return sorted(
-        named,
-        key=lambda row: [str(row.get(name, "")) for name in ("voter", "position", "ranking", "conflict")],
-    )
+    for row in rows:
+        row["person"], row["voter"] = row.get("voter"), called.get(str(row.get("voter")), "")
+    order = ("voter", "position", "ranking", "conflict")
+    return sorted(rows, key=lambda row: [str(row.get(name, "")) for name in order])
 
 
 def _counting_rows(study: Study) -> list[Row]:

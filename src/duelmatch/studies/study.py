@@ -6,7 +6,7 @@ All of it is short transactions at the end of the log. Whoever must not wait use
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from itertools import dropwhile, islice
@@ -26,7 +26,7 @@ from duelmatch.studies.history import History
 from duelmatch.studies.links import Access, Link, Role, id_of, is_id, new_token, works_at
 from duelmatch.studies.log import LAST, Transaction, Writer, end_of, read_entries
 from duelmatch.studies.settings import Settings
-from duelmatch.studies.state import State
+from duelmatch.studies.state import Member, State
 from duelmatch.studies.states import States
 from duelmatch.studies.texts import plain
 from duelmatch.studies.values import GivenAnswer, Nothing, Question, Receipt, Status, Voter
@@ -508,16 +508,27 @@ class Study:
                     state.status = state.seq, _status(self.id, name, state)
                 return state.status[1]
 
-    def voters(self, after: str | None = None, limit: int | None = None) -> list[Voter]:
-        """Return the voters in the order in which they joined, all or so many that follow one."""
+    def voters(
+        self,
+        after: str | None = None,
+        limit: int | None = None,
+        skip: int = 0,
+        ids: Collection[str] | None = None,
+    ) -> list[Voter]:
+        """Return the voters in the order in which they joined.
+
+        All of them, or so many that follow one, or the first ones, or those with these ``ids``.
+        """
         columns = schema.voters.c
         query = sa.select(columns.id, columns.name).where(columns.study == self.id)
         with self._states.reading(self.id) as state:
-            members = iter(state.members.values())
+            members: Iterator[Member] = iter(state.members.values())
             if after is not None:
                 state.member(after)
-                members = islice(dropwhile(lambda member: member.id != after, members), 1, None)
-            page = list(islice(members, limit))
+                members, skip = dropwhile(lambda member: member.id != after, members), 1
+            if ids is not None:
+                members, limit = iter([state.member(voter) for voter in ids]), len(ids)
+            page = list(islice(members, skip, None if limit is None else skip + limit))
             if limit is not None:
                 query = query.where(columns.id.in_([member.id for member in page]))
             with self._database.reading() as connection:

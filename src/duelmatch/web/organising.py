@@ -106,8 +106,8 @@ def export(
     """Return the log for `duelmatch verify`, or the answers as CSV; names of voters only if asked for.
 
     `csv` has the answers that count, as `duelmatch estimate` reads them; `table` has all of them, with times.
-    Of a secret study there is no log for organisers, and the answers come without voters, times and order, once
-    it is closed.
+    Of a secret study organisers get no log, and the answers, without voters, times and order, once it is
+    closed.
     """
     secret = study.settings.secret
     if secret and (layout == "log" or people):

@@ -20,6 +20,7 @@ from duelmatch.web.connections import MOST_CONNECTIONS, BoundedConnection
 from duelmatch.web.estimating import try_out
 from duelmatch.web.metrics import configure_logging
 from duelmatch.web.proxies import Proxies
+from duelmatch.web.shared_rates import share_rates
 from duelmatch.web.worker import round_worker, worker
 
 LET_FINISH = 10
@@ -69,12 +70,12 @@ def prepare(app: FastAPI) -> None:
     store: Store = app.state.store
 
     def work() -> None:
+        share_rates(app)
         try_out()
         with suppress(DuelmatchError):  # whoever needs the database is told
             store.database.inspect()
             store.recall()
             worker.start()
-            round_worker.start()
         gc.collect()
         gc.freeze()  # what is there by now stays; each full collection would take 0.1 s to go through it
 

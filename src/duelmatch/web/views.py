@@ -143,8 +143,7 @@ class Dashboard:
         panel = study.settings.kind == "panel"
         p_value = status.progress.p_value
         bars, bars_label = _bars(history.hours)
-        everybody = study.voters()
-        shown = everybody[(page - 1) * VOTERS_SHOWN : page * VOTERS_SHOWN]
+        shown = study.voters(limit=VOTERS_SHOWN, skip=(page - 1) * VOTERS_SHOWN)
         return cls(
             status=status,
             is_panel=panel,
@@ -162,7 +161,7 @@ class Dashboard:
             bars_label=bars_label,
             voters=shown,
             page=page,
-            pages=max(1, math.ceil(len(everybody) / VOTERS_SHOWN)),
+            pages=max(1, math.ceil(status.voters / VOTERS_SHOWN)),
             links=study.links(voters=[voter.id for voter in shown]),
             remaining=[who for who in names.candidates.values() if who.name not in status.dropped],
             withdrawn=[names.candidates[name] for name in status.dropped],
