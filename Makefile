@@ -7,8 +7,12 @@ BENCHMARKS := $(sort $(wildcard benchmarks/*.py))
 PICTURES := borda-gaps:gap borda-gaps:bound condorcet-gaps:gap confidence:certainty positions:positions \
   random-instances:bound width:width
 
+BRUTE := tests/matchings/test_decisions.py tests/matchings/test_whole.py tests/test_preferences_decisions.py \
+  tests/models/test_general_lineups.py tests/explorers/frugal/test_seats.py tests/explorers/panel/test_listed.py \
+  tests/explorers/panel/test_panel_conditions.py
+
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test check bench stats gallery docs clean
+.PHONY: help setup demo serve test brute check bench stats gallery docs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,6 +39,9 @@ serve: setup ## Serve a demo study with simulated voters to watch, at port 8000
 
 test: setup ## Run all tests, those of the documentation too
 	@$(BIN)/python -m pytest -n 2 --dist worksteal tests
+
+brute: setup ## Compare capacities, seats, weights and rules with lists of all decisions, on 1,008 random problems
+	@DUELMATCH_PROBLEMS=1008 $(BIN)/python -m pytest $(BRUTE)
 
 check: setup ## Lint, check the format, the types and the layers
 	$(BIN)/ruff check .

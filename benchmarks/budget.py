@@ -20,7 +20,7 @@ Crowd-BT    the pair with the largest expected information gain (Chen, Bennett, 
 import argparse
 import json
 import subprocess
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -90,7 +90,7 @@ class World:
         return wins, rng.binomial(counts - wins, left)
 
 
-@cache
+@lru_cache(100)
 def world(family, size, seed):
     candidates, positions, density = size
     make = dm.instances
@@ -203,6 +203,16 @@ def play_thompson(world, criterion, seed):
 
 
 def play_crowd_bt(world, criterion, seed):
+    found, fit = [], BradleyTerry(world)
+    for fit.wins, fit.duels in crowd_bt_counts(world, seed):
+        fit.fit()
+        found.append(world.shortfall(fit.best(fit.strength, criterion)[0], criterion))
+    return found
+
+
+@lru_cache(len(METHODS))
+def crowd_bt_counts(world, seed):
+    """Return wins and duels by pair when each budget is spent; they serve both criteria."""
     rng = np.random.default_rng([seed, 5])
     fit, found, answers = BradleyTerry(world), [], 0
     mean, variance = np.zeros(world.graph.edges), np.ones(world.graph.edges)
@@ -223,8 +233,7 @@ def play_crowd_bt(world, criterion, seed):
                 a, b = one[own], other[own]
                 gain[own] = information(mean[a], variance[a], mean[b], variance[b])
             answers += 1
-        fit.fit()
-        found.append(world.shortfall(fit.best(fit.strength, criterion)[0], criterion))
+        found.append((fit.wins.copy(), fit.duels.copy()))
     return found
 
 
@@ -331,11 +340,11 @@ def run(task):
     return PLAY[method](here, criterion, seed)
 
 
-def tasks(runs, methods, families, old):
-    for seed in range(runs):
+def tasks(seeds, methods, families, old):
+    for number, seed in enumerate(seeds):
         for family in families:
             for size in FAMILIES[family]:
-                if size[0] * size[1] >= LARGE and seed >= LARGE_RUNS:
+                if size[0] * size[1] >= LARGE and number >= LARGE_RUNS:
                     continue
                 for criterion in CRITERIA:
                     for method in methods:
@@ -468,6 +477,7 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--runs", type=int, default=10, help="runs of each cell")
+    parser.add_argument("--first", type=int, default=0, help="the number of the first run: its seed")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--save", type=Path, help="a file to save the runs in, and to go on from")
     parser.add_argument("--old", help="an interpreter that has duelmatch 0.1.0")
@@ -476,7 +486,8 @@ def main():
     parser.add_argument("--plot", help="write a figure to this file")
     options = parser.parse_args()
     methods = options.method or [name for name in METHODS if name != "0.1.0" or options.old]
-    todo = list(tasks(options.runs, methods, options.family or list(FAMILIES), options.old))
+    seeds = range(options.first, options.first + options.runs)
+    todo = list(tasks(seeds, methods, options.family or list(FAMILIES), options.old))
     results = list(measured(run, todo, options.jobs, options.save, lambda task: json.dumps(task[:5])))
     cells = summary(results)
     report(cells, methods)

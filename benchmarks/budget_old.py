@@ -26,7 +26,7 @@ def leaders(task):
             if run.duels + wanted.total > budget:
                 break
             run.tell_wins(rng.binomial(wanted.count, chance[wanted.first, wanted.second]))
-            leader = run.result.matching or leader
+        leader = run.result.matching or leader
         found.append(None if leader is None else problem.edge_numbers(leader).tolist())
     return found
 

@@ -72,7 +72,7 @@ class Place:
     file: Path | None = None
 
     def votes(self, number: int = 3) -> None:
-        wait_for_votes(self.clients, number, self.end)
+        wait_for_votes(self.clients, number)
 
     def refused(self) -> None:
         """Wait until everybody was told 503."""

@@ -1,18 +1,25 @@
 """Sphinx configuration: `make docs` builds the pages into docs/_build/html."""
 
+import sys
+from pathlib import Path
+
 import duelmatch
+
+sys.path.append(str(Path(__file__).parent / "_extensions"))
 
 project = "duelmatch"
 author = "The duelmatch authors"
 copyright = author
 release = version = duelmatch.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
-exclude_patterns = ["_build"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "mathml"]
+exclude_patterns = ["_build", "_extensions"]
+html_math_renderer = "mathml"
 html_theme = "furo"
 html_title = f"duelmatch {release}"
 
-myst_enable_extensions = ["deflist"]
+myst_enable_extensions = ["deflist", "dollarmath"]
+myst_heading_anchors = 3
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"

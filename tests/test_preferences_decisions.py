@@ -61,7 +61,7 @@ def test_the_condorcet_winner(seed):
 
 def test_many_of_these_problems_have_a_condorcet_winner_and_many_have_none():
     winners = [winner_of(seed) for seed in choices.SEEDS]
-    assert 150 < sum(winner is None for winner in winners) < 370
+    assert 0.25 < np.mean([winner is None for winner in winners]) < 0.75
 
 
 @each("seed", choices.SEEDS)

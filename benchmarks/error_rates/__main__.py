@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmarks.error_rates import beyond, frugal, frugal_page, page
 from benchmarks.error_rates.families import FAMILIES
-from benchmarks.error_rates.frugal import Setting, broken_settings, run_setting, settings
+from benchmarks.error_rates.frugal import Setting, broken_settings, run_ballots, run_setting, settings
 from benchmarks.error_rates.saving import measured
 from benchmarks.error_rates.schedules import compare, run_both
 from benchmarks.error_rates.trials import (
@@ -81,8 +81,14 @@ def frugal_tasks(runs: int) -> list[Task]:
 
 def beyond_tasks(runs: int) -> list[Task]:
     """Return the runs with capacities, seats, weights and rules, all rows side by side."""
-    todo = [(Setting(*row), run) for run in range(runs) for row in beyond.rows()]
-    return [(setting, run_setting, (setting, run)) for setting, run in todo]
+    todo: list[Task] = []
+    for run in range(runs):
+        for row in beyond.rows():
+            setting = Setting(*row)
+            todo.append((setting, run_ballots if setting.variant else run_setting, (setting, run)))
+        for panel in beyond.panel_rows():
+            todo.append((("panel", *panel), beyond.run_panel, (*panel, run)))
+    return todo
 
 
 def key(task: Task) -> str:
@@ -192,13 +198,15 @@ def frugal_section(runs: int, results: dict[Hashable, list[Any]], old: str) -> t
 def beyond_section(runs: int, results: dict[Hashable, list[Any]], old: str) -> tuple[str, list[str]]:
     """Return the page with a new section about decisions beyond one-to-one, and what is wrong too often."""
     rows = {row: summarise(results[Setting(*row)]) for row in beyond.rows()}
-    limits = {row: beyond_limit(*row) for row in rows}
+    limits = {row: beyond_limit(*row) for row in beyond.panel_rows()}
+    panels = {row: summarise(results["panel", *row]) for row in beyond.panel_rows()}
     failing = [
         f"Wrong too often: {row}: {summary.wrong} of {summary.runs}"
         for row, summary in rows.items()
         if summary.interval[0] > frugal.DELTA
     ]
-    section = beyond.render(runs, rows, limits, frugal.DELTA)
+    failing += [f"A panel was wrong: {row}" for row, summary in panels.items() if summary.wrong]
+    section = beyond.render(runs, rows, limits, panels, frugal.DELTA)
     return frugal_page.replace_section(old, section, beyond.HEADING), failing
 
 

@@ -7,15 +7,23 @@ information limit of the same instances.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import product
 from math import inf
+from time import process_time
 
+import numpy as np
 from benchmarks.error_rates.families import Ahead, Family, Rng, strengths
 from benchmarks.error_rates.page import interval, percent, table
-from benchmarks.error_rates.trials import INSTANCES, Summary
+from benchmarks.error_rates.trials import INSTANCES, Summary, Trial
 
 import duelmatch as dm
+from duelmatch.experiments.cell import Verdict
+from duelmatch.graph import Indices
+from duelmatch.matchings.assignment import decisions_of
 from duelmatch.preferences import Criterion
 
+BOTH: tuple[Criterion, Criterion] = ("condorcet", "borda")
+TIE = 1e-9
 HEADING = "## condorcet and borda beyond one-to-one"
 AHEAD = Ahead(borda=(0.03, 0.1), condorcet=(0.03, 0.1))
 NAMES = ["a", "b", "c", "d", "e", "f"]
@@ -101,18 +109,33 @@ FAMILIES = {
     )
 }
 
-Row = tuple[Criterion, str]
-"""The algorithm and the family of a row."""
+Row = tuple[Criterion, str, str]
+"""The algorithm, the family and the variant of a row: BALLOTS, or nothing where single duels are asked."""
+
+BALLOTS = "ballots of 5"
+BALLOT_SIZE = 5
+ON_BALLOTS = ("two each", "a pair", "two winners each", "not both", "together", "all at once")
+
+JUDGES = 7
+"""On every panel."""
 
 
-def render(runs: int, rows: Mapping[Row, Summary], limits: Mapping[Row, float], delta: float) -> str:
+def render(
+    runs: int,
+    rows: Mapping[Row, Summary],
+    limits: Mapping[tuple[Criterion, str], float],
+    panels: Mapping[tuple[Criterion, str], Summary],
+    delta: float,
+) -> str:
     """Return the section; ``limits`` are the information limits at delta, means over the instances."""
     wrong, total = sum(row.wrong for row in rows.values()), sum(row.runs for row in rows.values())
     highest = max(row.interval[1] for row in rows.values())
+    panels_wrong = sum(row.wrong for row in panels.values())
+    panels_total = sum(row.runs for row in panels.values())
     lines = [
         (
             f"`{algorithm}`",
-            name,
+            f"{name}, {variant}" if variant else name,
             f"{row.runs:,}",
             row.wrong,
             interval(row),
@@ -121,7 +144,7 @@ def render(runs: int, rows: Mapping[Row, Summary], limits: Mapping[Row, float], 
             f"{row.high_duels:,.0f}",
             "" if limits[algorithm, name] in (0.0, inf) else f"{limits[algorithm, name]:,.0f}",
         )
-        for (algorithm, name), row in rows.items()
+        for (algorithm, name, variant), row in rows.items()
     ]
     return f"""{HEADING}
 
@@ -132,7 +155,10 @@ python -m benchmarks.error_rates --part beyond --beyond-runs {runs} --out docs/e
 ```
 
 **{wrong:,} of {total:,} runs gave a wrong answer.** No row's 99% interval (Clopper-Pearson) reaches above
-{percent(highest)}; {percent(delta)} is allowed. Run r is on instance r mod {INSTANCES} of its family.
+{percent(highest)}; {percent(delta)} is allowed. Run r is on instance r mod {
+        INSTANCES
+    } of its family. In rows of
+{BALLOTS} every voter answers {BALLOT_SIZE} questions, and a ballot is one bet.
 
 {table("| Family | Instances |", "ll", ((drawn.name, drawn.about) for drawn in FAMILIES.values()))}
 
@@ -144,12 +170,88 @@ python -m benchmarks.error_rates --part beyond --beyond-runs {runs} --out docs/e
             lines,
         )
     }
+
+Panels of {JUDGES} judges who rank by random utilities, on the same problems, {
+        runs:,} of each family and criterion. A panel promises
+certainty: a verdict is wrong if the count of all its answers says otherwise. **{panels_wrong:,} of {
+        panels_total:,} were.** *Unfinished*:
+all answers were there, and there is no winner of this kind.
+
+{
+        table(
+            "| Criterion | Family | Panels | Wrong | Unfinished | Median answers | 90% quantile |",
+            "llrrrrr",
+            (
+                (
+                    f"`{criterion}`",
+                    name,
+                    f"{row.runs:,}",
+                    row.wrong,
+                    row.unfinished,
+                    f"{row.median_duels:,.0f}",
+                    f"{row.high_duels:,.0f}",
+                )
+                for (criterion, name), row in panels.items()
+            ),
+        )
+    }
 """
 
 
 def rows() -> Iterator[Row]:
-    """Yield the algorithm and the family of every row."""
-    both: tuple[Criterion, Criterion] = ("condorcet", "borda")
-    for algorithm in both:
+    """Yield the algorithm, the family and the variant of every row."""
+    for algorithm in BOTH:
         for name in FAMILIES:
-            yield algorithm, name
+            yield algorithm, name, ""
+        for name in ON_BALLOTS:
+            yield algorithm, name, BALLOTS
+
+
+def panel_rows() -> Iterator[tuple[Criterion, str]]:
+    """Yield the criterion and the family of every row of panels."""
+    yield from product(BOTH, FAMILIES)
+
+
+def run_panel(criterion: Criterion, name: str, run: int) -> Trial:
+    """Ask a random panel until it is certain, and compare with the count of all its answers."""
+    problem = FAMILIES[name].problem(np.random.default_rng(run))
+    rng = np.random.default_rng([run, 23])
+    liked = rng.standard_normal(problem.graph.edges)
+    rankings = {}
+    for judge in range(JUDGES):
+        utility = liked + rng.gumbel(size=problem.graph.edges)
+        for place, position in enumerate(problem.positions):
+            edges = np.arange(problem.graph.edges)[problem.graph.at(place)]
+            order = edges[np.argsort(-utility[edges])]
+            rankings[f"v{judge}", position] = [problem.edges[edge][0] for edge in order]
+    panel = dm.Panel(problem, rankings)
+    started = process_time()
+    result = dm.simulate(panel, "panel", criterion=criterion, seed=run)
+    seconds = process_time() - started
+    return Trial(_judged(result, panel.preferences(), criterion), result.duels, seconds)
+
+
+def _judged(result: dm.Result, known: dm.Preferences, criterion: Criterion) -> Verdict:
+    """Compare a verdict with all decisions, one by one."""
+    everyone = [dm.Matching(known.problem.matching(row.tolist())) for row in all_decisions(known.problem)]
+    if result.matching is None or result.status == "budget_spent":
+        return "unfinished"
+    others = [other for other in everyone if other != result.matching]
+    if criterion == "borda":
+        own = known.borda_score(result.matching)
+        ahead = [own - known.borda_score(other) for other in others]
+    else:
+        ahead = [known.score(result.matching, other) - 0.5 for other in others]
+    least = min(ahead, default=1.0)
+    if result.status == "no_winner":
+        beaten = [min(known.score(one, other) for other in everyone) < 0.5 - TIE for one in everyone]
+        return "right" if all(beaten) else "wrong"
+    is_so = least > TIE if result.status == "decided" else least > -TIE
+    return "right" if is_so else "wrong"
+
+
+def all_decisions(problem: dm.Problem) -> Indices:
+    """List the decisions of a small problem."""
+    rows = decisions_of(problem.graph).listed(None, 10_000)
+    assert rows is not None, "these problems are small"
+    return rows

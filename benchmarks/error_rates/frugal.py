@@ -29,7 +29,9 @@ from benchmarks.error_rates.families import (
 from benchmarks.error_rates.trials import INSTANCES, Trial, judge
 
 import duelmatch as dm
+from duelmatch.experiments.crowds import hold, independent
 from duelmatch.experiments.simulation import ANSWERS, answer_round
+from duelmatch.explorers.ballots.explorer import BallotExplorer
 from duelmatch.explorers.frugal.listed import Ledger
 from duelmatch.matchings.assignment import all_matchings
 from duelmatch.preferences import Criterion
@@ -228,6 +230,20 @@ def broken_settings() -> Iterator[Setting]:
             yield Setting(algorithm, "a hair's breadth", f"threshold of delta = {level}", level=level)
         for bias in (0.05, 0.1):
             yield Setting(algorithm, "a hair's breadth", f"bets better by {bias}", bias=bias)
+
+
+def run_ballots(setting: Setting, run: int) -> Trial:
+    """Let voters come who answer a ballot each."""
+    preferences = instance(setting.family, setting.algorithm, run % INSTANCES)
+    started = process_time()
+    assumed = {"assume_winner": True} if setting.algorithm == "condorcet" else {}
+    study = BallotExplorer(
+        preferences.problem, setting.algorithm, DELTA, run, ballot_size=beyond.BALLOT_SIZE, **assumed
+    )
+    voters = MOST_DUELS // beyond.BALLOT_SIZE
+    hold(study, independent(preferences), np.random.default_rng([run, ANSWERS]), voters)
+    verdict = judge(study.result, preferences, setting.algorithm, DELTA)
+    return Trial(verdict, study.answers, process_time() - started)
 
 
 def run_setting(setting: Setting, run: int) -> Trial:

@@ -41,6 +41,8 @@ class Details:
     text: str | None = None
     picture: str | None = None
     link: str | None = None
+    place: str | None = None
+    """Where to find the candidate, such as "table 12"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +136,7 @@ class Problem:
     must obey. The mappings keep what differs from 1.
 
     :raises NoMatchingError: naming a set of positions that share too few candidates, or a smallest set of
-    rules that contradict each other.
+        rules that contradict each other.
     :raises ProblemError: for anything else that is wrong.
     """
 

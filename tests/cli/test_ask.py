@@ -304,7 +304,7 @@ class TestTheEnd:
 
     def test_where_it_stops_it_says_what_is_estimated_and_that_it_is_an_estimate(self) -> None:
         output = " ".join(ask("duo.yaml", answers="ann ann q").output.split())
-        assert "By an estimate from all answers, without a guarantee: ann for" in output
+        assert "By an estimate from all answers, without a guarantee: ann (" in output
         standings = read("duo.yaml", answers="q")["standings"]
         assert standings["estimate"] is True
         ((chosen, share),) = [

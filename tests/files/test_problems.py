@@ -181,7 +181,7 @@ BAD_PROBLEMS = [
     ("t.yaml", "candidates: [[ann]]\npositions: [x]", "A candidate must be text, not a list"),
     ("t.yaml", "candidates: [{title: x}]", "A candidate has no 'name'"),
     ("t.yaml", "candidates: [{name: a, txt: x}]", "A candidate has an unknown key 'txt'; the known ones "
-     "are 'name', 'title', 'text', 'picture', 'link' and 'capacity'. Did you mean 'text'?"),
+     "are 'name', 'title', 'text', 'picture', 'link', 'place' and 'capacity'. Did you mean 'text'?"),
     ("t.yaml", "positions: {x: {name: y}}", "'x' has an unknown key 'name'; the known ones are 'title'"),
     ("t.yaml", "positions: {x: words}", "The details of 'x' must be a mapping with the keys 'title', 'text'"),
     ("t.yaml", "positions: [{name: x, title: [y]}]", "The title of 'x' must be text, not a list"),

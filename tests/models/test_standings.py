@@ -93,10 +93,51 @@ def test_a_criterion_that_does_not_exist_is_refused():
         dm.standings(TEAM, [], "best")  # type: ignore[arg-type]
 
 
-def test_seats_are_refused_in_a_sentence():
-    jury = dm.Problem.complete(["ann", "bob", "cyd"], ["jury"], seats={"jury": 2})
-    with pytest.raises(dm.ProblemError, match="one seat"):
-        dm.standings(jury, [("jury", "ann", "bob")])
+ALL_FOUR = dm.Problem.complete(
+    ["ann", "bob", "cyd", "dan"],
+    ["chair", "jury"],
+    capacity={"ann": 2},
+    seats={"jury": 2},
+    weight={"chair": 2.0},
+    rules=[dm.Rule(of=["cyd"], at_least=1)],
+)
+
+
+@both
+def test_capacities_seats_weights_and_rules_are_obeyed(criterion):
+    alphabetical = [
+        (position, one, other)
+        for position in ALL_FOUR.positions
+        for one in ALL_FOUR.candidates
+        for other in ALL_FOUR.candidates
+        if one < other
+    ]
+    found = dm.standings(ALL_FOUR, 12 * alphabetical, criterion)
+    assert found.leader == {"chair": "ann", "jury": ("ann", "cyd")}
+    assert sum(found.probability[name, "jury"] for name in ALL_FOUR.candidates) == pytest.approx(2.0)
+    assert found.probability["cyd", "jury"] + found.probability["cyd", "chair"] >= 1.0
+    assert found.leader_probability > 0.5
+    assert "jury: ann (" in str(found)
+    assert " and cyd (" in str(found)
+
+
+@both
+def test_a_run_with_seats_and_rules_has_standings_too(criterion):
+    run = dm.explorer(criterion, ALL_FOUR, seed=1, batch=60)
+    for duel in run.ask(60):
+        run.tell(duel, min(duel.candidates))
+    assert run.standings().leader["chair"] == "ann"
+    ballots = dm.explorer(criterion, ALL_FOUR, seed=1)
+    for question in ballots.ask(4, voter="eve"):
+        ballots.tell(question, min(question.candidates))
+    assert ballots.standings().answers == 4
+
+
+def test_large_problems_under_rules_take_good_decisions_and_fewer_draws():
+    names, positions = [f"c{number}" for number in range(12)], list("stuvwx")
+    rules = [dm.Rule(of=names[:3], at_most=1), dm.Rule(together=names[3:5])]
+    found = dm.standings(dm.Problem.complete(names, positions, rules=rules), [], "condorcet")
+    assert sum(found.probability.values()) == pytest.approx(len(positions))
 
 
 def test_a_circle_has_no_condorcet_winner_and_borda_always_one():

@@ -1,7 +1,8 @@
 """Server processes that share a study and are killed with -9 again and again, for test_faults.py.
 
 ``python crashing.py ADDRESS STUDY KILLS PROCESSES FOLDER``: every process serves voters, whoever they
-are, and writes to a file of its own in FOLDER what it has acknowledged, after it has.
+are, and writes to files of its own in FOLDER which answers it is about to give (``.tried``) and which were
+acknowledged, after they were (``.txt``).
 """
 
 from __future__ import annotations
@@ -18,11 +19,15 @@ from pathlib import Path
 from duelmatch.errors import ConflictError, UnreachableError
 from duelmatch.studies import Question, Store, Study
 
-ENOUGH = 60
-"""Acknowledged votes, before the last kill."""
+ENOUGH = 40
+"""Answers that are in the log and were acknowledged, before the last kill."""
+GIVE_UP = 120.0
+"""Seconds without any acknowledged answer after which the test has failed."""
 
 
-def serve_a_voter(study: Study, voters: list[str], chance: random.Random, acknowledged: int) -> None:
+def serve_a_voter(
+    study: Study, voters: list[str], chance: random.Random, tried: int, acknowledged: int
+) -> None:
     voter = chance.choice(voters)
     try:
         question = study.ask(voter)
@@ -43,6 +48,7 @@ def serve_a_voter(study: Study, voters: list[str], chance: random.Random, acknow
             study.undo(voter)
         else:
             winner = None if what < 0.2 else chance.choice(question.candidates)
+            os.write(tried, f"{voter} {question.number} {winner}\n".encode())
             receipt = study.tell(voter, question.number, winner)
             line = f"{voter} {question.number} {receipt.entry} {receipt.hash}\n"
             os.write(acknowledged, line.encode())
@@ -51,7 +57,10 @@ def serve_a_voter(study: Study, voters: list[str], chance: random.Random, acknow
 
 
 def serve(url: str, study: str, seed: int, folder: Path) -> None:
-    acknowledged = os.open(folder / f"{seed}.txt", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    tried, acknowledged = (
+        os.open(folder / f"{seed}.{kind}", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        for kind in ("tried", "txt")
+    )
     store = Store(url)
     voters = [voter.id for voter in store.study(study).voters()]
 
@@ -59,7 +68,7 @@ def serve(url: str, study: str, seed: int, folder: Path) -> None:
         chance = random.Random(f"{seed} {number}")
         try:
             while True:
-                serve_a_voter(store.study(study), voters, chance, acknowledged)
+                serve_a_voter(store.study(study), voters, chance, tried, acknowledged)
         except BaseException:
             import traceback
 
@@ -82,10 +91,15 @@ def start(url: str, study: str, seed: int, folder: Path) -> int:
 
 
 def acknowledgements(folder: Path) -> int:
-    return sum(file.read_bytes().count(b"\n") for file in folder.glob("*.txt"))
+    """Return how many answers were acknowledged; two threads can be told of the same one."""
+    lines = [line for file in folder.glob("*.txt") for line in file.read_text().splitlines()]
+    return len({line.split()[2] for line in lines})
 
 
-def failed(folder: Path) -> bool:
+def failed(folder: Path, known: int, since: float) -> bool:
+    """Whether a process has failed; or nothing more than is known was acknowledged for too long."""
+    if time.monotonic() - since > GIVE_UP and acknowledgements(folder) == known:
+        (folder / "waiting.error").write_text(f"Nothing was acknowledged for {GIVE_UP} seconds.")
     return any(folder.glob("*.error"))
 
 
@@ -97,20 +111,20 @@ def main() -> None:
     with Store(url) as store:  # so that the processes need not import everything themselves
         store.study(study).status()
     running = [start(url, study, seed, folder) for seed in range(processes)]
-    seed = processes
+    seed, known, since = processes, 0, time.monotonic()
     try:
-        while (seed < processes + kills or acknowledgements(folder) < ENOUGH) and not failed(folder):
-            known = acknowledgements(folder)
+        while (seed < processes + kills or known < ENOUGH) and not failed(folder, known, since):
             time.sleep(chance.uniform(0.02, 0.25))
-            while (
-                seed % 2 and acknowledgements(folder) == known and not failed(folder)
-            ):  # starting takes a while
-                time.sleep(0.02)
+            if seed % 2:  # starting takes a while
+                while acknowledgements(folder) == known and not failed(folder, known, since):
+                    time.sleep(0.02)
             victim = running.pop(chance.randrange(processes))
             os.kill(victim, signal.SIGKILL)
             os.waitpid(victim, 0)
             running.append(start(url, study, seed, folder))
             seed += 1
+            if acknowledgements(folder) > known:
+                known, since = acknowledgements(folder), time.monotonic()
     finally:
         for process in running:
             os.kill(process, signal.SIGKILL)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,9 +36,23 @@ def check_one_answer_at_a_time(log: list[Entry]) -> None:
             answered.remove(entry.data["question"])
 
 
+def check_each_was_tried(log: list[Entry], tried: list[list[str]]) -> None:
+    """No answer is there oftener than its voter gave it, whether or not it was acknowledged."""
+    said = Counter(line for lines in tried for line in lines)
+    answered = [entry for entry in log if entry.kind == "answered"]
+    winners = [
+        group[0] if len(group) == 1 else None for entry in answered for group in entry.data["answer"][:1]
+    ]
+    kept = Counter(
+        f"{entry.voter} {entry.data['question']} {winner}"
+        for entry, winner in zip(answered, winners, strict=True)
+    )
+    assert kept <= said, kept - said
+
+
 @pytest.mark.parametrize(
     ("algorithm", "processes", "kills"),
-    [("car-cond", 1, 4), ("condorcet", 2, 6), ("panel", 2, 6), ("condorcet", 4, 4), ("car-cond", 4, 4)],
+    [("car-cond", 1, 4), ("panel", 2, 5), ("condorcet", 4, 5)],
 )
 def test_what_was_acknowledged_is_in_the_log_once_after_many_kills(
     url: str, new_study: NewStudy, tmp_path: Path, algorithm: str, processes: int, kills: int
@@ -59,6 +74,7 @@ def test_what_was_acknowledged_is_in_the_log_once_after_many_kills(
             assert owner[int(question)] == voter
             acknowledged.add(int(number))
     assert len(acknowledged) >= 40
+    check_each_was_tried(log, [path.read_text().splitlines() for path in tmp_path.glob("*.tried")])
     check_one_answer_at_a_time(log)
     check_log(study)
     check_every_question(log)

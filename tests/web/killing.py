@@ -27,6 +27,9 @@ import duelmatch as dm
 
 PROBLEM = dm.Problem.complete([f"c{number}" for number in range(12)], ["chair", "editor", "cook"])
 CLIENTS = 8
+GIVE_UP = 120.0
+"""Seconds without any confirmed answer, only 503 for example, after which something is wrong."""
+
 LONG: dict[str, dict[str, Any]] = {"panel": {"consistent": False}, "borda": {"ballot_size": 300}}
 """So that the questions do not run out before the last kill."""
 
@@ -40,6 +43,7 @@ class Client:
         self._seconds = seconds
         self._stop = threading.Event()
         self.voter = voter
+        self.said: dict[int, str | None] = {}
         self.acknowledged: list[dict[str, Any]] = []
         self.shown: set[int] = set()
         self.statuses: Counter[int] = Counter()
@@ -65,6 +69,7 @@ class Client:
                     continue
                 self.shown.add(question["number"])
                 said = chance.choice([*question["candidates"], None])
+                self.said[question["number"]] = said
                 body = {"answer": said, "next": chance.random() < 0.5}
                 kept = self._post(f"/questions/{question['number']}/answer", body)
                 if kept:
@@ -83,7 +88,7 @@ class Client:
             self.longest = max(self.longest, time.monotonic() - begin)
             self.statuses[answer.status_code] += 1
             if answer.status_code == 503:  # it says itself that it should be tried again
-                time.sleep(0.01)
+                time.sleep(0.05)
                 continue
             result: dict[str, Any] = answer.json()
             return result
@@ -145,12 +150,15 @@ def acknowledged(clients: list[Client]) -> int:
     return sum(len(client.acknowledged) for client in clients)
 
 
-def wait_for_votes(clients: list[Client], votes: int, give_up: float) -> None:
+def wait_for_votes(clients: list[Client], votes: int) -> None:
     """Wait until so many more are confirmed."""
-    before = acknowledged(clients)
-    while acknowledged(clients) < before + votes:
+    before = last = acknowledged(clients)
+    since = time.monotonic()
+    while last < before + votes:
         time.sleep(0.005)
-        assert time.monotonic() < give_up, "nobody could vote any more"
+        if (now := acknowledged(clients)) > last:
+            last, since = now, time.monotonic()
+        assert time.monotonic() - since < GIVE_UP, f"nothing was confirmed for {GIVE_UP} seconds"
 
 
 # The checker.
@@ -192,12 +200,28 @@ def check_rows(rows: list[dict[str, Any]], clients: list[Client]) -> dict[int, M
             assert row["data"]["question"] not in answers, "no question is answered twice"
             answers[row["data"]["question"]] = row
     for client in clients:
+        own = {
+            number: row["data"]["answer"] for number, row in answers.items() if row["voter"] == client.voter
+        }
+        check_said(client, own)
         assert client.statuses.keys() <= {200, 503}, client.statuses
         assert {owner[number] for number in client.shown} <= {client.voter}, "nobody sees another's question"
-        numbers = [kept["number"] for kept in client.acknowledged]
-        assert len(set(numbers)) == len(numbers)
         for kept in client.acknowledged:
             row = answers[kept["number"]]
             assert (row["voter"], row["hash"], row["seq"]) == (client.voter, kept["hash"], kept["entry"])
             assert [sorted(group) for group in row["data"]["answer"]] == kept["answer"]
     return answers
+
+
+def check_said(client: Client, kept: Mapping[int, list[list[str]]]) -> None:
+    """The log has what the client has said, each answer once, however often it was sent.
+
+    Only the last one may be there or not: the client stopped before it heard of it.
+    """
+    numbers = [answer["number"] for answer in client.acknowledged]
+    assert len(set(numbers)) == len(numbers)
+    last = next(reversed(client.said), None)
+    assert client.said.keys() - {last} <= set(numbers) <= kept.keys() <= client.said.keys()
+    for number, answer in kept.items():
+        said = client.said[number]
+        assert answer[0] == [said] if said is not None else len(answer) == 1

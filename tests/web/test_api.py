@@ -759,21 +759,24 @@ def test_what_cannot_take_seats_refuses_in_a_sentence(client: httpx2.Client) -> 
     )
 
 
+ONE_SEAT_EACH = """
+candidates: [ann, bob, cyd, dee]
+positions: [chair, {name: editor, weight: 2}]
+rules: [{of: [ann, bob], at_most: 1}]
+"""
+
+
 @pytest.mark.parametrize(
-    ("positions", "best"),
+    ("file", "best"),
     [
-        (["chair", {"name": "editor", "weight": 2}], {"chair": "cyd", "editor": "ann"}),
-        (["chair", {"name": "jury", "seats": 2}], {"chair": "ann", "jury": ["cyd", "dee"]}),
+        (ONE_SEAT_EACH, {"chair": "cyd", "editor": "ann"}),
+        (SEATED, {"chair": "ann", "jury": ["cyd", "dee"]}),
     ],
 )
-def test_a_crowd_votes_under_a_rule(
-    client: httpx2.Client, positions: list[object], best: dict[str, object]
+def test_a_crowd_votes_under_rules_from_a_file_to_its_result(
+    client: httpx2.Client, file: str, best: dict[str, object]
 ) -> None:
-    problem = {
-        "candidates": ["ann", "bob", "cyd", "dee"],
-        "positions": positions,
-        "rules": [{"of": ["ann", "bob"], "at_most": 1}],
-    }
+    problem = client.post("/api/v1/problems/read", json={"text": file, "layout": "yaml"}).json()["problem"]
     settings = {"algorithm": "condorcet", "delta": 0.3, "parameters": {"assume_winner": True}}
     made = client.post("/api/v1/studies", json={"name": "x", "problem": problem, "settings": settings}).json()
     organiser = Caller(client, made["study"], made["organiser_token"])

@@ -2,152 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import httpx2
 import pytest
-from selenium import webdriver
-from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import WebDriverWait
 
 import duelmatch as dm
 from duelmatch.problem import Details
 from duelmatch.studies import Question, Ranking, Settings, Store, Study, export_log
 from duelmatch.verify import verify
-from duelmatch.web import Config
-from web.running import served
+from web.browsing import DESK, PHONE, Browser, chromium
 
 HOSTILE = "<script>document.title='broken'</script><img src=x onerror=\"document.title='broken'\">"
-PHONE, DESK = (390, 844), (1280, 900)
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-DRIVER = shutil.which("chromedriver")
-PICTURES = os.environ.get("DUELMATCH_SCREENSHOTS")
-
-pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="Chromium and its driver are not installed")
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Store]]:
-    """Give the address of a server, and its store."""
-    file = tmp_path_factory.mktemp("pages") / "duels.db"
-    with Store(f"sqlite:///{file}") as store, served(store, Config(rates=None)) as address:
-        yield address, store
-
-
-@contextmanager
-def chromium(folder: Path) -> Iterator[webdriver.Chrome]:
-    """Run a browser that keeps everything in a folder."""
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM or ""
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
-        options.add_argument(argument)
-    options.add_argument(f"--user-data-dir={folder}/profile")
-    options.add_experimental_option("prefs", {"download.default_directory": str(folder)})
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    try:
-        yield driver
-    finally:
-        driver.quit()
-
-
-@pytest.fixture(scope="module")
-def downloads(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("chromium")
-
-
-@pytest.fixture(scope="module")
-def driver(downloads: Path) -> Iterator[webdriver.Chrome]:
-    with chromium(downloads) as driver:
-        yield driver
-
-
-class Browser:
-    """Somebody at a browser, without cookies at first."""
-
-    def __init__(self, driver: webdriver.Chrome, address: str) -> None:
-        self.driver, self.address = driver, address
-        driver.execute_cdp_cmd("Network.clearBrowserCookies", {})
-        self.size(DESK)
-
-    def size(self, size: tuple[int, int], dark: bool = False) -> None:
-        metrics = {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": size == PHONE}
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-        scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
-        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": scheme})
-
-    def go(self, path: str) -> None:
-        self.driver.get(self.address + path)
-
-    def find(self, selector: str) -> Any:
-        return self.driver.find_element(By.CSS_SELECTOR, selector)
-
-    def text(self, selector: str) -> str:
-        return str(self._now(selector, lambda found: found.text))
-
-    def click(self, selector: str) -> None:
-        self._now(selector, lambda found: found.click())
-
-    def _now(self, selector: str, use: Callable[[Any], Any]) -> Any:
-        """Find and use an element; if the page has just put something new in its place, use that."""
-        for _ in range(20):
-            with suppress(StaleElementReferenceException):
-                return use(self.find(selector))
-        raise AssertionError(f"{selector} never stays")
-
-    def press(self, keys: str) -> None:
-        ActionChains(self.driver).send_keys(keys).perform()
-
-    def until(self, truth: Callable[[], Any]) -> Any:
-        wait = WebDriverWait(self.driver, 20, poll_frequency=0.05, ignored_exceptions=[Exception])
-        return wait.until(lambda _: truth())
-
-    def picture(self, name: str) -> None:
-        """Keep a picture of the whole page, if somebody wants to look."""
-        if PICTURES:
-            Path(PICTURES).mkdir(parents=True, exist_ok=True)
-            height = self.driver.execute_script("return document.documentElement.scrollHeight")
-            width = self.driver.execute_script("return window.innerWidth")
-            metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
-            self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-            self.driver.save_screenshot(f"{PICTURES}/{name}.png")
-
-    def check(self) -> None:
-        """No foreign script ran, nothing broke the policy or sticks out, and all can be read out."""
-        assert self.driver.title != "broken"
-        complaints = [entry["message"] for entry in self.driver.get_log("browser")]
-        assert not [text for text in complaints if "Content Security" in text or "Uncaught" in text]
-        tree = self.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
-        for node in tree:
-            role, name = (node.get(part, {}).get("value") for part in ("role", "name"))
-            if role in ("button", "link", "textbox", "checkbox", "radio", "dialog", "heading", "image"):
-                assert node["ignored"] or name, f"a {role} without a name for a screen reader"
-        script = "return document.documentElement.scrollWidth - window.innerWidth"
-        assert self.driver.execute_script(script) <= 0
-
-    # Voting.
-
-    def question(self) -> tuple[str, ...]:
-        """Wait until a question can be answered; return the position and the candidates."""
-        self.until(lambda: self.find("#question-part").is_displayed() and self.text("#choice-1 .title"))
-        self.until(lambda: self.find("#main").get_attribute("aria-busy") is None)
-        self.driver.execute_async_script("setTimeout(arguments[0], 350)")  # no double click takes so long
-        titles = self.driver.find_elements(By.CSS_SELECTOR, ".choose .title")
-        return self.text("#question"), *(title.text for title in titles)
-
-
-@pytest.fixture
-def browser(driver: webdriver.Chrome, place: tuple[str, Store]) -> Browser:
-    return Browser(driver, place[0])
 
 
 @pytest.fixture
@@ -187,8 +57,7 @@ def test_a_study_is_begun_shared_and_voted_in(browser: Browser, place: tuple[str
     browser.click("input[name=who][value=crowd]")
     assert not browser.find("#judges").is_displayed()
     assert not browser.find("#until").is_displayed()
-    browser.click("#estimate")
-    browser.until(lambda: "votes in all" in browser.text("#expected"))
+    browser.until(lambda: "answers in all" in browser.text("#expected"))
     browser.picture("new-desk")
     browser.check()
     browser.click("button[type=submit]")
@@ -232,11 +101,15 @@ def test_a_panel_is_created_with_a_link_for_each_judge(browser: Browser, place: 
     browser.click("#read")
     browser.until(lambda: browser.find("tbody tr:nth-child(4) input").get_attribute("value") == "Dan")
     browser.find("#judges").send_keys("Eve\nNed\n\nEve")
+    browser.until(lambda: "'Eve' stands in line 1 already" in browser.text("#judges-error"))
+    for _ in range(3):
+        browser.press(Keys.BACKSPACE)
+    browser.until(lambda: not browser.find("#judges-error").is_displayed())
     browser.find("#size").send_keys("four")
     browser.find("#until").send_keys("it is clear")
     browser.click("button[type=submit]")
-    browser.until(lambda: browser.find("#invited").is_displayed())
-    links = browser.driver.find_elements(By.CSS_SELECTOR, "#invited-rows input")
+    browser.until(lambda: browser.find("#made").is_displayed())
+    links = browser.driver.find_elements(By.CSS_SELECTOR, "#made-rows input")
     addresses = [link.get_attribute("value") for link in links]
     assert len(addresses) == 2
     browser.picture("created-desk")
@@ -290,11 +163,11 @@ def test_a_file_fills_the_grid(browser: Browser, name: str, text: str, tmp_path:
     (tmp_path / name).write_text(text, encoding="utf-8")
     browser.go("/new")
     browser.find("#file").send_keys(str(tmp_path / "broken.yaml"))
-    browser.until(lambda: "YAML is broken" in browser.text("#trouble"))
+    browser.until(lambda: "YAML is broken" in browser.text("#grid-error"))
     browser.find("#file").send_keys(str(tmp_path / name))
     browser.until(lambda: browser.find("tbody tr:nth-child(2) input").get_attribute("value") == "bob")
     assert browser.find("thead input").get_attribute("value") == "chair"
-    assert not browser.find("#trouble").is_displayed()
+    assert not browser.find("#grid-error").is_displayed()
     browser.check()
 
 
@@ -312,13 +185,21 @@ def test_a_study_with_seats_and_rules_from_its_file_to_its_result(
     browser.go("/new")
     browser.find("#name").send_keys("Club")
     browser.find("#file").send_keys(str(tmp_path / "club.yaml"))
-    browser.until(lambda: "'cyd' and 'dee' are all chosen, or none of them is" in browser.text("#conditions"))
+    browser.until(lambda: "2 seats" in browser.text("#grid"))
+    assert "up to 2 positions" in browser.text("#grid")
+    assert "counts 2" in browser.text("#grid")
+    browser.click("#rules-part summary")
+    labels = browser.driver.find_elements(By.CSS_SELECTOR, "#rules fieldset:nth-child(2) label")
+    assert [label.text for label in labels if label.find_element(By.CSS_SELECTOR, "input").is_selected()] == [
+        "cyd",
+        "dee",
+    ]
     browser.find("#judges").send_keys("Eve")
     browser.picture("seated-desk")
     browser.check()
     browser.click("button[type=submit]")
-    browser.until(lambda: browser.find("#invited").is_displayed())
-    voter = browser.find("#invited-rows input").get_attribute("value")
+    browser.until(lambda: browser.find("#made").is_displayed())
+    voter = browser.find("#made-rows input").get_attribute("value")
     organiser = browser.find("#organiser-link").get_attribute("value")
     study = place[1].study(place[1].access(voter.rsplit("/", 1)[1]).study)
     browser.driver.get(voter)
@@ -332,6 +213,40 @@ def test_a_study_with_seats_and_rules_from_its_file_to_its_result(
     assert "cyd, dee" in browser.text("#main")
     browser.picture("seated-result")
     browser.check()
+    study.close()
+    report = verify(export_log(study).splitlines())
+    assert report.found is not None
+    assert (report.damage, report.found.lineup) == (None, ("ann", ("cyd", "dee")))
+
+
+def test_a_crowd_decides_about_seats_and_rules_from_their_file_to_the_result(
+    browser: Browser, place: tuple[str, Store], tmp_path: Path
+) -> None:
+    """One voter votes on the page; the others, who are many, by the same study's transactions."""
+    (tmp_path / "club.yaml").write_text(SEATED, encoding="utf-8")
+    browser.go("/new")
+    browser.find("#name").send_keys("Club")
+    browser.find("#file").send_keys(str(tmp_path / "club.yaml"))
+    browser.until(lambda: "'cyd' and 'dee' are all chosen, or none of them is" in browser.text("#conditions"))
+    browser.click("input[name=who][value=crowd]")
+    browser.click("button[type=submit]")
+    browser.until(lambda: browser.find("#done").is_displayed())
+    organiser = browser.find("#organiser-link").get_attribute("value")
+    study = place[1].study(place[1].access(organiser.rsplit("/", 1)[1]).study)
+    browser.go(f"/l/{study.new_link('voter', study.add_voter())}")
+    browser.question()
+    for given in range(int(browser.text("#count").rsplit(" ", 1)[1])):
+        _, *names = browser.question()
+        browser.press(str(1 + names.index(min(names))))
+        browser.until(lambda n=given: len(votes(study)) > n)
+    browser.until(lambda: "all that you are asked" in browser.text("#end-title"))
+    while not study.status().done:
+        voter = study.add_voter()
+        while isinstance(question := study.ask(voter), Question):
+            study.tell(voter, question.number, min(question.candidates))
+    browser.driver.get(organiser)
+    browser.until(lambda: "The result is in" in browser.text("#main"))
+    assert "cyd, dee" in browser.text("#main")
     study.close()
     report = verify(export_log(study).splitlines())
     assert report.found is not None

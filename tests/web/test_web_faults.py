@@ -13,20 +13,15 @@ from duelmatch.verify import verify
 from studies.playing import check_every_question, check_log
 from web.killing import CLIENTS, LONG, PROBLEM, Client, check_rows, rows_of, servers, voting, wait_for_votes
 
-KILLS = 12
+KILLS = 6
 """Of each test; benchmarks/kills.py does more, and other things to the servers."""
-
-GIVE_UP = 240.0
-"""Seconds; a test that takes so long has failed."""
 
 
 @pytest.mark.parametrize(
     ("kind", "processes", "algorithm"),
     [
-        ("sqlite", 1, "panel"),
-        ("sqlite", 2, "borda"),
+        ("sqlite", 1, "borda"),
         ("sqlite", 4, "panel"),
-        ("postgresql", 1, "borda"),
         ("postgresql", 2, "panel"),
         ("postgresql", 4, "borda"),
     ],
@@ -39,14 +34,16 @@ def test_eight_clients_lose_nothing_while_the_servers_are_killed(
         settings = Settings(algorithm, delta=1e-9, lease=2.0, parameters=LONG[algorithm])
         study = store.create(PROBLEM, settings, "x", [f"v{number}" for number in range(CLIENTS)])
         tokens = {voter.id: study.new_link("voter", voter.id) for voter in study.voters()}
-        end, chance = time.monotonic() + GIVE_UP, random.Random(processes)
+        chance = random.Random(processes)
         with servers(url, processes) as running:
             clients = [Client(running.port, study.id, voter, token) for voter, token in tokens.items()]
             with voting(clients):
                 for _ in range(KILLS):
-                    wait_for_votes(clients, 3, end)  # so that it does not die before it has lived
+                    wait_for_votes(clients, 3)  # so that it does not die before it has lived
                     time.sleep(chance.uniform(0, 0.05))
                     running.kill()
+                for client in clients:
+                    wait_for_votes([client], 1)  # nobody is left out for good
         check_rows(rows_of(url, study.id), clients)
         check_log(study)
         check_every_question(study.entries())

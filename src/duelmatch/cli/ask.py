@@ -79,8 +79,7 @@ def command(
         _welcome(page, source, journal)
         ended = dialogue.hold()
         result, progress = dialogue.run.result, dialogue.run.progress
-        graph = problem.graph
-        standings = dialogue.run.standings() if result.duels and graph.one_to_one and graph.even else None
+        standings = _standings(dialogue.run) if result.duels else None
     if as_json:
         about = {"file": source.name, "votes": str(path), **settings.as_dict(), "max_duels": max_duels}
         print_json(about | {"resumed": resumed, "ended": ended} | _as_dict(result, progress, standings))
@@ -180,6 +179,14 @@ def _as_dict(result: dm.Result, progress: dm.Progress, standings: dm.Standings |
     }
 
 
+def _standings(run: dm.Explorer) -> dm.Standings | None:
+    """Return the standings; None where Borda counts against more decisions than can be counted."""
+    try:
+        return run.standings()
+    except dm.TooLargeError:
+        return None
+
+
 def _estimated(standings: dm.Standings) -> dict[str, Any]:
     """Return what is estimated, without a guarantee: the leader, and who else may be in the best line-up."""
     probability: dict[str, dict[str, float]] = {}
@@ -217,8 +224,5 @@ def _report(
 
 
 def _probably(standings: dm.Standings) -> str:
-    chosen = ", ".join(
-        f"{candidate} for {position} ({standings.probability[candidate, position]:.0%})"
-        for position, candidate in standings.leader.items()
-    )
+    chosen = "; ".join(f"{standings.said_of(position)} for {position}" for position in standings.leader)
     return f"{chosen}; expected to be worse than the best by {standings.expected_shortfall:.3f} per position."

@@ -202,7 +202,7 @@ def called(name: str, details: Mapping[str, dm.Details]) -> str:
 def show_details(page: Page, name: str, details: Mapping[str, dm.Details], indent: int = 0) -> None:
     """Print what voters should see of a candidate or position, besides its title."""
     about = details.get(name, dm.Details())
-    for line in filter(None, (about.text, about.picture, about.link)):
+    for line in filter(None, (about.text, about.place, about.picture, about.link)):
         page.line(line, indent=indent)
 
 

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
 from collections.abc import Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 
 import click
 
 from duelmatch.cli.options import json_option
 from duelmatch.cli.store import opened_store, store_option
+
+EVERYWHERE = ("0.0.0.0", "::")
+"""Hosts that mean all addresses of this machine."""
 
 
 @click.command("serve")
@@ -22,6 +27,13 @@ from duelmatch.cli.store import opened_store, store_option
     default=8000,
     show_default=True,
     help="The port to listen on; 0 takes any free one.",
+)
+@click.option(
+    "--address",
+    envvar="DUELMATCH_ADDRESS",
+    show_envvar=True,
+    help="What the links of voters begin with, such as https://vote.example.org.  [default: the address by "
+    "which the organiser came, or if that is of this machine only, this machine's in its network]",
 )
 @click.option(
     "--create",
@@ -57,6 +69,7 @@ def command(
     url: str,
     host: str,
     port: int,
+    address: str | None,
     create: str | None,
     create_key: str | None,
     proxies: str,
@@ -78,17 +91,24 @@ def command(
     """  # noqa: D301
     from duelmatch.web import Config, Rates, create_app
     from duelmatch.web import demo as example
+    from duelmatch.web.links import network_address
     from duelmatch.web.proxies import LOOPBACK
     from duelmatch.web.serving import listen, prepare, serve
 
     who = create or ("local" if host in LOOPBACK and not create_key else "key")
     key = secrets.token_urlsafe(16) if who == "key" and not create_key else None
-    config = Config(who, create_key or key, None if no_limits else Rates(), metrics)  # type: ignore[arg-type]
+    if address is not None and not re.fullmatch(r"https?://[^/\s?#]+/?", address):
+        raise click.BadParameter("an address begins with https:// or http://, and has no path.")
+    rates = None if no_limits else Rates()
+    config = Config(who, create_key or key, rates, metrics, address and address.rstrip("/"))  # type: ignore[arg-type]
     with ExitStack() as stack:
         store = stack.enter_context(opened_store(url, new=True))
         listener = stack.enter_context(listen(host, port))
-        shown = f"[{host}]" if ":" in host else host
-        said = {"address": f"http://{shown}:{listener.getsockname()[1]}/", "create_key": key}
+        port = listener.getsockname()[1]
+        shown, around = f"[{host}]" if ":" in host else host, None
+        if host in EVERYWHERE and (around := network_address()):
+            config = replace(config, nearby=f"http://{around}:{port}")
+        said = {"address": f"http://{around or shown}:{port}/", "create_key": key}
         if demo:
             study = example.create_demo(store)
             said["demo"] = f"{said['address']}l/{study.new_link('organiser')}"

@@ -381,6 +381,13 @@ _BALLOTS = (
         "In runs of voters: after how many seconds what is missing on a ballot goes to another voter.",
         of_voters=True,
     ),
+    Parameter(
+        "walking",
+        bool,
+        False,
+        "In runs of voters: whether neighbours on a ballot have a candidate in common, where they can.",
+        of_voters=True,
+    ),
 )
 _REFERENCE = Parameter(
     "reference",
@@ -515,6 +522,13 @@ PANEL = Algorithm(
             "Where a Condorcet run ends: when no other matching can beat the result, or when the result "
             "beats all others, if it can.",
             choices=("unbeaten", "decided"),
+        ),
+        Parameter(
+            "walking",
+            bool,
+            False,
+            "Whether the next question keeps a candidate whom the judge has just seen, where that costs "
+            "little.",
         ),
     ),
     "What these judges think, counted: the result is certain, whatever the open answers are.",

@@ -362,7 +362,8 @@ class Explorer:
         criterion, shares = described(self.name).criterion, None
         if (reference := self.parameters.get("reference")) is not None:
             named = self.problem.edge_vector(reference) if isinstance(reference, Mapping) else reference
-            shares = reference_of(self.problem.graph, named, self.seed or 0).shares
+            graph = self.problem.graph
+            shares = reference_of(graph, named, self.seed or 0).shares * graph.seats[graph.edge_position]
         return standings_from_counts(self.problem, wins, duels, criterion, ties, marginals=shares, seed=seed)
 
     def wanted(self) -> Round:

@@ -13,8 +13,8 @@ A problem is YAML or JSON::
       editor:
       - [bob, cyd, 0.6]
 
-A candidate or position may carry a title, a text, a picture and a link for the voters to see; a candidate its
-``capacity``, a position its ``seats`` and its ``weight``. What else a decision must obey::
+A candidate or position may carry a title, a text, a picture, a link and a place for the voters to see; a
+candidate its ``capacity``, a position its ``seats`` and its ``weight``. What else a decision must obey::
 
     candidates: [{name: ann, capacity: 2}, bob, cyd]
     positions: [{name: chair, weight: 2}, {name: jury, seats: 2}]

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 from duelmatch.errors import FileError, ProblemError, listed
 from duelmatch.files.conditions import rule_entry, rules_of, whole_or_not
@@ -27,7 +28,8 @@ from duelmatch.files.documents import (
     row_of,
     shown,
 )
-from duelmatch.files.tables import dump_exactly, read_table
+from duelmatch.files.spreadsheets import read_spreadsheet
+from duelmatch.files.tables import dump_exactly, filled_rows, read_table
 from duelmatch.files.text import AnyPath, naming, read_text, write_text
 from duelmatch.preferences import Pair, Preferences
 from duelmatch.problem import Details, Problem
@@ -51,6 +53,8 @@ Sections = dict[str, Tree]
 
 _CSV_BEGINNING = re.compile(r"\s*[^\s#%?-][^:\n]*[,;]")
 """A first line with commas. In YAML it has a colon before them, or is a comment or a directive."""
+_YAML_KEY = re.compile(rf"^({'|'.join(KEYS)})\s*:", re.MULTILINE)
+_EDGES_BEGINNING = re.compile(r"\s*candidate\s*,\s*position\s*$", re.MULTILINE | re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +113,39 @@ def read_problem(text: str, suffix: str, largest: Largest | None = None) -> Prob
     return problem_of(_sections(text, suffix), largest)
 
 
+def read_pasted(text: str, largest: Largest | None = None) -> dict[str, Any]:
+    """Return what a text describes, whatever way it is written, as far as it goes: positions may be missing.
+
+    It is a file of any kind, a piece of a spreadsheet, or names below ``candidates:`` and ``positions:``.
+    """
+    if (lists := _lists_below_headings(text)) is not None:
+        return lists
+    suffix = suffix_of(text)
+    if suffix == ".json" or (suffix == ".yaml" and _YAML_KEY.search(text)):
+        return tree_of(read_problem(text, suffix, largest))
+    if suffix == ".csv" and _EDGES_BEGINNING.match(text):
+        return tree_of(read_problem(text, suffix, largest))
+    sections = read_spreadsheet(text)
+    if "positions" in sections:
+        return tree_of(problem_of(sections, largest))
+    names, details, numbers = _named_things(sections, "candidates")
+    return {"candidates": _entries(names or (), details, numbers), "positions": []}
+
+
+def _lists_below_headings(text: str) -> dict[str, Any] | None:
+    """Return names, one on a line, below "candidates:" and "positions:"; None if it is something else."""
+    lists: dict[str, list[str]] = {"candidates": [], "positions": []}
+    current: list[str] | None = None
+    for line in map(str.strip, text.splitlines()):
+        if line.casefold().removesuffix(":") in lists and line.endswith(":"):
+            current = lists[line.casefold().removesuffix(":")]
+        elif line and (current is None or line[0] in "-{[" or re.search(r":(\s|$)", line)):
+            return None
+        elif line and current is not None:
+            current.append(line)
+    return dict(lists) if all(lists.values()) else None
+
+
 def load_preferences(path: AnyPath, problem: Problem | None = None) -> Preferences:
     """Read win probabilities, for the problem given or else the one in the same file.
 
@@ -159,7 +196,13 @@ def _sections(text: str, suffix: str) -> Sections:
 
 
 def _table_sections(text: str) -> Sections:
-    """Return the document that says the same as a CSV of edges or of preferences."""
+    """Return the document that says the same as a CSV of edges, of preferences, or of a spreadsheet."""
+    headings = next(filled_rows(text), (1, [""]))[1]
+    if tuple(cell.casefold() for cell in headings) not in (EDGE_COLUMNS, PREFERENCE_COLUMNS):
+        with suppress(FileError):  # then it is a table of another kind, and the headings are explained
+            sections = read_spreadsheet(text)
+            if "positions" in sections:
+                return sections
     header, rows = read_table(text, EDGE_COLUMNS, PREFERENCE_COLUMNS)
     if header == EDGE_COLUMNS:
         return {"edges": [[candidate, position] for _, (candidate, position) in rows]}

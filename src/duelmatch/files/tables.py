@@ -15,6 +15,9 @@ from duelmatch.files.text import encoded, explaining, sync_folder
 LONGEST_HEADER = 10_000
 """Bytes that are looked at to find the header of a file."""
 
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""What a spreadsheet takes for the beginning of a formula."""
+
 Header = tuple[str, ...]
 Row = tuple[int, list[str]]
 """The number of its line, and its cells."""
@@ -65,6 +68,15 @@ def dump_table(header: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
     writer.writerow(header)
     writer.writerows(rows)
     return text.getvalue()
+
+
+def harmless(cell: object) -> object:
+    """Keep a spreadsheet from taking a text for a formula.
+
+    >>> harmless("=1+1"), harmless("ann"), harmless(-1)
+    ("'=1+1", 'ann', -1)
+    """
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
 
 
 def dump_exactly(header: Header, rows: Sequence[Sequence[str]]) -> str:

@@ -28,12 +28,11 @@ def cheapest(graph: Graph, costs: Costs, allowed: Mask | None = None) -> Indices
 
     For matchings: successive shortest augmenting paths with potentials (Kuhn 1955, Munkres 1957, in the form
     of Jonker and Volgenant 1987 without their start), O(l^2 n). The choice among equally cheap ones depends
-    on the costs alone.
+    on the costs alone. With rules it may be a cheap one, not the cheapest: see :func:`cheapest_and_bound`.
     """
     if not graph.one_to_one:
-        from duelmatch.matchings.whole import cheapest_decision
-
-        return cheapest_decision(graph, costs, allowed)
+        found = cheapest_and_bound(graph, costs, allowed)
+        return None if found is None else found[0]
     table = np.zeros(graph.edge_at.shape, dtype=costs.dtype)
     table.ravel()[graph.cell] = costs
     present = graph.edge_at >= 0
@@ -45,6 +44,19 @@ def cheapest(graph: Graph, costs: Costs, allowed: Mask | None = None) -> Indices
         return None
     matching: Indices = graph.edge_at[np.arange(graph.positions), candidate_of]
     return matching
+
+
+def cheapest_and_bound(graph: Graph, costs: Costs, allowed: Mask | None = None) -> tuple[Indices, Any] | None:
+    """Return a decision of least total cost, and what every decision costs at least; None if there is none.
+
+    Only with rules may the two differ, where the decision is too much work to find.
+    """
+    if not graph.one_to_one:
+        from duelmatch.matchings.whole import cheapest_decision
+
+        return cheapest_decision(graph, costs, allowed)
+    decision = cheapest(graph, costs, allowed)
+    return None if decision is None else (decision, costs[decision].sum())
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

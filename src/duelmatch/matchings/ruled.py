@@ -194,7 +194,7 @@ class Program:
         First a short branch and bound over the relaxation, the likelier branch first: where it is long,
         HiGHS's own, with cuts.
 
-        :raises TooLargeError: after MOST_BRANCHINGS.
+        :raises TooLargeError: after MOST_BRANCHINGS, if it has to be the best or none was found.
         """
         upper = np.ones(self._graph.edges) if allowed is None else allowed.astype(np.float64)
         lower = np.zeros(self._graph.edges)
@@ -220,7 +220,7 @@ class Program:
             with_edge, without_edge = low.copy(), high.copy()
             with_edge[edge], without_edge[edge] = 1.0, 0.0
             open_nodes += [(low, without_edge), (with_edge, high)]
-        solved = self._solve(self._whole, weights, lower, upper)
+        solved = self._solve(self._whole, weights, lower, upper, exact)
         return None if solved is None else self._decision(solved)
 
     def _decision(self, solved: Vector) -> Indices:
@@ -237,8 +237,10 @@ class Program:
         duals = np.array(self._relaxation.getSolution().row_dual)
         return solved, -duals[len(duals) - self._rules :]
 
-    def _solve(self, highs: highspy.Highs, weights: Vector, lower: Vector, upper: Vector) -> Vector | None:
-        """Return the x of largest weight between these bounds; None if there is none."""
+    def _solve(
+        self, highs: highspy.Highs, weights: Vector, lower: Vector, upper: Vector, exact: bool = True
+    ) -> Vector | None:
+        """Return the x of largest weight between these bounds, or any that was found; None if none is."""
         edges = np.arange(self._graph.edges, dtype=np.int32)
         highs.changeColsCost(len(edges), edges, -np.asarray(weights, dtype=np.float64))
         highs.changeColsBounds(len(edges), edges, lower, upper)
@@ -246,7 +248,8 @@ class Program:
         status = highs.getModelStatus()
         if status == highspy.HighsModelStatus.kInfeasible:
             return None
-        if status != highspy.HighsModelStatus.kOptimal:
+        has_one = highs.getInfo().primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
+        if status != highspy.HighsModelStatus.kOptimal and (exact or not has_one):
             raise TooLargeError(
                 f"The best decision under these rules was not found within {MOST_BRANCHINGS:,} branchings "
                 f"(HiGHS says {status}). Use fewer rules."

@@ -4,9 +4,13 @@ Borda: one assignment problem under the rewards. Condorcet: follow best response
 that matching is unbeaten, as nothing does better against it than a draw. Where the walk runs into a circle,
 the least beaten of those passed is taken, a good guess at the least beaten of all, which would be a program
 of its own for each table (:mod:`duelmatch.matchings.minimax`).
+
+Decisions beyond one-to-one are in :mod:`duelmatch.models.general_lineups`.
 """
 
 from __future__ import annotations
+
+from typing import Protocol
 
 import numpy as np
 from numba import njit
@@ -22,6 +26,20 @@ MOST_LEADERS = 40
 """How many matchings are compared as leaders."""
 
 ROUNDING = 1e-12
+
+
+class Finder(Protocol):
+    """Finds the best decision of each of many tables: for matchings below, and for every other class."""
+
+    @property
+    def linear(self) -> bool:
+        """Whether a decision's value is linear in the probabilities."""
+
+    def best(self, tables: Matrix, start: Indices, allowed: Mask | None = None) -> tuple[Indices, Vector]:
+        """Return the best decision by each table, and its worst defeat."""
+
+    def shortfalls(self, tables: Matrix, best: Indices, matching: Indices) -> Vector:
+        """Return by how much a decision falls short in each table."""
 
 
 class LineupFinder:
@@ -84,7 +102,7 @@ class LineupFinder:
 
 
 def least_expected(
-    finder: LineupFinder, tables: Matrix, best: Indices, mean_best: Indices
+    finder: Finder, tables: Matrix, best: Indices, mean_best: Indices
 ) -> tuple[Indices, float]:
     """Return the matching that falls short least on average, and by how much.
 

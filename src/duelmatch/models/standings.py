@@ -14,12 +14,12 @@ from typing import Any, get_args
 import numpy as np
 
 from duelmatch.answers import Answer
-from duelmatch.errors import ProblemError
+from duelmatch.errors import ProblemError, spoken
 from duelmatch.graph import Graph, Mask, Vector
 from duelmatch.matchings import Edge
-from duelmatch.matchings.assignment import best_matching
-from duelmatch.matchings.counting import edge_marginals
-from duelmatch.models.lineups import LineupFinder, least_expected
+from duelmatch.matchings.assignment import decisions_of
+from duelmatch.models.general_lineups import finder_of
+from duelmatch.models.lineups import least_expected
 from duelmatch.models.strengths import Matrix, StrengthModel
 from duelmatch.preferences import Criterion
 from duelmatch.problem import Matching, Problem
@@ -31,6 +31,7 @@ MOST_NUMBERS = 8_000_000
 """Pairs times draws, at most: 64 MB. Very large problems have fewer draws, but FEWEST at least."""
 
 FEWEST = 40
+"""So many, too, where the best decision of a draw takes milliseconds: many decisions under rules."""
 
 STIFFNESS = 20.0
 """The share of ties begins as if so many answers had been none."""
@@ -41,11 +42,13 @@ class Standings:
     """Where things stand, by all answers so far: an estimate, which no guarantee comes with.
 
     ``leader`` is the matching that is expected to fall short least: in Borda score of the best one, or in
-    its worst defeat head to head (Condorcet), per position. ``expected_shortfall`` is by how much.
+    its worst defeat head to head (Condorcet), per position; where positions have weights, per unit of weight.
+    ``expected_shortfall`` is by how much.
     ``probability`` says of each (candidate, position) how probably it belongs to the best matching (the
     least beaten one, where there is no Condorcet winner), and ``leader_probability`` how probably all
     of the leader is the best matching. ``winner_probability`` is how probably there is a Condorcet winner;
-    1 for Borda. ``answers`` counts the pairs answered.
+    1 for Borda. At a position of several seats the probabilities add up to their number. ``answers`` counts
+    the pairs answered.
     """
 
     criterion: Criterion
@@ -57,14 +60,17 @@ class Standings:
     winner_probability: float
 
     def __str__(self) -> str:
-        chosen = "; ".join(
-            f"{position}: {candidate} ({self.probability[candidate, position]:.0%})"
-            for position, candidate in self.leader.items()
-        )
+        chosen = "; ".join(f"{position}: {self.said_of(position)}" for position in self.leader)
         return (
             f"{chosen} (an estimate from {self.answers:,.0f} answers: falls short of the best by "
             f"{self.expected_shortfall:.3f} per position)"
         )
+
+    def said_of(self, position: str) -> str:
+        """Return who leads at a position, in words, each with a probability."""
+        chosen = self.leader[position]
+        names = chosen if isinstance(chosen, tuple) else (chosen,)
+        return spoken(tuple(f"{name} ({self.probability[name, position]:.0%})" for name in names))
 
 
 def standings(
@@ -79,11 +85,11 @@ def standings(
 
     An answer is a :class:`duelmatch.Answer`, a comparison with a ``winner`` and a ``loser``, or a tuple
     (position, winner, loser); a tie is (position, one, other, "="). The seed is that of the draws. In edge
-    order, ``marginals`` says against whom Borda counts if not against all matchings, and ``usable`` which
-    edges still stand, if not all.
+    order, ``marginals`` says against whom Borda counts if not against all decisions (they add up to the seats
+    of every position), and ``usable`` which edges still stand, if not all.
 
-    :raises ProblemError: if an answer does not fit the problem, there is no such criterion, or the problem
-        has capacities, seats, weights or rules.
+    :raises ProblemError: if an answer does not fit the problem, or there is no such criterion.
+    :raises TooLargeError: if Borda counts against all decisions, and counting them is out of reach.
     """
     table = problem.graph.pair_table
     wins, duels, ties = np.zeros(table.count), np.zeros(table.count), 0.0
@@ -123,18 +129,14 @@ def standings_from_counts(
     """
     if criterion not in get_args(Criterion):
         raise ProblemError(f"The criterion must be 'borda' or 'condorcet', not {criterion!r:.80}.")
-    graph = problem.graph
-    if not (graph.one_to_one and graph.even):
-        raise ProblemError(
-            "Standings are for problems where every candidate fills one position at most, every position has "
-            "one seat, and all count the same."
-        )
+    graph, decisions = problem.graph, decisions_of(problem.graph)
     if criterion == "borda" and marginals is None:
-        marginals = edge_marginals(graph)
-    finder = LineupFinder(graph, marginals if criterion == "borda" else None, usable)
-    tables = _tables(graph, wins, duels, ties, awaited, np.random.default_rng([seed, 11]))
-    some = best_matching(graph, np.zeros(graph.edges), usable)
-    assert some is not None, "a Problem has a matching"
+        marginals = decisions.marginals()
+    finder = finder_of(graph, marginals if criterion == "borda" else None, usable)
+    count = max(FEWEST, min(DRAWS, MOST_NUMBERS // max(1, len(wins))) if decisions.fast else FEWEST)
+    tables = _tables(graph, wins, duels, ties, awaited, np.random.default_rng([seed, 11]), count)
+    some = decisions.best(np.zeros(graph.edges), usable)
+    assert some is not None, "a Problem has a decision"
     start = finder.best(tables.mean(axis=0)[None], some)[0][0]
     best, defeats = finder.best(tables, start)
     leader, shortfall = least_expected(finder, tables, best, start)
@@ -151,13 +153,18 @@ def standings_from_counts(
 
 
 def _tables(
-    graph: Graph, wins: Vector, duels: Vector, ties: float, awaited: Vector | None, rng: np.random.Generator
+    graph: Graph,
+    wins: Vector,
+    duels: Vector,
+    ties: float,
+    awaited: Vector | None,
+    rng: np.random.Generator,
+    count: int,
 ) -> Matrix:
     """Draw the pair probabilities, or for a panel the shares in the final count, a row each."""
     worth = 1.0 / (1.0 - ties / (duels.sum() + STIFFNESS))  # a tie leaves less to chance: (1 - ties) / 4
     model = StrengthModel(graph, worth * wins, worth * duels)
     likely = model.settle()
-    count = max(FEWEST, min(DRAWS, MOST_NUMBERS // max(1, len(wins))))
     parts = []
     for setting, draws in zip(np.ndindex(likely.shape), _shared_out(count, likely), strict=True):
         if draws:

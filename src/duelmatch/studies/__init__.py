@@ -52,7 +52,9 @@ from duelmatch.studies.values import (
     Ranking,
     Reason,
     Receipt,
+    Report,
     Status,
+    Trouble,
     Voter,
 )
 
@@ -77,11 +79,13 @@ __all__ = [
     "Ranking",
     "Reason",
     "Receipt",
+    "Report",
     "Role",
     "Settings",
     "Status",
     "Store",
     "Study",
+    "Trouble",
     "Voter",
     "begin_run",
     "check_beginning",

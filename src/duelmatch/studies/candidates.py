@@ -9,12 +9,13 @@ from typing import Any
 
 from duelmatch.errors import ProblemError
 from duelmatch.problem import Details, Problem
+from duelmatch.studies.pictures import UPLOADED
 from duelmatch.studies.texts import plain
 
 LONGEST_DETAIL = 5_000
 
 _ON_THE_WEB = re.compile(r"https?://[^\s/]", re.IGNORECASE)
-_SCHEME = re.compile(r"\s*[a-z][a-z0-9+.\s-]*:", re.IGNORECASE)
+_SHOWN = re.compile(r"(?i:https://[^\s/])|" + UPLOADED.pattern)
 
 
 def with_candidate(problem: Problem, candidate: str, positions: Iterable[str]) -> Problem:
@@ -57,13 +58,11 @@ def checked_details(details: Any) -> dict[str, str | None]:
 
 
 def check_addresses(link: str | None, picture: str | None) -> None:
-    """Refuse a link that a browser would not open as a page, and a picture that is not on the web.
-
-    The name of a file is no address, and allowed for a picture: the pages do not show it.
-    """
+    """Refuse a link that a browser would not open as a page, and a picture that the pages would not show."""
     if link is not None and not _ON_THE_WEB.match(link):
         raise ProblemError(f"A link begins with https:// or http://, and '{link:.80}' does not.")
-    if picture is not None and _SCHEME.match(picture) and not _ON_THE_WEB.match(picture):
+    if picture is not None and not _SHOWN.match(picture):
         raise ProblemError(
-            f"The address of a picture begins with https:// or http://, and '{picture:.80}' does not."
+            f"The address of a picture begins with https://, and '{picture:.80}' does not. A picture in a "
+            "file is uploaded on the organiser's pages."
         )

@@ -18,7 +18,7 @@ import sqlalchemy as sa
 
 from duelmatch.answers import Answer, ranking_text
 from duelmatch.errors import DuelmatchError, FileError
-from duelmatch.files.tables import dump_table
+from duelmatch.files.tables import dump_table, harmless
 from duelmatch.studies import schema
 from duelmatch.studies.entries import BEGINNING, FORMAT, Entry, canonical, checked, line_of
 from duelmatch.studies.links import is_id
@@ -41,9 +41,6 @@ AT_ONCE = 1_000
 """Entries or answers that are read at once: some ten milliseconds."""
 
 Row = dict[str, object]
-
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet takes for the beginning of a formula."""
 
 
 def export_log(study: Study, people: bool = False) -> str:
@@ -208,15 +205,6 @@ def _written(study: Study, people: bool, columns: Sequence[str], rows: list[Row]
     needed = (name for name in JUDGE_COLUMNS if name not in columns and any(row.get(name) for row in rows))
     header = (*columns, *needed)
     return dump_table(header, [[harmless(row.get(name, "")) for name in header] for row in rows])
-
-
-def harmless(cell: object) -> object:
-    """Keep a spreadsheet from taking a text for a formula.
-
-    >>> harmless("=1+1"), harmless("ann"), harmless(-1)
-    ("'=1+1", 'ann', -1)
-    """
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
 
 
 def import_log(store: Store, text: str, name: str = "An imported study") -> Study:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
-from duelmatch.errors import ConflictError, DuelError, NotAllowedError, StudyError
+from duelmatch.errors import ConflictError, DuelError, NotAllowedError, NotThereError, StudyError
 from duelmatch.explorers import questions
 from duelmatch.studies.candidates import with_candidate, with_details
 from duelmatch.studies.entries import Entry
@@ -17,7 +17,7 @@ from duelmatch.studies.kinds import Event
 from duelmatch.studies.log import Held
 from duelmatch.studies.state import Asked, State
 from duelmatch.studies.texts import looks_twice
-from duelmatch.studies.values import Nothing, Phase, Question, Ranking, Reason, Receipt
+from duelmatch.studies.values import Nothing, Phase, Question, Ranking, Reason, Receipt, Report, Trouble
 from duelmatch.studies.verdicts import verdict_of
 
 
@@ -153,7 +153,29 @@ class Feed:
                 self.state.kind.release(following, "undo")
         return self.state.question(last)
 
+    def report(self, voter: str, candidate: str, problem: Trouble, text: str) -> None:
+        """Note that something is wrong with a candidate; said twice, it is noted once."""
+        if self.state.member(voter).struck:
+            raise NotAllowedError("The organiser has taken this voter out of the study.")
+        self.state.problem.candidate_number(candidate)
+        said = voter, candidate, problem, text
+        known = [(each.voter, each.candidate, each.problem, each.text) for each in self.open_reports]
+        if said not in known:
+            self.append("reported", {"candidate": candidate, "problem": problem, "text": text}, voter)
+
+    @property
+    def open_reports(self) -> list[Report]:
+        """What is still wrong, as far as is known."""
+        return [each for each in self.state.reports.values() if not each.resolved]
+
     # For organisers.
+
+    def resolve(self, report: int) -> None:
+        """Note that what was reported is no longer wrong."""
+        if report not in self.state.reports:
+            raise NotThereError(f"There is no report {report!r:.40} in this study.")
+        if not self.state.reports[report].resolved:
+            self.append("resolved", {"report": report})
 
     def correct(self, question: int, answer: questions.Answer, clerical: bool) -> None:
         """Change an answer, or with None strike it."""

@@ -3,6 +3,7 @@
 ``entries`` is the log: rows are added and never changed, which the database itself sees to. ``studies`` has
 where each log ends, and its row is what a writer locks. ``voters`` holds the names, ``links`` the hashes of
 the tokens; neither is part of the log, so a name can be deleted, and neither is exported with it.
+``pictures`` has what was uploaded: the log names pictures by their hashes.
 """
 
 from __future__ import annotations
@@ -57,3 +58,13 @@ links = Table(
     Column("created_at", Double, nullable=False),
     Column("revoked_at", Double),
 )
+
+pictures = Table(
+    "pictures",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("study", String(40), primary_key=True),
+    Column("created_at", Double, nullable=False),
+    Column("data", LargeBinary, nullable=False),
+)
+"""``id`` is the SHA-256 of ``data``; ``study`` is empty until one shows it."""

@@ -17,7 +17,7 @@ MOST_AHEAD = 1_000_000
 BATCH = 10
 """How many duels at once an algorithm wants that can do so: voters come in crowds."""
 
-PANEL_PARAMETERS = ("criterion", "consistent", "question_size", "until")
+PANEL_PARAMETERS = ("criterion", "consistent", "question_size", "until", "walking")
 CROWD = ("condorcet", "borda")
 CROWD_PARAMETERS = (
     "ballot_size",
@@ -27,6 +27,7 @@ CROWD_PARAMETERS = (
     "silence",
     "heirs",
     "counting",
+    "walking",
 )
 BORDA_PARAMETERS = (*CROWD_PARAMETERS, "reference")
 
@@ -175,6 +176,7 @@ _PARAMETERS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "consistent": _one_of(True, False),
     "until": _one_of("unbeaten", "decided"),
     "question_size": _between(2, 10),
+    "walking": _one_of(True, False),
     "ballot_size": _between(1, 1_000),
     "heirs": _between(0, 100),
     "assume_winner": _one_of(True, False),

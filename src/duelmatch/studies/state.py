@@ -11,7 +11,7 @@ import threading
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from typing import Any, Literal
 
@@ -23,12 +23,17 @@ from duelmatch.studies.entries import BEGINNING, FORMAT, Entry, sealed
 from duelmatch.studies.history import HOUR
 from duelmatch.studies.kinds import Begin, new_kind
 from duelmatch.studies.settings import Settings
-from duelmatch.studies.values import GivenAnswer, Phase, Question, Ranking, Receipt, Status
+from duelmatch.studies.values import GivenAnswer, Phase, Question, Ranking, Receipt, Report, Status
 
 TRAIL = ("linked", "revoked", "named")
 """Who gave out or revoked which link, and whose name was changed or deleted: for the record alone."""
 
-OWN_KINDS = frozenset({"created", "paused", "resumed", "closed", "reopened", "renamed", "detailed", *TRAIL})
+REPORTS = ("reported", "resolved")
+"""That something is wrong with a candidate, and that it no longer is."""
+
+OWN_KINDS = frozenset(
+    {"created", "paused", "resumed", "closed", "reopened", "renamed", "detailed", *TRAIL, *REPORTS}
+)
 """What concerns the study alone, not what asks its questions."""
 
 PHASES: Mapping[str, Phase] = {"paused": "paused", "resumed": "open", "closed": "closed", "reopened": "open"}
@@ -102,6 +107,8 @@ class State:
         self.kind = new_kind(self.problem, self.settings, voters, begin)
         self.status: tuple[int, Status] | None = None
         """What was said last of where it stands, and after which entry."""
+        self.reports: dict[int, Report] = {}
+        """What voters have reported, by entry."""
         self._held: list[Entry] = []
         self._leases: list[tuple[float, int]] = []
         self._ballots: dict[int, tuple[str, int]] = {}
@@ -228,6 +235,10 @@ class State:
                 self.problem = with_candidate(self.problem, data["candidate"], data["positions"])
             case "detailed":
                 self.problem = with_details(self.problem, data)
+            case "reported":
+                self.reports[entry.seq] = Report(entry.seq, entry.at, entry.voter or "", **data)
+            case "resolved":
+                self.reports[data["report"]] = replace(self.reports[data["report"]], resolved=True)
             case "renamed" | "linked" | "revoked" | "named":
                 pass
             case "paused" | "resumed" | "closed" | "reopened":

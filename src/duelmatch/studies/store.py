@@ -21,7 +21,11 @@ from duelmatch.studies.entries import BEGINNING, sealed
 from duelmatch.studies.kinds import FOR_PANELS, QUESTIONS_EACH_FOR_PANELS
 from duelmatch.studies.links import Access, accesses_in
 from duelmatch.studies.log import Transaction, Writer, read_entries
+<<<<<<< HEAD
 from duelmatch.studies.messages import Messages
+=======
+from duelmatch.studies.pictures import claim, keep, picture_data, pictures_of
+>>>>>>> integration
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.state import check_beginning, created_data, read_created
 from duelmatch.studies.states import States
@@ -121,9 +125,10 @@ class Store:
                 "A problem must be the same when it is read back; this one has odd names or settings."
             )
         check(data)
-        study = secrets.token_hex(8)
+        study, shown = secrets.token_hex(8), pictures_of(problem.candidate_details, problem.position_details)
 
         def work(transaction: Transaction) -> None:
+            claim(transaction.connection, study, shown, transaction.now)
             transaction.create(study, name, data)
             if people:
                 rows = [{"study": study, "id": voter, "name": member.name} for voter, member in people]
@@ -166,6 +171,7 @@ class Store:
         with self.database.reading() as connection:
             return accesses_in(connection, [token], self.database.now(connection)).get(token)
 
+<<<<<<< HEAD
     def messages(self, channel: str) -> Messages | None:
         """Return a channel to the other servers of this store; there is none on SQLite."""
         return None if self.database.is_sqlite else Messages(self.database, channel)
@@ -176,6 +182,21 @@ class Store:
         with self.database.reading() as connection:
             found: bytes | None = connection.execute(first).scalar_one_or_none()
             return found
+=======
+    def keep_picture(self, data: bytes) -> str:
+        """Keep a picture, small enough and safe to show; return its address, for details of candidates.
+
+        If no study is created or changed to show it, it is deleted after a day.
+        """
+        return self.writer.submit(
+            "", lambda transaction: keep(transaction.connection, data, transaction.now)
+        ).result()
+
+    def picture(self, picture: str) -> bytes | None:
+        """Return a picture, by the hash in its address."""
+        with self.database.reading() as connection:
+            return picture_data(connection, picture)
+>>>>>>> integration
 
     def recall(self) -> None:
         """Read the newest of the open studies, so that the next who votes there need not wait for it."""

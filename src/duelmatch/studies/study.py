@@ -6,11 +6,19 @@ All of it is short transactions at the end of the log. Whoever must not wait use
 from __future__ import annotations
 
 import secrets
+<<<<<<< HEAD
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from itertools import dropwhile, islice
 from typing import Any, Literal, TypeVar
+=======
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Literal, TypeVar, get_args
+>>>>>>> integration
 
 import sqlalchemy as sa
 
@@ -25,11 +33,12 @@ from duelmatch.studies.feed import Feed, Later
 from duelmatch.studies.history import History
 from duelmatch.studies.links import Access, Link, Role, id_of, is_id, new_token, works_at
 from duelmatch.studies.log import LAST, Transaction, Writer, end_of, read_entries
+from duelmatch.studies.pictures import claim
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.state import Member, State
 from duelmatch.studies.states import States
-from duelmatch.studies.texts import plain
-from duelmatch.studies.values import GivenAnswer, Nothing, Question, Receipt, Status, Voter
+from duelmatch.studies.texts import looks_twice, plain
+from duelmatch.studies.values import GivenAnswer, Nothing, Question, Receipt, Report, Status, Trouble, Voter
 from duelmatch.studies.verdicts import assumptions_of, result_of
 
 Returned = TypeVar("Returned")
@@ -50,11 +59,15 @@ def new_voter_id() -> str:
 
 @dataclass(frozen=True, slots=True)
 class NewVoter:
-    """A voter to be: a name that stays out of the log, a weight, and candidates the voter does not judge."""
+    """A voter to be: a name that stays out of the log, a weight, and candidates the voter does not judge.
+
+    Whoever has a part of the candidates ``only`` does not judge the others of this moment.
+    """
 
     name: str | None = None
     weight: int = 1
     conflicts: Collection[str] = ()
+    only: Collection[str] | None = None
 
     def checked(self, problem: Problem) -> NewVoter:
         """Return the same with plain text, if it is about this problem."""
@@ -63,9 +76,12 @@ class NewVoter:
             raise StudyError(
                 f"A weight is a whole number from 1 to {LARGEST_WEIGHT}, not {self.weight!r:.40}."
             )
-        for candidate in self.conflicts:
+        conflicts = list(self.conflicts)
+        for candidate in (*conflicts, *(self.only or ())):
             problem.candidate_number(candidate)
-        return NewVoter(name, self.weight, tuple(self.conflicts))
+        if self.only is not None:
+            conflicts += [name for name in problem.candidates if name not in (*self.only, *conflicts)]
+        return NewVoter(name, self.weight, tuple(conflicts))
 
     def as_dict(self, voter: str) -> dict[str, Any]:
         """Return what the log has of a voter."""
@@ -198,6 +214,15 @@ class Study:
         """
         return self._do(lambda feed: feed.undo(voter, question), by)
 
+    def report(
+        self, voter: str, candidate: str, problem: Trouble, text: str = "", by: str | None = None
+    ) -> None:
+        """Tell the organiser that something is wrong with a candidate: absent, or a link that is broken."""
+        if problem not in get_args(Trouble):
+            raise StudyError(f"A problem is {', '.join(get_args(Trouble))}, not {problem!r:.40}.")
+        text = plain(text, "The report", LONGEST_REASON, empty=True)
+        self._do(lambda feed: feed.report(voter, candidate, problem, text), by)
+
     # Organisers: voters.
 
     def add_voter(
@@ -208,26 +233,39 @@ class Study:
         by: str | None = None,
     ) -> str:
         """Add a voter, and return the id."""
-        return self._add_voter(NewVoter(name, weight, conflicts), by, again=False)
+        return self.add_voters([NewVoter(name, weight, conflicts)], by)[0]
+
+    def add_voters(self, voters: Iterable[NewVoter], by: str | None = None) -> list[str]:
+        """Add voters, all of them or none, and return their ids."""
+        new = list(voters)
+        if twice := looks_twice(voter.name for voter in new if voter.name is not None):
+            raise StudyError(f"Two voters are called '{twice:.80}'.")
+
+        def work(transaction: Transaction, feed: Feed) -> list[str]:
+            checked = [voter.checked(feed.state.problem) for voter in new]
+            for voter in checked:
+                if voter.name is not None and self._voter_called(transaction, voter.name) is not None:
+                    raise ConflictError(f"There is a voter called '{voter.name}' already.")
+            return [self._enter(transaction, feed, voter) for voter in checked]
+
+        return self._submit(work, by).result()
 
     def voter_named(self, name: str, by: str | None = None) -> str:
         """Return the id of the voter of this name, who is added if need be."""
-        return self._add_voter(NewVoter(name), by, again=True)
 
-    def _add_voter(self, voter: NewVoter, by: str | None, again: bool) -> str:
         def work(transaction: Transaction, feed: Feed) -> str:
-            new = voter.checked(feed.state.problem)
-            if new.name is not None and (known := self._voter_called(transaction, new.name)) is not None:
-                if again:
-                    return known
-                raise ConflictError(f"There is a voter called '{new.name}' already.")
-            voter_id = new_voter_id()
-            feed.enter(voter_id, new.weight, tuple(new.conflicts))
-            row = {"study": self.id, "id": voter_id, "name": new.name}
-            transaction.connection.execute(sa.insert(schema.voters), row)
-            return voter_id
+            new = NewVoter(name).checked(feed.state.problem)
+            known = self._voter_called(transaction, new.name or "")
+            return known or self._enter(transaction, feed, new)
 
         return self._submit(work, by).result()
+
+    def _enter(self, transaction: Transaction, feed: Feed, new: NewVoter) -> str:
+        voter = new_voter_id()
+        feed.enter(voter, new.weight, tuple(new.conflicts))
+        row = {"study": self.id, "id": voter, "name": new.name}
+        transaction.connection.execute(sa.insert(schema.voters), row)
+        return voter
 
     def _voter_called(self, transaction: Transaction, name: str) -> str | None:
         columns = schema.voters.c
@@ -280,6 +318,15 @@ class Study:
 
     # Organisers: answers and candidates.
 
+    def reports(self) -> list[Report]:
+        """Return what voters have reported and nobody has resolved, the latest first."""
+        with self._states.reading(self.id) as state:
+            return [report for report in reversed(state.reports.values()) if not report.resolved]
+
+    def resolve(self, report: int, by: str | None = None) -> None:
+        """Note that what was reported, in an entry of the log, is no longer wrong."""
+        self._do(lambda feed: feed.resolve(report), by)
+
     def correct(self, question: int, answer: Answer, clerical: bool = False, by: str | None = None) -> None:
         """Change an answer; None strikes it, which stays so whatever becomes of its voter.
 
@@ -306,7 +353,12 @@ class Study:
         """Take in a late candidate for some positions."""
         name, places = plain(candidate, "The name of a candidate"), tuple(positions)
         about = checked_details(details or {})
-        self._do(lambda feed: feed.add(name, places, about), by)
+
+        def work(transaction: Transaction, feed: Feed) -> None:
+            claim(transaction.connection, self.id, [about.get("picture")], transaction.now)
+            feed.add(name, places, about)
+
+        self._submit(work, by).result()
 
     def edit(
         self,
@@ -319,7 +371,13 @@ class Study:
             kind: {name: checked_details(about) for name, about in (given or {}).items()}
             for kind, given in (("candidates", candidates), ("positions", positions))
         }
-        self._do(lambda feed: feed.edit(changed), by)
+        pictures = [about.get("picture") for kind in changed.values() for about in kind.values()]
+
+        def work(transaction: Transaction, feed: Feed) -> None:
+            claim(transaction.connection, self.id, pictures, transaction.now)
+            feed.edit(changed)
+
+        self._submit(work, by).result()
 
     # Organisers: the study.
 
@@ -371,6 +429,31 @@ class Study:
             token = self._insert_link(transaction, role, voter, feed.held.now, end)
             feed.leave_trail("linked", {"link": id_of(token), "role": role, "until": end}, voter)
             return token
+
+        return self._submit(work, by).result()
+
+    def replace_links(
+        self, voters: Sequence[str], seconds: float | None = None, by: str | None = None
+    ) -> list[str]:
+        """Return the token of a new link for each of these voters; all their earlier ones stop working."""
+
+        def work(transaction: Transaction, feed: Feed) -> list[str]:
+            for voter in voters:
+                if feed.state.member(voter).struck:
+                    raise NotAllowedError("The organiser has taken this voter out of the study.")
+            columns, now = schema.links.c, feed.held.now
+            end = None if seconds is None else now + seconds
+            tokens = []
+            for voter in voters:
+                theirs = sa.and_(columns.study == self.id, columns.voter == voter, works_at(now))
+                old = transaction.connection.execute(sa.select(columns.id).where(theirs)).scalars().all()
+                transaction.connection.execute(sa.update(schema.links).where(theirs).values(revoked_at=now))
+                for link in old:
+                    feed.leave_trail("revoked", {"link": link})
+                token = self._insert_link(transaction, "voter", voter, now, end)
+                feed.leave_trail("linked", {"link": id_of(token), "role": "voter", "until": end}, voter)
+                tokens.append(token)
+            return tokens
 
         return self._submit(work, by).result()
 
@@ -546,6 +629,14 @@ class Study:
                 )
                 for member in page
             ]
+
+    def name_of(self, voter: str) -> str | None:
+        """Return what the organiser calls a voter; None for a voter without a name."""
+        columns = schema.voters.c
+        query = sa.select(columns.name).where(columns.study == self.id, columns.id == voter)
+        with self._database.reading() as connection:
+            name: str | None = connection.execute(query).scalar_one_or_none()
+        return name
 
     def answers(
         self, before: int = LAST, voter: str | None = None, limit: int | None = 50

@@ -93,6 +93,23 @@ class Voter:
     answers: int
 
 
+Trouble = Literal["absent", "link", "other"]
+"""What can be wrong with a candidate: not there, a link or picture that does not work, or something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A voter's word that something is wrong with a candidate; ``entry`` is its place in the log."""
+
+    entry: int
+    at: float
+    voter: str
+    candidate: str
+    problem: Trouble
+    text: str
+    resolved: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class GivenAnswer:
     """An answer as the organiser sees it; ``entry`` is its place in the log, ``at`` its time.

@@ -88,7 +88,7 @@ def lower_bound(
     can do without, on average. The two agree where all probabilities are close to 1/2.
 
     :raises ProblemError: for the criterion ``condorcet`` if there is no Condorcet winner, and for the exact
-    form beyond one-to-one matchings.
+        form beyond one-to-one matchings.
     """
     divergence = binary_divergence(delta)
     if form not in ("near-even", "exact"):

@@ -351,7 +351,8 @@ class StudyLog:
         self.judges[voter] = Judge(weight, list(conflicts))
 
     def _conflict(self, voter: str, candidates: list[Any]) -> None:
-        self.judges[voter].conflicts.extend(candidates)
+        if self.settings.get("algorithm") == "panel":  # in a crowd, their questions are skipped
+            self.judges[voter].conflicts.extend(candidates)
 
     def _left(self, voter: str, open_answers: str) -> None:
         self.judges[voter].dropped = open_answers == "dropped"
@@ -434,7 +435,7 @@ NOTED = (
 )  # fmt: skip
 BESIDE = (
     "skipped", "released", "joined", "backed", "paused", "resumed", "closed", "reopened", "renamed",
-    "detailed", "imported-old", "linked", "revoked", "named",
+    "detailed", "imported-old", "linked", "revoked", "named", "reported", "resolved",
 )  # fmt: skip
 """Kinds of entries that no verdict depends on."""
 

@@ -13,7 +13,7 @@ from starlette.staticfiles import StaticFiles
 
 from duelmatch.studies import Store
 from duelmatch.version import __version__
-from duelmatch.web import creating, events, organising, pages, problems, voting
+from duelmatch.web import creating, events, judges, mending, organising, pages, pictures, problems, voting
 from duelmatch.web.cache import StudyCache
 from duelmatch.web.config import Config
 from duelmatch.web.guard import Guard
@@ -61,16 +61,19 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     refusals = documented(400, 403, 408, 413, 422, 429, 503)
     app.router.routes[:0] = voting.direct_routes("/api/v1", refusals)
     api = APIRouter(prefix="/api/v1", responses=refusals)
-    for part in (voting.router, organising.router, creating.router, events.router):
+    for part in (voting.router, organising.router, creating.router, pictures.router, events.router):
         api.include_router(part)
     app.include_router(api)
     app.include_router(pages.router)
+    app.include_router(judges.router)
+    app.include_router(mending.router)
+    app.include_router(pictures.pages)
     app.mount("/static", StaticFiles(directory=pages.STATIC))
     app.add_api_route("/healthz", _alive, include_in_schema=False)
     app.add_api_route("/readyz", _ready, include_in_schema=False)
     app.add_api_route("/metrics", _metrics, include_in_schema=False)
     app.add_middleware(voting.DirectVotes, prefix="/api/v1")
-    app.add_middleware(BodyLimit, largest=LARGEST_BODY)
+    app.add_middleware(BodyLimit, largest=LARGEST_BODY, larger={"/pictures": pictures.LARGEST_PICTURE})
     if config.rates is not None:
         addresses = {kind: Buckets() for kind in OF_ADDRESSES}
         app.add_middleware(RateLimit, rates=config.rates, links=app.state.links, addresses=addresses)

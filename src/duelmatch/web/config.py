@@ -18,14 +18,16 @@ class Rate:
 class Rates:
     """Rate limits: per link of a voter or organiser, per address of all others, and for what costs more.
 
-    That is creating studies (``create``), having a problem read or estimated (``read``), and joining by an
-    open link (``join``), each per address. Many can share one, such as the voters in a hall.
+    That is creating studies (``create``), having a problem read or estimated (``read``), uploading pictures
+    (``picture``), and joining by an open link (``join``), each per address. Many can share one, such as the
+    voters in a hall.
     """
 
     link: Rate = Rate(10, 60)
     address: Rate = Rate(200, 1_000)
     create: Rate = Rate(1 / 60, 20)
-    read: Rate = Rate(1, 20)
+    read: Rate = Rate(1, 40)
+    picture: Rate = Rate(1, 100)
     join: Rate = Rate(10, 1_000)
 
 
@@ -36,7 +38,9 @@ class Config:
     ``create``: who may create a study over HTTP: anybody, whoever has the ``create_key``, nobody (then only
     the command line does), or "local": whoever is on this machine, and of those who come through a proxy only
     who has the key, if there is one. ``rates``: None for no rate limits. ``metrics``: whether they are served
-    to this host only, or to anybody. ``streams`` and ``streams_per_link``: how many event streams may be open
+    to this host only, or to anybody. ``address``: what the links of voters begin with, unless it is the
+    address by which their organiser came; ``nearby``: what they begin with if only this machine knows that.
+    ``streams`` and ``streams_per_link``: how many event streams may be open
     at once in this process, of organisers and of others, and for one link; voters of one study take half.
     """
 
@@ -44,5 +48,7 @@ class Config:
     create_key: str | None = field(default=None, repr=False)
     rates: Rates | None = field(default_factory=Rates)
     metrics: Literal["local", "anybody"] = "local"
+    address: str | None = None
+    nearby: str | None = None
     streams: int = 500
     streams_per_link: int = 20

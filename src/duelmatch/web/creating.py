@@ -12,7 +12,8 @@ from fastapi import APIRouter, Depends
 
 from duelmatch.errors import FileError
 from duelmatch.files.conditions import explained
-from duelmatch.files.problems import Largest, read_problem, tree_of
+from duelmatch.files.problems import Largest, read_pasted, read_problem, tree_of
+from duelmatch.files.spreadsheets import read_names
 from duelmatch.problem import Problem
 from duelmatch.studies import MOST_PAIRS, NewVoter, Settings
 from duelmatch.web import models
@@ -51,15 +52,29 @@ def create_study(store: GetStore, new: models.NewStudy) -> models.Created:
 
 @router.post("/problems/read")
 def read_text(written: models.ProblemText) -> models.ReadProblem:
-    """Read a problem as people write it: the text of a file, or just names, one on a line."""
-    return worker.run(
-        _read_text, written.text, f".{written.layout}", seconds=LONGEST_BEGINNING, patience=PATIENCE
-    )
+    """Read a problem as people write it: the text of a file, cells of a spreadsheet, or just names.
+
+    What has no layout may be a part of a problem: candidates without positions.
+    """
+    return worker.run(_read_text, written.text, written.layout, seconds=LONGEST_BEGINNING, patience=PATIENCE)
 
 
-def _read_text(text: str, suffix: str) -> models.ReadProblem:
-    problem = read_problem(text, suffix, LARGEST)
-    return models.ReadProblem(problem=tree_of(problem), conditions=explained(problem))
+def _read_text(text: str, layout: str | None) -> models.ReadProblem:
+    if layout is None:
+        tree = read_pasted(text, LARGEST)
+        problem = read_problem(json.dumps(tree), ".json", LARGEST) if tree["positions"] else None
+    elif layout == "names":
+        tree, problem = {"candidates": read_names(text), "positions": []}, None
+    else:
+        problem = read_problem(text, f".{layout}", LARGEST)
+        tree = tree_of(problem)
+    return models.ReadProblem(problem=tree, conditions=[] if problem is None else explained(problem))
+
+
+@router.post("/judges/read")
+def read_judges(written: models.JudgesText) -> list[models.ReadJudge]:
+    """Read a list of judges as people write it: one name on a line, or a table with headings."""
+    return models.read_judges(written)
 
 
 @router.post("/estimate")

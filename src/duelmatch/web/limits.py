@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -23,21 +24,25 @@ TOO_SLOW = "The request did not arrive in time."
 class BodyLimit:
     """Refuses bodies above a size, whether it is announced or not, and those that take too long."""
 
-    def __init__(self, app: ASGIApp, largest: int) -> None:
+    def __init__(self, app: ASGIApp, largest: int, larger: Mapping[str, int] | None = None) -> None:
         self._app = app
         self._largest = largest
-        self._detail = f"The request is too large: {largest:,} bytes are allowed."
+        self._larger = larger or {}
+        """By how paths end."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, counting its body."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        larger = (most for end, most in self._larger.items() if scope["path"].endswith(end))
+        largest = next(larger, self._largest)
+        detail = f"The request is too large: {largest:,} bytes are allowed."
         announced = dict(scope["headers"]).get(b"content-length", b"0")
-        if announced.isdigit() and int(announced) > self._largest:
+        if announced.isdigit() and int(announced) > largest:
             if int(announced) <= DRAINED * self._largest:
                 await self._drain(receive)
-            await refusal(413, self._detail, {"Connection": "close"})(scope, receive, send)
+            await refusal(413, detail, {"Connection": "close"})(scope, receive, send)
             return
         size, complete, end = 0, False, asyncio.get_running_loop().time() + SLOWEST_BODY
 
@@ -52,10 +57,10 @@ class BodyLimit:
                 raise HTTPException(408, TOO_SLOW, {"Connection": "close"}) from None
             size += len(message.get("body", b""))
             complete = not message.get("more_body")
-            if size > self._largest:
+            if size > largest:
                 if message.get("more_body"):
                     await self._drain(receive)
-                raise HTTPException(413, self._detail, {"Connection": "close"})
+                raise HTTPException(413, detail, {"Connection": "close"})
             return message
 
         await self._app(scope, counted, send)

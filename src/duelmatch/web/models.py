@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from duelmatch import studies
+from duelmatch.files.people import read_people
 from duelmatch.problem import LONGEST_NAME
 from duelmatch.studies import LARGEST_NUMBER, LARGEST_WEIGHT, LONGEST_REASON, Phase, Reason, Role, Status
 
@@ -44,6 +45,18 @@ class NewVoter(_Strict):
     )
 
 
+class NewVoters(_Strict):
+    """Voters to add at once."""
+
+    voters: list[NewVoter] = Field(min_length=1, max_length=MOST_VOTERS)
+
+
+class Voters(_Strict):
+    """Some voters, by their ids."""
+
+    voters: list[VoterId] = Field(min_length=1, max_length=MOST_VOTERS)
+
+
 class NewStudy(_Strict):
     """A problem as in a file, who decides, how to ask, and a name."""
 
@@ -69,7 +82,24 @@ class ProblemText(_Strict):
     """The text of a problem's file, and the suffix of the file's name."""
 
     text: str = Field(max_length=500_000)
-    layout: Literal["yaml", "json", "csv"] = "yaml"
+    layout: Literal["yaml", "json", "csv", "names"] | None = Field(
+        default="yaml", description="names: in a row or a column; null: find out, cells of a spreadsheet too."
+    )
+
+
+class JudgesText(_Strict):
+    """A list of judges: one name on a line, or a table with the headings name, weight and conflicts."""
+
+    text: str = Field(max_length=500_000, examples=["name,weight,conflicts\nEve,2,ann\nNed,,"])
+
+
+class ReadJudge(BaseModel):
+    """A judge of a list."""
+
+    name: str
+    weight: int
+    conflicts: tuple[str, ...]
+    others: dict[str, str] = Field(description="Further columns, such as email; they are not stored.")
 
 
 class ReadProblem(BaseModel):
@@ -162,6 +192,7 @@ class Details(_Strict):
 
     title: Text | None = None
     text: Text | None = None
+    place: Text | None = Field(default=None, description="Where to find it, such as table 12.")
     picture: Text | None = None
     link: Text | None = None
 
@@ -169,6 +200,12 @@ class Details(_Strict):
     def given(self) -> dict[str, str | None]:
         """Only what was sent."""
         return {name: getattr(self, name) or None for name in self.model_fields_set}
+
+
+class Picture(BaseModel):
+    """An uploaded picture, to be given as the picture of a candidate or position."""
+
+    picture: str = Field(description="Its address on this server.", examples=[f"/pictures/{'0' * 64}"])
 
 
 class NewCandidate(_Strict):
@@ -435,6 +472,11 @@ class Voter(BaseModel):
         names = ("id", "name", "weight", "conflicts", "struck", "left")
         shown = {name: getattr(voter, name) for name in names}
         return cls(**shown, begun=voter.answers > 0, answers=None if secret else voter.answers)
+
+
+def read_judges(written: JudgesText) -> list[ReadJudge]:
+    """Read a list of judges."""
+    return [ReadJudge.model_validate(person, from_attributes=True) for person in read_people(written.text)]
 
 
 def listed(ranking: Sequence[Sequence[str]]) -> list[list[str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Annotated, Any, Literal
@@ -132,6 +132,35 @@ def invite(study: GetStudy, by: OrganiserLink, new: models.NewVoter) -> models.I
     return models.Invited(voter=voter, name=new.name, token=study.new_link("voter", voter, by=by))
 
 
+@router.post("/voters/read")
+def read_voters(study: GetStudy, written: models.JudgesText) -> list[models.ReadJudge]:
+    """Read a list of voters as people write it: one name on a line, or a table with headings."""
+    return models.read_judges(written)
+
+
+@router.post("/voters/bulk", status_code=201, responses=documented(409))
+def invite_many(study: GetStudy, by: OrganiserLink, new: models.NewVoters) -> list[models.Invited]:
+    """Add many voters, all or none; the tokens of their links are in the response and nowhere else."""
+    people = [NewVoter(voter.name, voter.weight, voter.conflicts) for voter in new.voters]
+    voters = study.add_voters(people, by=by)
+    return _invited(study, voters, by)
+
+
+@router.post("/voters/links", status_code=201)
+def replace_links(study: GetStudy, by: OrganiserLink, whose: models.Voters) -> list[models.Invited]:
+    """Make new links for many voters; their earlier ones stop working."""
+    return _invited(study, whose.voters, by)
+
+
+def _invited(study: Study, voters: Sequence[str], by: str) -> list[models.Invited]:
+    names = {voter.id: voter.name for voter in study.voters()}
+    tokens = study.replace_links(voters, by=by)
+    return [
+        models.Invited(voter=voter, name=names[voter], token=token)
+        for voter, token in zip(voters, tokens, strict=True)
+    ]
+
+
 @router.post("/voters/{voter}/strike", status_code=204)
 def strike_voter(study: GetStudy, by: OrganiserLink, voter: VoterId) -> None:
     """Let no answer of a voter count, and ask them nothing more."""
@@ -178,8 +207,8 @@ def forget_voter_name(study: GetStudy, by: OrganiserLink, voter: VoterId) -> Non
 def voter_link(
     study: GetStudy, by: OrganiserLink, voter: VoterId, lasting: models.Lasting | None = None
 ) -> models.Token:
-    """Make another link for a voter who lost the first."""
-    return models.Token(token=study.new_link("voter", voter, seconds=_seconds(lasting), by=by))
+    """Make a new link for a voter who lost theirs, which stops working."""
+    return models.Token(token=study.replace_links([voter], _seconds(lasting), by=by)[0])
 
 
 def _seconds(lasting: models.Lasting | None) -> float | None:

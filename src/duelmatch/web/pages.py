@@ -17,8 +17,12 @@ from duelmatch.web import wording
 from duelmatch.web.access import GetAccess, GetStore, GetStudy, organiser_link, who_creates
 from duelmatch.web.answer_pages import AnswerPage
 from duelmatch.web.cookies import all_remembered, remember, remembered
+<<<<<<< HEAD
 from duelmatch.web.links import PATH
 from duelmatch.web.organising import not_secret
+=======
+from duelmatch.web.links import PATH, address_of, is_of_this_machine
+>>>>>>> integration
 from duelmatch.web.views import Dashboard
 
 STATIC = Path(__file__).with_name("static")
@@ -47,7 +51,9 @@ REFUSALS = {
 
 
 def page(request: Request, name: str, status: int = 200, **values: Any) -> Response:
-    """Return a page."""
+    """Return a page; all of them know what the links of voters begin with."""
+    address = address_of(request)
+    values |= {"address": address, "unreachable": is_of_this_machine(address)}
     return templates.TemplateResponse(request, name, values, status_code=status)
 
 

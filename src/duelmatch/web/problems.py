@@ -130,7 +130,8 @@ def install(app: FastAPI, page: Page) -> None:
     def say(request: Request, status: int, detail: str, headers: dict[str, str] | None = None) -> Response:
         path, accepted = request.url.path, request.headers.get("accept", "")
         reading = path.startswith(PAGES) or ("text/html" in accepted and not path.startswith("/api/"))
-        if request.method == "GET" and reading:
+        form = request.headers.get("content-type", "").startswith("application/x-www-form-urlencoded")
+        if reading and (request.method == "GET" or form):
             return page(request, status, detail)
         return refusal(status, detail, headers)
 

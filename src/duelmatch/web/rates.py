@@ -145,7 +145,11 @@ class RateLimit:
         self._app = app
         self._rates = rates
         self._links = links
+<<<<<<< HEAD
         self._addresses = addresses
+=======
+        self._addresses = {kind: Buckets() for kind in ("address", "create", "read", "picture", "join")}
+>>>>>>> integration
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or say when to come back."""
@@ -168,12 +172,14 @@ class RateLimit:
         return wait
 
 
-def kind_of(path: str) -> Literal["create", "read", "join"] | None:
+def kind_of(path: str) -> Literal["create", "read", "picture", "join"] | None:
     """Return which limit of its own an operation has."""
     if path == "/api/v1/studies" or path.endswith("/duplicate"):
         return "create"
-    if path in ("/api/v1/estimate", "/api/v1/problems/read"):
+    if path in ("/api/v1/estimate", "/api/v1/problems/read", "/api/v1/judges/read"):
         return "read"
+    if path.endswith("/pictures"):
+        return "picture"
     return "join" if path.endswith("/join") else None
 
 

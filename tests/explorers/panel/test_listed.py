@@ -193,10 +193,3 @@ def test_questions_may_ask_for_rankings():
     result = dm.simulate(panel, "panel", question_size=3, seed=1)
     assert result.status in ("decided", "unbeaten", "no_winner")
     assert result.duels < 5 * 2 * 3
-
-
-def test_too_many_decisions_are_refused():
-    names = [f"c{number}" for number in range(30)]
-    large = dm.Problem.complete(names, ["jury", "board"], seats={"jury": 4, "board": 4})
-    with pytest.raises(dm.TooLargeError, match="20,000 decisions at most"):
-        dm.explorer("panel", large, voters=["eve"]).ask(1, voter="eve")

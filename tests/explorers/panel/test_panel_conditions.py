@@ -1,5 +1,7 @@
 """Panels with capacities, weights and rules, and one seat for each position, at any size."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,8 @@ import choices
 import duelmatch as dm
 from cases import each
 from duelmatch.explorers.panel.listed import Comparisons, ListedJudge
+from duelmatch.matchings import ruled, whole
+from duelmatch.matchings.assignment import decisions_of
 
 SEEDS = [
     seed
@@ -30,19 +34,23 @@ def drawn_answers(problem: dm.Problem, seed: int, chance: float) -> list[dm.Answ
     return answers
 
 
-@each("seed", SEEDS[::3])
-@pytest.mark.parametrize("criterion", ["condorcet", "borda"])
-def test_the_oracle_says_what_a_list_of_all_decisions_says(criterion, seed):
-    """Of every decision, whatever is open; the list is the definition, in whole numbers."""
-    problem = choices.problem(seed)
+def judges(problem: dm.Problem, criterion: str, seed: int) -> tuple:
+    """Return the judge by the oracle, the one by the list, and the unit of the one in the other's."""
     run = dm.explorer("panel", problem, voters=VOTERS, criterion=criterion)
     for number, answer in enumerate(drawn_answers(problem, seed, 0.7), start=1):
         about = {"voter": answer.voter, "position": answer.position, "candidates": list(answer.candidates)}
         run.note({"kind": "asked", "question": number, "until": None, **about})
         run.note({"kind": "answered", "question": number, "answer": [list(group) for group in answer.groups]})
     judge = run.standing.now.method.judge
-    listed = ListedJudge(Comparisons(run.state, criterion))
-    per_unit = float(judge.bounds.unit / listed.bounds.unit)  # shares in lowest terms
+    listed = ListedJudge(Comparisons(run.state, criterion, choices.rows(problem)))
+    return judge, listed, float(judge.bounds.unit / listed.bounds.unit)  # shares in lowest terms
+
+
+@each("seed", SEEDS[::3])
+@pytest.mark.parametrize("criterion", ["condorcet", "borda"])
+def test_the_oracle_says_what_a_list_of_all_decisions_says(criterion, seed):
+    """Of every decision, whatever is open; the list is the definition, in whole numbers."""
+    judge, listed, per_unit = judges(choices.problem(seed), criterion, seed)
     for row in listed.bounds.rows[:40]:
         ours, theirs = judge.verdict(row), listed.verdict(row)
         assert ours.status == theirs.status
@@ -54,6 +62,27 @@ def test_the_oracle_says_what_a_list_of_all_decisions_says(criterion, seed):
             assert one[1] == pytest.approx(other[1] * per_unit)
     if criterion == "condorcet":
         assert judge.possible_winners().tolist() == listed.possible_winners().tolist()
+
+
+@each("seed", [seed for seed in SEEDS if choices.problem(seed).rules][::6])
+@pytest.mark.parametrize("criterion", ["condorcet", "borda"])
+def test_an_oracle_that_is_cut_short_says_less_and_nothing_wrong(monkeypatch, criterion, seed):
+    problem = replace(choices.problem(seed))  # a graph of its own
+    monkeypatch.setattr(ruled, "LISTED", 0)
+    assert not decisions_of(problem.graph).fast
+    judge, listed, per_unit = judges(problem, criterion, seed)
+    for nodes in (0, 1, 3):
+        monkeypatch.setattr(whole, "MOST_NODES", nodes)
+        for row in listed.bounds.rows[:15]:
+            ours, theirs = judge.verdict(row), listed.verdict(row)
+            assert ours.status in (None, theirs.status) or (ours.status, theirs.status) == (
+                "unbeaten",
+                "decided",
+            )
+            assert ours.shortfall >= theirs.shortfall * per_unit - 1e-6
+            assert judge.may_beat_all(row) or not listed.may_beat_all(row)
+            if (one := judge.closest_other(row)) is not None:
+                assert one[1] <= listed.closest_other(row)[1] * per_unit + 1e-6
 
 
 def large(kind: str) -> dm.Problem:

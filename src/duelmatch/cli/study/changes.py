@@ -168,6 +168,7 @@ def add(candidate: str, positions: Sequence[str], study: Study, as_json: bool) -
 @click.option("--text", help="What voters should know.")
 @click.option("--picture", help="The address of a picture.")
 @click.option("--link", help="The address of a page.")
+@click.option("--place", help="Where to find the candidate, such as 'table 12'.")
 @on_study
 @json_option
 def edit(name: str, position: bool, study: Study, as_json: bool, **details: str | None) -> None:
@@ -179,7 +180,7 @@ def edit(name: str, position: bool, study: Study, as_json: bool, **details: str 
     """  # noqa: D301
     given = {key: value or None for key, value in details.items() if value is not None}
     if not given:
-        raise StudyError("Say what to change: --title, --text, --picture or --link.")
+        raise StudyError("Say what to change: --title, --text, --picture, --link or --place.")
     study.edit(None if position else {name: given}, {name: given} if position else None)
     _report(study, as_json, f"'{name}' is changed.", {"edited": name})
 

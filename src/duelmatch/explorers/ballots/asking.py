@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from duelmatch.explorers.ballots.conclusions import Conclusions
+from duelmatch.explorers.ballots.drawing import as_a_walk
 from duelmatch.explorers.ballots.evidence import Evidence
 from duelmatch.explorers.ballots.planning import (
     Aim,
@@ -32,11 +33,14 @@ GROWTH = 0.03
 class Designer:
     """Decides what to ask, and changes nothing."""
 
-    def __init__(self, state: CrowdState, conclusions: Conclusions, proves: bool, seed: int) -> None:
+    def __init__(
+        self, state: CrowdState, conclusions: Conclusions, proves: bool, seed: int, walking: bool
+    ) -> None:
         self._state = state
         self._conclusions = conclusions
         self._proves = proves
         self._seed = seed
+        self._walking = walking
 
     def basis(self, law: Law) -> str:
         """Return what a design must have been made for to be used now.
@@ -72,7 +76,12 @@ class Designer:
         """Draw the next ballot."""
         number = len(self._state.ballots)
         rng = np.random.default_rng([self._seed, 1, number])
-        return draw_ballot(design, self._state.contest, number, voter, rng)
+        ballot = draw_ballot(design, self._state.contest, number, voter, rng)
+        if not self._walking:
+            return ballot
+        contest = self._state.contest
+        walk = as_a_walk(ballot.questions, contest.graph.edge_candidate)
+        return Ballot.of(number, design.number, voter, walk, contest.graph.pair_table)
 
     def _dispersion(self) -> float:
         found = _listed(self._conclusions.present)

@@ -23,6 +23,8 @@ with probability k (k - 1) / (d (d - 1)) at a position with d edges.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -115,6 +117,25 @@ def draw_apart(
     )
     drawn: Indices = rng.permutation(np.concatenate([certain, uncertain[taken]]))
     return drawn
+
+
+def as_a_walk(questions: Sequence[tuple[int, ...]], candidate: Indices) -> list[tuple[int, ...]]:
+    """Return the questions of a ballot in an order in which neighbours share a candidate, where they can.
+
+    From the first one on, always to a question that shares a candidate with the last, of several to the one
+    with the fewest ways on (Warnsdorff's rule), of several to the first. Which questions are on the ballot,
+    and with which chances, does not change, and the order depends on these questions alone, on nobody's
+    answers. So the Y of the ballot, a sum over its questions, is what it was.
+    """
+    seen = {question: set(candidate[list(question)].tolist()) for question in questions}
+    left = list(questions)
+    walk = [left.pop(0)] if left else []
+    while left:
+        near = [question for question in left if seen[question] & seen[walk[-1]]] or left
+        ways_on = [sum(bool(seen[question] & seen[other]) for other in left) for question in near]
+        walk.append(near[ways_on.index(min(ways_on))])
+        left.remove(walk[-1])
+    return walk
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

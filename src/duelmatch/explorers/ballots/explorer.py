@@ -53,7 +53,8 @@ class BallotExplorer:
     "any" if it may depend on it.
     ``counting``: "least" rejects only what every count in the log rejects; "last" goes by the present
     count, which must have been chosen without looking. A ballot stays with its voter for ``ballot_lease``,
-    in the units of ``now``, or for ``question_lease`` for each question that is left on it.
+    in the units of ``now``, or for ``question_lease`` for each question that is left on it. For voters who
+    are ``walking``, neighbours on a ballot have a candidate in common where they can.
 
     ``record`` is called with every event that this object decided, after it was noted.
     """
@@ -75,6 +76,7 @@ class BallotExplorer:
         counting: Literal["least", "last"] = "least",
         ballot_lease: float | None = None,
         question_lease: float | None = None,
+        walking: bool = False,
         max_answers: int | None = None,
         record: Callable[[Event], None] | None = None,
     ) -> None:
@@ -95,7 +97,7 @@ class BallotExplorer:
         self.state = CrowdState(problem, criterion, reference, self.seed)
         rules = Rules(criterion, delta, epsilon, assume_winner, counting)
         self._conclusions = Conclusions(self.state, rules)
-        self._designer = Designer(self.state, self._conclusions, rules.proves, self.seed)
+        self._designer = Designer(self.state, self._conclusions, rules.proves, self.seed, walking)
         self._law = Law(ballot_size, question_size)
         self._silence, self._most_heirs = silence, heirs
         self._ballot_lease, self._question_lease = ballot_lease, question_lease

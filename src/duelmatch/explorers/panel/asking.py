@@ -16,7 +16,7 @@ Way = Callable[[int, Mask], Choice | None]
 
 
 def next_question(
-    now: Projection, plan: Plan, judges: list[int] | None, size: int, anything_open: bool
+    now: Projection, plan: Plan, judges: list[int] | None, size: int, anything_open: bool, walking: bool
 ) -> tuple[int, Choice] | None:
     """Return a judge, one of these or whoever has answered least, and what to ask.
 
@@ -24,7 +24,7 @@ def next_question(
     """
     everyone = range(len(now.voters))
     asked = sorted(everyone, key=now.busy) if judges is None else judges
-    for way in _ways(now, plan, size, anything_open):
+    for way in _ways(now, plan, size, anything_open, walking):
         for judge in asked:
             if choice := _of_kind(now, way, judge):
                 return judge, choice
@@ -38,12 +38,20 @@ def _of_kind(now: Projection, way: Way, judge: int) -> Choice | None:
     return way(judge, askable) if askable.any() else None
 
 
-def _ways(now: Projection, plan: Plan, size: int, anything_open: bool) -> Iterator[Way]:
+def _ways(now: Projection, plan: Plan, size: int, anything_open: bool, walking: bool) -> Iterator[Way]:
     """Yield the kinds of questions, the most useful first."""
     method = now.method
-    yield lambda judge, askable: method.choose(plan, judge, askable, now.blocked[judge] > 0, size)
+
+    def useful(by: Plan) -> Way:
+        def choose(judge: int, askable: Mask) -> Choice | None:
+            seen = now.just_seen(judge) if walking else np.zeros(now.state.graph.edges, dtype=np.bool_)
+            choice: Choice | None = method.choose(by, judge, askable, now.blocked[judge] > 0, size, seen)
+            return choice
+
+        return choose
+
+    yield useful(plan)
     if anything_open:  # as if nobody answered what is handed out
-        careful = method.plan(plan.champion, np.zeros(now.state.pairs))
-        yield lambda judge, askable: method.choose(careful, judge, askable, now.blocked[judge] > 0, size)
+        yield useful(method.plan(plan.champion, np.zeros(now.state.pairs)))
     yield lambda judge, askable: method.refute(plan, askable)
     yield lambda judge, askable: any_pair(now.state, askable)

@@ -17,14 +17,14 @@ against both above both, below both or between, hence contributes -|f(a, y) - f(
 the true minimum over all rankings, if the pairs have the same factor. Condorcet needs no such care, as only
 one answer of a judge at a position counts for d_j(a, b).
 
-Positions may count differently, candidates have capacities, and rules be obeyed, as long as every position
-has one seat: the counts are then multiplied by the weights (:mod:`.state`), and the bounds are sums over the
-edges of B all the same. (The narrowing by consistency is left out there.)
+Positions may count differently, candidates have capacities, and rules be obeyed: the counts are then
+multiplied by the weights (:mod:`.state`), and the bounds are sums over the edges of B all the same. (The
+narrowing by consistency is left out there.) For several seats see :mod:`.seated`.
 
 The least D(A, B) over B is one assignment problem, or one question to the exact oracle
-(:func:`duelmatch.matchings.integers.cheapest`). To leave out B = A itself, D is first multiplied by l + 1
-and reduced by the number of positions where B differs: a whole number D > 0 stays above 0, D <= 0 falls
-below, and A itself has 0.
+(:func:`duelmatch.matchings.integers.cheapest_and_bound`). To leave out B = A itself, D is first multiplied
+by l + 1 and reduced by the number of positions where B differs: a whole number D > 0 stays above 0, D <= 0
+falls below, and A itself has 0.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from duelmatch.graph import Graph, Indices, Mask
 from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.blocks import blocks
 from duelmatch.matchings.counting import count_matchings, edge_marginals
-from duelmatch.matchings.integers import SAFE, cheapest
+from duelmatch.matchings.integers import SAFE, cheapest_and_bound
 from duelmatch.matchings.protocol import MEMORY
 
 Whole = NDArray[Any]
@@ -94,11 +94,38 @@ class CondorcetBounds:
 
     def _against(self, champion: Indices, sign: int) -> Whole:
         state, graph = self.state, self.state.graph
+        if graph.places > graph.positions:
+            return self._against_seats(champion, sign)
         largest = state.largest * graph.positions * (graph.positions + 1)
         factor, *counts = as_whole(largest, state.factor, state.ahead, state.behind, state.open)
         out = np.zeros(graph.edges, dtype=factor.dtype)
         count = _against.py_func if factor.dtype == object else _against
         count(champion, sign, graph.start, state.pair_start, factor, *counts, out)
+        return out
+
+    def _against_seats(self, champion: Indices, sign: int) -> Whole:
+        """Return the same where the champion has several edges at a position: see :mod:`.seated`.
+
+        The sum over a decision's edges is to be compared with that over the champion's.
+        """
+        state, graph = self.state, self.state.graph
+        largest = 2 * state.largest * graph.places**2 * (graph.places + 1)
+        factor, *counts = as_whole(largest, state.factor, state.ahead, state.behind, state.open)
+        own = graph.uses(champion)
+        first_own, second_own = own[state.first], own[state.second]
+        out = np.zeros(graph.edges, dtype=factor.dtype)
+        for pairs, to_first, to_second in (
+            (first_own & ~second_own, 0, 1),
+            (second_own & ~first_own, 1, 0),
+            (first_own & second_own, -1, -1),
+        ):
+            chosen = np.flatnonzero(pairs)
+            ahead, behind, open_ = (count[chosen] for count in counts)
+            margin, slack = factor[chosen] * (ahead - behind), sign * factor[chosen] * open_
+            if to_first:
+                np.add.at(out, state.first[chosen], to_first * slack - margin)
+            if to_second:
+                np.add.at(out, state.second[chosen], to_second * slack + margin)
         return out
 
     def matrix(self, sign: int) -> Whole:
@@ -148,12 +175,16 @@ class BordaBounds:
 
     @property
     def _largest(self) -> int:
-        positions = self.state.graph.positions
-        return 4 * self.state.largest * int(self.share_unit) * positions * (positions + 1)
+        graph = self.state.graph
+        most = int(self.share_unit) * graph.places * (graph.places + 1) * int(graph.seats.max())
+        return 4 * self.state.largest * most
 
     def _differences(self, champion: Indices, sign: int) -> Whole:
         state, graph = self.state, self.state.graph
         own, others = self.rewards(sign), self.rewards(-sign)
+        if graph.places > graph.positions:  # to be compared with the sum over the champion's edges
+            others[champion] = own[champion]
+            return -others
         out: Whole = own[champion][graph.edge_position] - others
         out[champion] = 0
         if state.consistent and graph.conditions is None:
@@ -175,14 +206,23 @@ def as_whole(largest: int, *arrays: Whole) -> tuple[Whole, ...]:
 
 
 def closest(graph: Graph, bound: Whole, champion: Indices) -> Closest | None:
-    """Return the other line-up with the smallest sum of ``bound``; None if it is above 0 for all others."""
-    costs = (graph.positions + 1) * bound - 1
-    costs[champion] = 0
-    rival = cheapest(graph, costs)
-    assert rival is not None, "a Problem has a matching"
-    if costs[rival].sum() == 0:
+    """Return the other line-up with the smallest sum of ``bound``; None if it is above 0 for all others.
+
+    Sums are less that of the champion, which is 0 unless a position has several seats. Where the oracle stops
+    before it has found it, ``ahead`` is no more than the smallest sum, and the line-up is the closest that
+    was met: perhaps the champion itself.
+    """
+    costs = (graph.places + 1) * bound - 1
+    costs[champion] += 1
+    found = cheapest_and_bound(graph, costs)
+    assert found is not None, "a Problem has a matching"
+    rival, at_least = found
+    own = costs[champion].sum()
+    if at_least == own:
         return None
-    return Closest(rival, int(bound[rival].sum()))
+    if costs[rival].sum() == at_least:
+        return Closest(rival, int(bound[rival].sum() - bound[champion].sum()))
+    return Closest(rival, -int(-(at_least - own + 1) // (graph.places + 1)))
 
 
 def exact_marginals(graph: Graph, memory: int = MEMORY) -> tuple[Whole, int]:

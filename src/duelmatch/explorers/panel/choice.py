@@ -13,6 +13,10 @@ worth of the opinion x > y is 2 q(y) [goals open at the position] if x is the ch
 goal of y is open]. Of a consistent judge both answers are tried, with all that follows: Borda needs most
 opinions on the contenders, so what counts is that either answer tells much, as in sorting, and the gain of
 the bounds only beside it.
+
+Walking. Judges who walk from one candidate to the next would rather stay where they are. Of the questions
+that are nearly as useful as the best, one is taken that keeps a candidate whom the judge has just seen. No
+certificate depends on which questions were asked, so that may cost answers, and nothing else.
 """
 
 from __future__ import annotations
@@ -37,14 +41,20 @@ GAIN = 0.2
 MOST_FOR_LOOKAHEAD = 10
 """Candidates of a position up to which everything that follows from an answer is looked at (Borda)."""
 
+WALKING_LOSS = 0.5
+"""The part of a question's worth that is given up at most to keep a candidate just seen."""
+
 Choice = list[int]
 """Edges of one position, to be compared."""
 
 
 def choose_condorcet(
-    plan: QuestionPlan, model: Model, judge: int, askable: Mask, blocked: Mask, size: int
+    plan: QuestionPlan, model: Model, judge: int, askable: Mask, blocked: Mask, size: int, seen: Mask
 ) -> Choice | None:
-    """Return what to ask a judge; None if nothing that is open for the judge helps."""
+    """Return what to ask a judge; None if nothing that is open for the judge helps.
+
+    ``seen`` marks the edges of the candidates whom the judge has just seen, if it is to matter.
+    """
     state = model.state
     scores = np.zeros(state.graph.edges)
     _score_condorcet(
@@ -53,24 +63,28 @@ def choose_condorcet(
         DOUBT, scores,
     )  # fmt: skip
     if size == 2:
-        edge = int(scores.argmax())
-        if scores[edge] <= 0:
-            return None
-        return [int(plan.champion[state.graph.edge_position[edge]]), edge]
-    best, choice = 0.0, None
+        edge = best_of(scores, seen | seen[plan.champion[state.graph.edge_position]])
+        return None if edge is None else [int(plan.champion[state.graph.edge_position[edge]]), edge]
+    found = []
     for position, own in enumerate(plan.champion.tolist()):
         at = state.graph.at(position)
         chosen = [int(own)]
         for rival in (at.start + np.argsort(-scores[at], kind="stable")).tolist():
             if scores[rival] > 0 and len(chosen) < size and not _meets(state, chosen, rival, blocked):
                 chosen.append(rival)
-        if scores[chosen].sum() > best:
-            best, choice = float(scores[chosen].sum()), chosen
-    return choice
+        found.append((float(scores[chosen].sum()), chosen))
+    return best_ranking(found, seen)
 
 
 def choose_borda(
-    plan: QuestionPlan, shares: Vector, model: Model, judge: int, askable: Mask, blocked: Mask, size: int
+    plan: QuestionPlan,
+    shares: Vector,
+    model: Model,
+    judge: int,
+    askable: Mask,
+    blocked: Mask,
+    size: int,
+    seen: Mask,
 ) -> Choice | None:
     """Return what to ask a judge; None if nothing that is open for the judge helps."""
     state = model.state
@@ -80,17 +94,32 @@ def choose_borda(
         state.opinion[judge], askable, state.consistent, model.strength, *model.offsets(judge),
         BORDA_DOUBT, MOST_FOR_LOOKAHEAD, GAIN, scores,
     )  # fmt: skip
-    if scores.max(initial=0.0) <= 0:
-        return None
+    return best_pairs(state, scores, blocked, size, seen)
+
+
+def best_pairs(state: PanelState, scores: Vector, blocked: Mask, size: int, seen: Mask) -> Choice | None:
+    """Return the pair that is worth most, or a set of edges whose pairs are; None if nothing is."""
     if size == 2:
-        pair = int(scores.argmax())
-        return [int(state.first[pair]), int(state.second[pair])]
-    best, choice = 0.0, None
-    for position in range(state.graph.positions):
-        worth, edges = grown(state, scores, position, blocked, size)
-        if worth > best:
-            best, choice = worth, edges
-    return choice
+        pair = best_of(scores, seen[state.first] | seen[state.second])
+        return None if pair is None else [int(state.first[pair]), int(state.second[pair])]
+    positions = range(state.graph.positions)
+    return best_ranking([grown(state, scores, place, blocked, size) for place in positions], seen)
+
+
+def best_of(worth: Vector, near: Mask) -> int | None:
+    """Return what is worth most, or a near one that is worth nearly as much; None if nothing is."""
+    if worth.max(initial=0.0) <= 0:
+        return None
+    best, nearest = int(worth.argmax()), int(np.where(near, worth, 0.0).argmax())
+    enough = near[nearest] and worth[nearest] >= (1 - WALKING_LOSS) * worth[best]
+    return nearest if enough else best
+
+
+def best_ranking(found: list[tuple[float, Choice]], seen: Mask) -> Choice | None:
+    """Return the set of edges that is worth most, or nearly so with one of those seen."""
+    worth = np.array([each for each, _ in found])
+    best = best_of(worth, np.array([bool(seen[edges].any()) for _, edges in found], dtype=np.bool_))
+    return None if best is None else found[best][1]
 
 
 def _meets(state: PanelState, chosen: Choice, edge: int, blocked: Mask) -> bool:

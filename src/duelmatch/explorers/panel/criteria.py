@@ -86,10 +86,10 @@ class CondorcetMethod(_Method):
         return condorcet_plan(self.model, champion, pending)
 
     def choose(
-        self, plan: QuestionPlan, judge: int, askable: Mask, blocked: Mask, size: int
+        self, plan: QuestionPlan, judge: int, askable: Mask, blocked: Mask, size: int, seen: Mask
     ) -> Choice | None:
         """Ask about the champion and a rival."""
-        return choose_condorcet(plan, self.model, judge, askable, blocked, size)
+        return choose_condorcet(plan, self.model, judge, askable, blocked, size, seen)
 
     def refute(self, plan: QuestionPlan, askable: Mask) -> Choice | None:
         """Ask about the line-ups that keep the champion from being certain."""
@@ -139,10 +139,10 @@ class BordaMethod(_Method):
         return borda_plan(self.state.graph, champion, rewards, variances, least)
 
     def choose(
-        self, plan: QuestionPlan, judge: int, askable: Mask, blocked: Mask, size: int
+        self, plan: QuestionPlan, judge: int, askable: Mask, blocked: Mask, size: int, seen: Mask
     ) -> Choice | None:
         """Ask about any two contenders."""
-        return choose_borda(plan, self._shares, self.model, judge, askable, blocked, size)
+        return choose_borda(plan, self._shares, self.model, judge, askable, blocked, size, seen)
 
     def refute(self, plan: QuestionPlan, askable: Mask) -> Choice | None:
         """There is nothing better than any pair."""

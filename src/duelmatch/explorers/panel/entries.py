@@ -27,6 +27,8 @@ class Seat:
     left: OpenAnswers | None = None
     answered: int = 0
     open: int = 0
+    last: tuple[str, ...] = ()
+    """The candidates whom the voter was asked about last."""
 
 
 @dataclass(slots=True)

@@ -11,7 +11,6 @@ from duelmatch.errors import DuelError, ProblemError
 from duelmatch.explorers.panel.asking import next_question
 from duelmatch.explorers.panel.choice import Choice
 from duelmatch.explorers.panel.entries import Event, OpenAnswers, Seat
-from duelmatch.explorers.panel.listed import check_listed
 from duelmatch.explorers.panel.proceedings import Proceedings, as_conflicts, with_candidate
 from duelmatch.explorers.panel.standing import Standing, Until
 from duelmatch.explorers.panel.state import PanelState
@@ -38,7 +37,8 @@ class PanelExplorer:
     answers need not be asked; ``conflicts`` lists the candidates (or edges, or pairs) that a voter does not
     judge; ``questions_each`` limits the answers of each voter; ``question_size`` is the number of candidates
     in a question. A Condorcet run ends when a line-up is unbeaten for certain; ``until="decided"`` goes on
-    until it beats every other, or certainly does not.
+    until it beats every other, or certainly does not. For judges who are ``walking``, the next question keeps
+    a candidate whom they have just seen where that costs little.
 
     Each of these methods decides, makes events (:mod:`.proceedings`), takes each of them over by ``note``,
     and then passes it to ``record``, if that is set. A new explorer with the same arguments that notes the
@@ -57,18 +57,20 @@ class PanelExplorer:
         questions_each: int | None = None,
         question_size: int = 2,
         until: Until = "unbeaten",
+        walking: bool = False,
     ) -> None:
         if not isinstance(problem, Problem):
             raise ProblemError(f"An explorer needs a Problem, not {problem!r:.80}.")
-        if problem.graph.places > problem.graph.positions:
-            check_listed(problem.graph)
         if criterion not in ("condorcet", "borda"):
             raise ProblemError(f"The criterion must be 'borda' or 'condorcet', not {criterion!r:.80}.")
         if not isinstance(consistent, bool):
             raise ProblemError(f"consistent must be True or False, not {consistent!r:.80}.")
+        if not isinstance(walking, bool):
+            raise ProblemError(f"walking must be True or False, not {walking!r:.80}.")
         if until not in get_args(Until):
             raise ProblemError(f"until must be 'unbeaten' or 'decided', not {until!r:.80}.")
         self.criterion, self.consistent, self.until = criterion, consistent, until
+        self.walking = walking
         names = check_voters(voters)
         self.questions_each = None if questions_each is None else _whole("questions_each", questions_each, 0)
         self.question_size = _whole("question_size", question_size, 2, LARGEST_QUESTION)
@@ -158,7 +160,8 @@ class PanelExplorer:
         while len(questions) < n and not self.done:
             now, plan = self.standing.now, self.standing.plan
             judges = None if voter is None else [now.number[voter]]
-            found = next_question(now, plan, judges, self.question_size, bool(self._proceedings.open))
+            anything_open = bool(self._proceedings.open)
+            found = next_question(now, plan, judges, self.question_size, anything_open, self.walking)
             if found is None:
                 break
             questions.append(self._hand_out(*found, deadline))

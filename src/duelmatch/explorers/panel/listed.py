@@ -11,8 +11,7 @@ open at most, either way. So the least and the most that D(A, B) can be are exac
 are free: with judges who may contradict themselves. What consistent judges cannot say together narrows the
 interval further; leaving that out is safe, and a verdict may then come some answers later than it could.
 
-What is certain of a decision follows as in :mod:`.verdict`. Nothing here rests on a solver; the price is
-that there may be LISTED decisions at most.
+What is certain of a decision follows as in :mod:`.verdict`. Beyond LISTED decisions see :mod:`.seated`.
 """
 
 from __future__ import annotations
@@ -22,19 +21,17 @@ from fractions import Fraction
 
 import numpy as np
 
-from duelmatch.errors import TooLargeError
 from duelmatch.explorers.panel.bounds import Whole, as_whole
-from duelmatch.explorers.panel.choice import DOUBT, Choice, grown
+from duelmatch.explorers.panel.choice import DOUBT, Choice, best_pairs
 from duelmatch.explorers.panel.conditions import NOTHING, least_beaten
 from duelmatch.explorers.panel.model import Model, expectations, favours
 from duelmatch.explorers.panel.state import PanelState
 from duelmatch.explorers.panel.verdict import PanelStatus, Verdict
 from duelmatch.graph import Graph, Indices, Mask, Vector
-from duelmatch.matchings.assignment import decisions_of
 from duelmatch.preferences import Criterion
 
 LISTED = 20_000
-"""The most decisions a panel that fills several seats of a position can have."""
+"""Up to so many decisions a panel that fills several seats of a position looks at all of them."""
 
 COMPARED = 4_000
 """Up to so many decisions every two are compared, where nobody is unbeaten: some seconds."""
@@ -43,27 +40,12 @@ ROUNDS = 60
 """Of fictitious play for a new champion."""
 
 
-def check_listed(graph: Graph) -> Indices:
-    """Return all decisions, a row each.
-
-    :raises TooLargeError: if there are more than LISTED.
-    """
-    rows = decisions_of(graph).listed(None, LISTED)
-    if rows is None:
-        raise TooLargeError(
-            f"A panel that fills several seats of a position decides between {LISTED:,} decisions at most, "
-            "and this problem has more. Leave out candidates that cannot win, or edges."
-        )
-    return rows
-
-
 class Comparisons:
     """By how much one decision is ahead of every other, at least and at most."""
 
-    def __init__(self, state: PanelState, criterion: Criterion) -> None:
+    def __init__(self, state: PanelState, criterion: Criterion, rows: Indices) -> None:
         graph = state.graph
-        rows = self.rows = check_listed(graph)
-        self.state, self.criterion = state, criterion
+        self.state, self.criterion, self.rows = state, criterion, rows
         self.uses = graph.uses(rows)
         self.shares = np.bincount(rows.ravel(), minlength=graph.edges)
 
@@ -220,9 +202,9 @@ class ListedPlan:
 class ListedMethod:
     """Whom to back, what is needed, and what to ask."""
 
-    def __init__(self, state: PanelState, model: Model, criterion: Criterion) -> None:
+    def __init__(self, state: PanelState, model: Model, criterion: Criterion, rows: Indices) -> None:
         self.state, self.model = state, model
-        self.judge = ListedJudge(Comparisons(state, criterion))
+        self.judge = ListedJudge(Comparisons(state, criterion, rows))
 
     def search(self, last: Indices | None) -> Verdict:
         """Find the decision to back: the best by the estimates; one that may be unbeaten, if any may."""
@@ -312,7 +294,9 @@ class ListedMethod:
         chosen, share = plan.answers > 0, expectations(self.model)[0]
         return float(np.where(plan.for_first, share, 1 - share)[chosen].mean()) if chosen.any() else 1.0
 
-    def choose(self, plan: ListedPlan, judge: int, askable: Mask, blocked: Mask, size: int) -> Choice | None:
+    def choose(
+        self, plan: ListedPlan, judge: int, askable: Mask, blocked: Mask, size: int, seen: Mask
+    ) -> Choice | None:
         """Ask where the judge is likelier than others to speak for the champion, doubtful pairs first."""
         state, model = self.state, self.model
         share = expectations(model)[0]
@@ -323,13 +307,7 @@ class ListedMethod:
             one, other = ends if plan.for_first[pair] else ends[::-1]
             chance = favours(model.strength, *model.offsets(judge), one, other)
             scores[pair] = chance / share[pair] + DOUBT * (1 - share[pair])
-        if scores.max(initial=0.0) <= 0:
-            return None
-        if size == 2:
-            pair = int(scores.argmax())
-            return [int(state.first[pair]), int(state.second[pair])]
-        found = [grown(state, scores, place, blocked, size) for place in range(state.graph.positions)]
-        return max(found, key=lambda worth_and_edges: worth_and_edges[0])[1]
+        return best_pairs(state, scores, blocked, size, seen)
 
     def refute(self, plan: ListedPlan, askable: Mask) -> Choice | None:
         """Ask about the decisions that keep the champion from being certain."""

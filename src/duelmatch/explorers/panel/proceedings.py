@@ -109,6 +109,7 @@ class Proceedings:
         self.open[question.id] = question
         self.last_question = max(self.last_question, question.id)
         seat.open += 1
+        seat.last = question.candidates
         self._changed(entry, "released")
 
     def _answered(self, event: Event) -> None:

@@ -16,13 +16,15 @@ from duelmatch.errors import ProblemError
 from duelmatch.explorers.panel.closure import UNKNOWN, Opinions
 from duelmatch.explorers.panel.criteria import BordaMethod, CondorcetMethod
 from duelmatch.explorers.panel.entries import Change, Groups
-from duelmatch.explorers.panel.listed import ListedMethod, ListedPlan
+from duelmatch.explorers.panel.listed import LISTED, ListedMethod, ListedPlan
 from duelmatch.explorers.panel.model import Model
 from duelmatch.explorers.panel.plan import QuestionPlan
 from duelmatch.explorers.panel.proceedings import Proceedings
+from duelmatch.explorers.panel.seated import SeatedMethod
 from duelmatch.explorers.panel.state import PanelState
 from duelmatch.explorers.questions import Question
 from duelmatch.graph import Indices, Mask, Vector
+from duelmatch.matchings.assignment import decisions_of
 from duelmatch.panel import Conflict, judged_pairs, voter_weights
 from duelmatch.preferences import Criterion
 
@@ -98,6 +100,11 @@ class Projection:
         """Return how many questions a judge has answered or has open."""
         seat = self._proceedings.seats[self.voters[judge]]
         return seat.answered + seat.open
+
+    def just_seen(self, judge: int) -> Mask:
+        """Mark the edges of the candidates whom a judge was asked about last."""
+        last = self._proceedings.seats[self.voters[judge]].last
+        return np.array([candidate in last for candidate, _ in self.problem.edges], dtype=np.bool_)
 
     def pairs_of(self, question: Question) -> Indices:
         """Return the pairs that a question is about, of the candidates that are there."""
@@ -176,9 +183,12 @@ class Projection:
 
 
 def _method(state: PanelState, model: Model, criterion: Criterion) -> Any:
-    """Return the method for a criterion: by a linear oracle, or for several seats with a list."""
+    """Return the method for a criterion: by a linear oracle, or for several seats by a short list."""
     if state.graph.places > state.graph.positions:
-        return ListedMethod(state, model, criterion)
+        rows = decisions_of(state.graph).listed(None, LISTED)
+        if rows is None:
+            return SeatedMethod(state, model, criterion)
+        return ListedMethod(state, model, criterion, rows)
     return (CondorcetMethod if criterion == "condorcet" else BordaMethod)(state, model)
 
 

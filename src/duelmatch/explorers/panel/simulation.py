@@ -26,13 +26,20 @@ def simulate_panel(
     question_size: int = 2,
     max_duels: int | None = None,
     until: Until = "unbeaten",
+    walking: bool = False,
 ) -> Result:
     """Ask a panel until the outcome is certain; judges come one at a time, in random order, again and again.
 
     A question about more than two candidates needs judges whose opinions are rankings.
     """
     run = panel_explorer(
-        panel, criterion, consistent, questions_each=questions_each, question_size=question_size, until=until
+        panel,
+        criterion,
+        consistent,
+        questions_each=questions_each,
+        question_size=question_size,
+        until=until,
+        walking=walking,
     )
     if not is_whole(seed):
         raise ProblemError(f"The seed must be a whole number from 0, not {seed!r:.50}.")
@@ -58,6 +65,7 @@ def panel_explorer(
     questions_each: int | None = None,
     question_size: int = 2,
     until: Until = "unbeaten",
+    walking: bool = False,
 ) -> PanelExplorer:
     """Start a run with the voters, weights and conflicts of a known panel."""
     return PanelExplorer(
@@ -70,6 +78,7 @@ def panel_explorer(
         questions_each=questions_each,
         question_size=question_size,
         until=until,
+        walking=walking,
     )
 
 

@@ -11,7 +11,9 @@ which is enough, and necessary once nothing is open; the right side is
 :func:`duelmatch.matchings.minimax.least_beaten`, within its limits.
 
 With capacities, weights and rules, and one seat per position, all this is the same, with the exact oracle of
-that class (:func:`duelmatch.matchings.integers.cheapest`) for the assignment problem.
+that class (:func:`duelmatch.matchings.integers.cheapest_and_bound`) for the assignment problem. Where rules
+are so tangled that it stops early, its bound takes the place of the exact value: what is said stays certain,
+and some of it is said later.
 
 Where no opinion is counted, given or open (all judges are struck, say), nothing is certain: then all line-ups
 draw, and none is the choice of anybody.
@@ -31,7 +33,7 @@ from duelmatch.errors import TooLargeError
 from duelmatch.explorers.panel.bounds import BordaBounds, CondorcetBounds, Whole, closest
 from duelmatch.graph import Graph, Indices
 from duelmatch.matchings.assignment import decisions_of
-from duelmatch.matchings.integers import cheapest
+from duelmatch.matchings.integers import cheapest, cheapest_and_bound
 from duelmatch.matchings.least_beaten import worst_defeats
 from duelmatch.matchings.minimax import least_beaten, worst_defeat
 
@@ -54,13 +56,24 @@ class Verdict:
 
 
 def closest_other(graph: Graph, bound: Whole, champion: Indices) -> tuple[Indices, int] | None:
-    """Return the other line-up with the smallest sum of ``bound``, and that sum; None if there is none."""
+    """Return the other line-up with the smallest sum of ``bound``, and that sum; None if there is none.
+
+    Where it is too much work to find, one that comes close, and what the sum is at least.
+    """
     best: tuple[Indices, int] | None = None
     for edge in champion.tolist():
-        rival = cheapest(graph, bound, np.arange(graph.edges) != edge)
-        if rival is not None and (best is None or bound[rival].sum() < best[1]):
-            best = rival, int(bound[rival].sum())
-    return best
+        found = cheapest_and_bound(graph, bound, np.arange(graph.edges) != edge)
+        if found is not None and (best is None or found[1] < best[1]):
+            best = found[0], int(found[1])
+    return None if best is None else (best[0], best[1] - int(bound[champion].sum()))
+
+
+def _may_beat_all(graph: Graph, most: Whole, champion: Indices) -> bool:
+    """Whether a line-up may be ahead of every other: none was met of which it cannot be."""
+    met = closest(graph, most, champion)
+    if met is None or (met.rival == champion).all():
+        return True
+    return bool(most[met.rival].sum() > most[champion].sum())
 
 
 class CondorcetJudge:
@@ -94,21 +107,19 @@ class CondorcetJudge:
 
     def may_beat_all(self, champion: Indices) -> bool:
         """Whether a line-up beats every other in some completion of the open answers."""
-        return closest(self.graph, self.bounds.most(champion), champion) is None
+        return _may_beat_all(self.graph, self.bounds.most(champion), champion)
 
     def must_lose(self, champion: Indices) -> int:
         """Return the worst defeat that a line-up suffers for certain; 0 if it may be unbeaten."""
-        return self._worst(self.bounds.most(champion))
-
-    def _worst(self, bound: Whole) -> int:
+        bound = self.bounds.most(champion)
         rival = cheapest(self.graph, bound)
         assert rival is not None, "a Problem has a matching"
-        return -int(bound[rival].sum())
+        return int(bound[champion].sum() - bound[rival].sum())
 
     def _others_lose(self, champion: Indices, defeat: int) -> bool:
         """Whether every other line-up loses by this much at least."""
         known = self.possible
-        if not self.may_search:
+        if not self.may_search or self.graph.places > self.graph.positions:  # many decisions: see .seated
             return False
         if known is not None and (known != champion).any() and self.must_lose(known) < defeat:
             return False
@@ -177,7 +188,7 @@ class BordaJudge:
 
     def may_beat_all(self, champion: Indices) -> bool:
         """Whether a line-up has the best score alone in some completion of the open answers."""
-        return closest(self.graph, self.bounds.most(champion), champion) is None
+        return _may_beat_all(self.graph, self.bounds.most(champion), champion)
 
     def possible_winners(self) -> Indices | None:
         """Return line-ups among which the best are; None if there are too many to look at.

@@ -16,6 +16,9 @@ from duelmatch.studies.kinds.explored import ExploredKind
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.values import Ranking, Reason
 
+CONFLICT = "conflict of interest"
+"""Why a question is passed on that a voter has said not to judge."""
+
 
 class CrowdKind(ExploredKind):
     """A :class:`BallotExplorer` behind the contract of studies."""
@@ -36,13 +39,23 @@ class CrowdKind(ExploredKind):
             )
         )
         self._earlier_voters: set[str] = set()
+        self._conflicts: dict[str, set[str]] = {}
+        """Whom a voter has said not to judge: questions about them are passed on when they come up."""
 
     def note(self, event: Event) -> None:
         """Take over an event; that a voter joined is nothing to the crowd before the first question."""
-        if event["kind"] == "imported-old":
-            self._note_old(event)
-        elif event["kind"] != "joined":
-            super().note(event)
+        match event["kind"]:
+            case "imported-old":
+                self._note_old(event)
+            case "conflict":
+                self._note_conflict(event)
+            case "joined":
+                pass
+            case _:
+                super().note(event)
+
+    def _note_conflict(self, event: Event) -> None:
+        self._conflicts.setdefault(event["voter"], set()).update(event["candidates"])
 
     def _note_old(self, event: Event) -> None:
         """Take over what happened before studies had ballots: for the estimates, not for the proof."""
@@ -79,8 +92,10 @@ class CrowdKind(ExploredKind):
         """Hand out the next question of the voter's ballot, which is drawn when there is none yet."""
         if voter in self._earlier_voters:
             return "all yours"  # their answers have shaped the questions, so they are not to prove anything
-        if self._run.ask(1, voter, now):
-            return None
+        while asked := self._run.ask(1, voter, now):
+            if self._conflicts.get(voter, set()).isdisjoint(asked[0].candidates):
+                return None
+            self._run.skip(asked[0], CONFLICT, now=now)
         if self._run.done:
             return "done"
         part = self._run.state.parts.get(voter)
@@ -135,8 +150,17 @@ class CrowdKind(ExploredKind):
         raise NotAllowedError("Only members of a panel can come back; a voter of a crowd has one ballot.")
 
     def conflict(self, voter: str, candidates: Sequence[str]) -> None:
-        """Refuse: ballots are drawn for whoever comes."""
-        raise NotAllowedError(FOR_PANELS)
+        """Pass on what a voter's ballot asks about some candidates, now and as it comes up, as by skipping.
+
+        The ballot is drawn already. So it is right where skipping is: if whether somebody is silent does not
+        depend on the answer, or for any silence if the study is set so.
+        """
+        event = {"kind": "conflict", "voter": voter, "candidates": list(candidates)}
+        self._note_conflict(event)
+        self._recorded(event)
+        for question, part, _ in list(self._run.state.open.values()):
+            if part.voter == voter and not part.over and not set(candidates).isdisjoint(question.candidates):
+                self._run.skip(question, CONFLICT)
 
     @property
     def assuming(self) -> tuple[Assumption, ...]:

@@ -49,6 +49,18 @@ export function trouble(sentence) {
   show("trouble", Boolean(sentence));
 }
 
+// Say next to a field what is wrong with it, until it is mended.
+export function fieldError(id, sentence) {
+  const [field, place] = [element(id), element(`${id}-error`)];
+  place.textContent = sentence || "";
+  place.hidden = !sentence;
+  if (sentence) field.setAttribute("aria-invalid", "true");
+  else field.removeAttribute("aria-invalid");
+}
+
+// The address that a token is shared as: one by which phones find the server.
+export const linkOf = (token) => `${document.documentElement.dataset.address}/l/${token}`;
+
 // Copy what a field has, and say so on the button.
 export async function copy(field, button) {
   field.select();

@@ -1,5 +1,5 @@
 // The organiser's page: what changes comes from the server as it is to be shown, whenever something has happened.
-import { call, copy, element, show } from "/static/api.js";
+import { call, copy, element, linkOf, show } from "/static/api.js";
 import { attempt, listen } from "/static/actions.js";
 
 const id = element("dashboard").dataset.study;
@@ -62,7 +62,7 @@ async function refresh() {
 async function share(token, who, drawn = true) {
   element("share").open = true;
   element("link-for").textContent = `${who} It is shown once:`;
-  element("link-text").value = `${location.origin}/l/${token}`;
+  element("link-text").value = linkOf(token);
   element("copy").textContent = "Copy";
   element("qr").replaceChildren();
   show("link", true);

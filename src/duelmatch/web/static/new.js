@@ -1,251 +1,358 @@
-// The page that creates a study: a grid of candidates and positions, filled by hand or from a file.
-import { call, copy, element, show, trouble } from "/static/api.js";
+// The page that creates a study: the grid, who decides, what to expect, and what is wrong, next to where it is.
+import { Refused, call, copy, element, fieldError, linkOf, show } from "/static/api.js";
 import { attempt } from "/static/actions.js";
+import { FIELDS, column, draw, fill, grid, merge, mistakes, named, problem, row } from "/static/grid.js";
+import { showLinks } from "/static/links.js";
+import { upload } from "/static/pictures.js";
+import { drawRules } from "/static/rules.js";
 
 const LARGEST_FILE = 500000;
-// The grid: candidates are rows, positions are columns, and allowed says who can fill what.
-let candidates = [];
-let positions = [];
-// What a file says besides: rules go back to the server as they came.
-let rules = [];
+const QUIET = 700; // milliseconds without a change until the server is asked what to expect
+let people = []; // the judges as the server has read them
+let shown = []; // the fields next to which something is said to be wrong
+let goingOn = false; // whether somebody has tried to create the study, and is told what is missing
+let waiting = null;
+let asked = 0;
 
-const row = (name = "") => ({ name, about: {}, allowed: new Map() });
-const column = (name = "") => ({ name, about: {} });
-const isAllowed = (candidate, position) => candidate.allowed.get(position) !== false;
-
-function field(kind, label, value, change) {
-  const input = document.createElement("input");
-  input.className = kind;
-  input.value = value;
-  input.setAttribute("aria-label", label);
-  input.addEventListener("input", () => change(input.value));
-  return input;
-}
-
-function remove(label, work) {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "button small quiet";
-  button.textContent = "×";
-  button.setAttribute("aria-label", label);
-  button.addEventListener("click", () => {
-    work();
-    draw("tbody tr:last-child input, thead input");
-  });
-  return button;
-}
-
-function cell(tag, ...content) {
-  const part = document.createElement(tag);
-  part.append(...content);
-  return part;
-}
-
-function draw(focus) {
-  const grid = element("grid");
-  const head = document.createElement("tr");
-  head.append(cell("th", "Candidate"));
-  positions.forEach((position, number) => {
-    const name = field("name", `Position ${number + 1}`, position.name, (value) => (position.name = value));
-    name.placeholder = `Position ${number + 1}`;
-    name.maxLength = 200;
-    head.append(cell("th", name, remove(`Remove position ${number + 1}`, () => positions.splice(number, 1))));
-  });
-  head.append(cell("th", "What voters should know"), cell("th"));
-  const rows = candidates.map((candidate, number) => {
-    const line = document.createElement("tr");
-    const name = field("name", `Candidate ${number + 1}`, candidate.name, (value) => (candidate.name = value));
-    name.placeholder = `Candidate ${number + 1}`;
-    name.maxLength = 200;
-    line.append(cell("td", name));
-    positions.forEach((position, at) => {
-      const box = document.createElement("input");
-      box.type = "checkbox";
-      box.checked = isAllowed(candidate, position);
-      const label = () => {
-        const [who, where] = [candidate.name.trim() || `Candidate ${number + 1}`, position.name.trim() || `position ${at + 1}`];
-        box.setAttribute("aria-label", `${who} can fill ${where}`);
-      };
-      label();
-      box.addEventListener("focus", label);
-      box.addEventListener("change", () => candidate.allowed.set(position, box.checked));
-      line.append(cell("td", box));
-    });
-    const text = field("text", `About candidate ${number + 1}`, candidate.about.text || "", (value) => (candidate.about.text = value));
-    line.append(cell("td", text), cell("td", remove(`Remove candidate ${number + 1}`, () => candidates.splice(number, 1))));
-    return line;
-  });
-  grid.replaceChildren(cell("thead", head), cell("tbody", ...rows));
-  if (focus) grid.querySelector(focus)?.focus();
-}
-
-const withDetails = ({ name, about }) => {
-  const kept = Object.fromEntries(Object.entries(about).filter(([, value]) => value && String(value).trim()));
-  return Object.keys(kept).length ? { name: name.trim(), ...kept } : name.trim();
-};
-
-function problem() {
-  const people = candidates.filter((c) => c.name.trim());
-  const places = positions.filter((p) => p.name.trim());
-  const tree = { candidates: people.map(withDetails), positions: places.map(withDetails) };
-  if (people.some((c) => places.some((p) => !isAllowed(c, p)))) {
-    tree.edges = Object.fromEntries(
-      places.map((p) => [p.name.trim(), people.filter((c) => isAllowed(c, p)).map((c) => c.name.trim())]),
-    );
-  }
-  if (rules.length) tree.rules = rules;
-  return tree;
-}
-
-function fill(tree, conditions = []) {
-  rules = tree.rules || [];
-  element("conditions").replaceChildren(...conditions.map((sentence) => cell("li", sentence)));
-  show("conditions", conditions.length > 0);
-  const read = (entry, make) => {
-    const { name, ...about } = typeof entry === "string" ? { name: entry } : entry;
-    return Object.assign(make(name), { about });
-  };
-  positions = tree.positions.map((entry) => read(entry, column));
-  candidates = tree.candidates.map((entry) => read(entry, row));
-  if (tree.edges) {
-    for (const position of positions) {
-      const able = new Set(tree.edges[position.name]);
-      for (const candidate of candidates) candidate.allowed.set(position, able.has(candidate.name));
-    }
-  }
-  draw();
-}
-
-// Names, one on a line, below "candidates:" and "positions:"; null if the text is something else.
-function fromLists(text) {
-  const lists = { candidates: [], positions: [] };
-  let current = null;
-  for (const line of text.split("\n").map((part) => part.trim())) {
-    const heading = line.toLowerCase().match(/^(candidates|positions):$/);
-    if (heading) current = lists[heading[1]];
-    else if (line && (!current || /^[-{[]/.test(line) || /:(\s|$)/.test(line))) return null;
-    else if (line) current.push(line);
-  }
-  return lists.candidates.length && lists.positions.length ? lists : null;
-}
-
-function layoutOf(text, name = "") {
-  if (/\.csv$/i.test(name) || /^\s*candidate\s*,\s*position/i.test(text)) return "csv";
-  return /^\s*\{/.test(text) ? "json" : "yaml";
-}
-
+const chosen = (name) => document.querySelector(`input[name=${name}]:checked`).value;
+const isPanel = () => chosen("who") === "panel";
+const number = (id) => (element(id).value.trim() ? Number(element(id).value) : null);
 const keyed = () => {
   const key = element("key");
   return key && key.value ? { headers: { Authorization: `Bearer ${key.value}` } } : {};
 };
 
-const read = (text, name) =>
-  attempt(async () => {
-    const lists = fromLists(text);
-    if (lists) return fill(lists);
-    const found = await call("/problems/read", { text, layout: layoutOf(text, name) }, keyed());
-    fill(found.problem, found.conditions);
-  });
+// What is wrong.
 
-const chosen = (name) => document.querySelector(`input[name=${name}]:checked`).value;
-const isPanel = () => chosen("who") === "panel";
-const judges = () => [...new Set(element("judges").value.split("\n").map((name) => name.trim()).filter(Boolean))];
+function numberMistakes(found) {
+  for (const [id, most] of [["judges-number", 1000], ["questions-each", 10000], ["minutes", 10000]]) {
+    const field = element(id);
+    const value = number(id);
+    const bad = field.validity.badInput || (value !== null && !(Number.isInteger(value) && value >= 1 && value <= most));
+    if (bad && (isPanel() || id === "minutes")) found.set(id, `A whole number from 1 to ${most.toLocaleString()}.`);
+  }
+}
+
+function allMistakes() {
+  const found = mistakes(goingOn);
+  if (goingOn && !element("name").value.trim()) found.set("name", "Give it a name.");
+  if (goingOn && element("key") && !element("key").value) found.set("key", "The key is needed.");
+  numberMistakes(found);
+  if (goingOn && isPanel() && !element("judges").value.trim()) found.set("judges", "Name at least one judge; others can be added later.");
+  if (isPanel()) {
+    const known = new Set(named(grid.candidates).map((candidate) => candidate.name.trim()));
+    const stranger = people.flatMap(({ name, conflicts }) => conflicts.filter((who) => !known.has(who)).map((who) => [name, who]))[0];
+    if (stranger && known.size) found.set("judges", `${stranger[0]} does not judge “${stranger[1]}”, but there is no candidate of that name.`);
+  }
+  return found;
+}
+
+function showMistakes() {
+  const found = allMistakes();
+  for (const id of shown) if (!found.has(id) && element(`${id}-error`)) fieldError(id, null);
+  for (const [id, sentence] of found) fieldError(id, sentence);
+  shown = [...found.keys()];
+  return found;
+}
+
+const gridError = (sentence) => {
+  element("grid-error").textContent = sentence || "";
+  show("grid-error", Boolean(sentence));
+};
+
+// What to expect.
 
 function study() {
   const size = Number(element("size").value);
   const settings = { ties: element("ties").checked, skips: element("skips").checked };
   if (isPanel()) {
     Object.assign(settings, { algorithm: "panel", parameters: { criterion: chosen("criterion"), question_size: size, until: element("until").value } });
+    if (number("questions-each")) settings.questions_each = number("questions-each");
   } else {
     Object.assign(settings, { algorithm: chosen("criterion"), delta: Number(chosen("delta")), parameters: { question_size: size } });
   }
-  const voters = isPanel() ? judges().map((name) => ({ name })) : [];
+  const voters = isPanel() ? people.map(({ name, weight, conflicts }) => ({ name, weight, conflicts })) : [];
   return { name: element("name").value.trim(), problem: problem(), settings, voters };
+}
+
+const rounded = (votes) => Number(Math.ceil(votes).toPrecision(2)).toLocaleString();
+
+function sentence(votes, judges) {
+  if (votes === null) return "Very many answers, or more than could be tried out in the time there is.";
+  const agree = "if three of four prefer the best; the closer the call, the more";
+  if (!isPanel()) return `About ${rounded(votes)} answers in all, ${agree}.`;
+  const each = Math.ceil(votes / judges);
+  const most = number("questions-each");
+  const few = most && most < each ? ` You allow ${most}, so the result may stay open; it then names who leads, and how far it could be off.` : "";
+  return `About ${rounded(votes)} answers in all, ${rounded(each)} from each of ${judges} ${judges === 1 ? "judge" : "judges"}, ${agree}.${few}`;
+}
+
+// Ask the server whether the problem holds together, and how many answers it takes.
+async function expect() {
+  const turn = ++asked;
+  const complete = named(grid.candidates).length > 1 && named(grid.positions).length > 0;
+  if (!complete || allMistakes().size) {
+    gridError(null);
+    return;
+  }
+  const judges = Math.max(people.length, number("judges-number") || 0) || 1;
+  const voters = [...study().voters, ...Array.from({ length: isPanel() ? judges - people.length : 0 }, () => ({}))];
+  try {
+    const { answers } = await call("/estimate", { ...study(), voters, name: "Trial" }, keyed());
+    if (turn !== asked) return;
+    gridError(null);
+    element("expected").textContent = sentence(answers, judges);
+  } catch (error) {
+    if (turn !== asked) return;
+    if (error instanceof Refused && error.status === 429) waiting = setTimeout(expect, 3000);
+    else if (error instanceof Refused && error.status === 422) {
+      gridError(error.message);
+      element("expected").textContent = "Mend what is wrong above first.";
+    } else element("expected").textContent = error.message;
+  }
+}
+
+function changed() {
+  showMistakes();
+  clearTimeout(waiting);
+  waiting = setTimeout(expect, QUIET);
+}
+
+// The grid.
+
+const redraw = (focus) => {
+  draw({ changed, more }, focus);
+  drawRules(changed);
+  showMistakes();
+};
+
+function setPicture(entry, address) {
+  if (address) entry.about.picture = address;
+  else delete entry.about.picture;
+}
+
+// A dialog for what has no room in the grid.
+function more(kind, entry) {
+  element("more-title").textContent = entry.name.trim() || `This ${kind}`;
+  const opener = document.activeElement.getAttribute("aria-label");
+  const fields = Object.entries(FIELDS[kind]).map(([detail, { label, lines, most, hint, check }]) => {
+    const input = document.createElement(lines ? "textarea" : "input");
+    Object.assign(input, { id: `more-${detail}`, value: entry.about[detail] ?? "", placeholder: hint || "" });
+    if (most) input.maxLength = most;
+    input.classList.add("prose");
+    input.setAttribute("aria-describedby", `more-${detail}-error`);
+    const error = Object.assign(document.createElement("p"), { id: `more-${detail}-error`, className: "error", hidden: true });
+    error.setAttribute("role", "alert");
+    const wrap = Object.assign(document.createElement("label"), { className: "field", textContent: label });
+    wrap.append(input);
+    const checked = () => fieldError(input.id, input.value.trim() && check ? check(input.value.trim()) : null);
+    input.addEventListener("input", () => {
+      entry.about[detail] = input.value;
+      checked();
+    });
+    const block = document.createElement("div");
+    block.append(wrap, error);
+    if (detail === "picture") block.append(pictureButton(entry, input));
+    return block;
+  });
+  element("more-fields").replaceChildren(...fields);
+  element("more").addEventListener(
+    "close",
+    () => {
+      redraw(`[aria-label="${opener}"]`);
+      changed();
+    },
+    { once: true },
+  );
+  element("more").showModal();
+}
+
+function pictureButton(entry, address) {
+  const label = Object.assign(document.createElement("label"), { className: "button small file-button", textContent: "Choose a picture" });
+  const input = Object.assign(document.createElement("input"), { type: "file", accept: element("pictures").accept, id: "more-file" });
+  label.append(input);
+  input.addEventListener("change", async () => {
+    const [file] = input.files;
+    if (!file) return;
+    try {
+      fieldError("more-picture", null);
+      setPicture(entry, await upload("/pictures", file, keyed().headers));
+      address.value = entry.about.picture;
+    } catch (error) {
+      fieldError("more-picture", error.message);
+    }
+    input.value = "";
+  });
+  return label;
+}
+
+// Many pictures at once: each file is called like its candidate, or as a spreadsheet named it.
+async function addPictures(files) {
+  const wrong = [];
+  const plain = (text) => text.trim().toLowerCase().replaceAll(/[\s_-]+/g, " ");
+  for (const file of files) {
+    const stem = plain(file.name.replace(/\.[^.]*$/, ""));
+    const owner =
+      grid.candidates.find(({ about }) => about.picture === file.name) ||
+      named(grid.candidates).find(({ name, about }) => [name, about.title || name].some((text) => plain(text) === stem));
+    if (!owner) wrong.push(`${file.name}: no candidate is called like this file.`);
+    else {
+      try {
+        setPicture(owner, await upload("/pictures", file, keyed().headers));
+      } catch (error) {
+        wrong.push(error.message);
+      }
+    }
+  }
+  redraw();
+  changed();
+  fieldError("pictures", wrong.join(" ") || null);
+}
+
+const positionOf = (target) => [...element("grid").querySelectorAll("thead .name")].indexOf(target);
+
+async function pasted(event) {
+  const text = event.clipboardData.getData("text/plain");
+  const target = event.target;
+  const isText = target.tagName === "TEXTAREA";
+  if (!/[\t\n]/.test(text.trim()) || (isText && !text.includes("\t"))) return; // an ordinary paste into one cell
+  event.preventDefault();
+  const at = positionOf(target);
+  try {
+    gridError(null);
+    const { problem: found } = await call("/problems/read", { text, layout: at < 0 ? null : "names" }, keyed());
+    if (at < 0) merge(found, target.closest("tr").rowIndex - 1);
+    else
+      found.candidates.forEach((name, shift) => {
+        if (!grid.positions[at + shift]) grid.positions.push(column());
+        grid.positions[at + shift].name = name;
+      });
+    redraw(`#${target.id}`);
+    changed();
+  } catch (error) {
+    gridError(error.message);
+  }
+}
+
+// Put a file, or what was pasted as one, into the grid; say next to its field if it cannot be read.
+async function read(text, name, field) {
+  try {
+    const layout = (name.match(/\.(yaml|yml|json|csv)$/i)?.[1] || "").toLowerCase().replace("yml", "yaml") || null;
+    const { problem: found } = await call("/problems/read", { text, layout }, keyed());
+    if (found.positions.length) fill(found);
+    else merge(found, 0);
+    fieldError("paste", null);
+    gridError(null);
+    redraw();
+    changed();
+  } catch (error) {
+    if (field) fieldError(field, error.message);
+    else gridError(error.message);
+  }
+}
+
+// The judges.
+
+let reading = null;
+function readJudges() {
+  clearTimeout(reading);
+  reading = setTimeout(async () => {
+    const text = element("judges").value;
+    try {
+      people = text.trim() ? await call("/judges/read", { text }, keyed()) : [];
+      fieldError("judges", null);
+      const special = people.filter(({ weight, conflicts }) => weight > 1 || conflicts.length);
+      const about = ({ name, weight, conflicts }) =>
+        `${name} ${[weight > 1 && `has ${weight} votes`, conflicts.length && `does not judge ${conflicts.join(", ")}`].filter(Boolean).join(" and ")}`;
+      element("judges-read").textContent = people.length ? `${people.length} ${people.length === 1 ? "judge" : "judges"}. ${special.map((one) => `${about(one)}.`).join(" ")}` : "";
+      if (people.length) element("judges-number").value = people.length;
+      changed();
+    } catch (error) {
+      people = [];
+      fieldError("judges", error.message);
+    }
+  }, 300);
 }
 
 function showWho() {
   show("judges-part", isPanel());
   show("delta-part", !isPanel());
   show("until-part", isPanel());
+  changed();
 }
 
-// The links of the voters, each with a button that copies it.
-function showInvited(voters) {
-  const rows = voters.map(({ name, token }) => {
-    const link = field("copy", `The link of ${name}`, `${location.origin}/l/${token}`, () => {});
-    link.readOnly = true;
-    const button = document.createElement("button");
-    Object.assign(button, { type: "button", className: "button small", textContent: "Copy" });
-    button.setAttribute("aria-label", `Copy the link of ${name}`);
-    button.addEventListener("click", () => copy(link, button));
-    const line = document.createElement("tr");
-    line.append(cell("th", name), cell("td", link), cell("td", button));
-    return line;
-  });
-  element("invited-rows").replaceChildren(...rows);
-  show("invited", rows.length > 0);
+// Going on.
+
+async function create() {
+  goingOn = true;
+  const [first] = showMistakes().keys();
+  if (element("judges-error").textContent && isPanel()) element("judges").focus();
+  else if (first) element(first).focus();
+  else
+    await attempt(async () => {
+      const made = await call("/studies", study(), keyed());
+      const own = `/l/${made.organiser_token}`;
+      await fetch(own); // from now on this browser is the organiser's, and may print the links
+      element("organiser-link").value = linkOf(made.organiser_token);
+      element("go").href = own;
+      showLinks(made.study, made.voters, Object.fromEntries(people.map(({ name, others }) => [name, others])));
+      show("new", false);
+      show("done", true);
+      element("page-title").textContent = element("name").value.trim();
+      element("done-title").focus();
+    });
 }
 
 if (element("new")) {
-  positions = [column(), column()];
-  candidates = [row(), row(), row()];
-  draw();
+  grid.positions = [column(), column()];
+  grid.candidates = [row(), row(), row()];
+  redraw();
   element("add-candidate").addEventListener("click", () => {
-    candidates.push(row());
-    draw("tbody tr:last-child input");
+    grid.candidates.push(row());
+    redraw(`#candidate-${grid.candidates.length}`);
   });
   element("add-position").addEventListener("click", () => {
-    positions.push(column());
-    draw(`thead th:nth-child(${positions.length + 1}) input`);
+    grid.positions.push(column());
+    redraw(`#position-${grid.positions.length}`);
   });
+  element("add-rule").addEventListener("click", () => {
+    grid.rules.push({ kind: "at_most", number: 1, of: [] });
+    drawRules(changed, `#rule-${grid.rules.length}-kind`);
+  });
+  element("rules-part").addEventListener("toggle", () => drawRules(changed));
   element("copy").addEventListener("click", () => copy(element("organiser-link"), element("copy")));
+  element("grid").addEventListener("paste", pasted);
   element("grid").addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || event.target.tagName !== "INPUT") return;
-    event.preventDefault(); // it would begin the study: go down instead, and add a candidate below the last
+    event.preventDefault(); // it would create the study: go down instead, and add a candidate below the last
     const { cellIndex, parentElement: line } = event.target.closest("td, th");
     const below = line.parentElement.tagName === "THEAD" ? element("grid").querySelector("tbody tr") : line.nextElementSibling;
-    if (below) below.cells[line.parentElement.tagName === "THEAD" ? 0 : cellIndex].querySelector("input").focus();
+    if (below) below.cells[line.parentElement.tagName === "THEAD" ? 0 : cellIndex].querySelector("input, textarea").focus();
     else element("add-candidate").click();
   });
   for (const choice of document.querySelectorAll("input[name=who]")) choice.addEventListener("change", showWho);
-  element("read").addEventListener("click", () => read(element("paste").value));
+  for (const field of document.querySelectorAll("#new fieldset input[type=radio], #until, #size, #ties, #skips")) field.addEventListener("change", changed);
+  for (const id of ["name", "judges-number", "questions-each", "minutes", "key"]) element(id)?.addEventListener("input", changed);
+  element("judges").addEventListener("input", readJudges);
+  element("paste").addEventListener("input", () => fieldError("paste", null));
+  element("read").addEventListener("click", () => read(element("paste").value, "", "paste"));
+  element("pictures").addEventListener("change", async (event) => {
+    await addPictures([...event.target.files]);
+    event.target.value = "";
+  });
   element("file").addEventListener("change", async (event) => {
     const [file] = event.target.files;
     if (!file) return;
-    if (file.size > LARGEST_FILE) trouble(`The file is too large: ${LARGEST_FILE.toLocaleString()} bytes are allowed.`);
-    else await read(await file.text(), file.name);
+    if (file.size > LARGEST_FILE) gridError(`The file is too large: ${LARGEST_FILE.toLocaleString()} bytes are allowed.`);
+    else await read(await file.text(), file.name, null);
     event.target.value = "";
   });
-  element("estimate").addEventListener("click", () =>
-    attempt(async () => {
-      element("expected").textContent = "Trying it out …";
-      try {
-        const { answers: votes } = await call("/estimate", { ...study(), name: "Trial" }, keyed());
-        element("expected").textContent =
-          votes === null
-            ? "Very many, or more than could be tried out here."
-            : `About ${Number(votes.toPrecision(2)).toLocaleString()} votes in all, if three voters of four prefer the best. The closer the call, the more.`;
-      } catch (error) {
-        element("expected").textContent = "";
-        throw error;
-      }
-    }),
-  );
-  element("new").addEventListener("submit", (event) => {
+  element("new").addEventListener("submit", async (event) => {
     event.preventDefault();
     const button = event.submitter;
     if (button) button.disabled = true;
-    attempt(async () => {
-      const made = await call("/studies", study(), keyed());
-      const link = `${location.origin}/l/${made.organiser_token}`;
-      element("organiser-link").value = link;
-      element("go").href = link;
-      showInvited(made.voters);
-      show("new", false);
-      show("done", true);
-      element("done-title").focus();
-    }).finally(() => {
-      if (button) button.disabled = false;
-    });
+    await create();
+    if (button) button.disabled = false;
   });
+  showWho();
 }

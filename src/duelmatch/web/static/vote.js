@@ -63,13 +63,14 @@ function card(name, number) {
   button.className = "choose";
   button.id = `choice-${number}`;
   button.setAttribute("aria-keyshortcuts", String(number % 10));
-  if (about.picture && isWebAddress(about.picture, "https:")) {
+  if (about.picture && (about.picture.startsWith("/pictures/") || isWebAddress(about.picture, "https:"))) {
     const picture = document.createElement("img");
     picture.src = about.picture;
     picture.alt = "";
     button.append(picture);
   }
   add("span", "title", titleOf(name));
+  if (about.place) add("span", "place", about.place);
   if (about.text) add("span", "text", about.text);
   add("kbd", "", String(number % 10));
   button.addEventListener("click", (event) => {

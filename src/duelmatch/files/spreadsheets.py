@@ -1,0 +1,162 @@
+r"""What people copy out of a spreadsheet: candidates in rows, and in columns the positions and what to know.
+
+Cells are separated by tabs, as a spreadsheet copies them, or by semicolons or commas, as it saves them::
+
+    candidate;chair;editor;place;text
+    Ann;x;x;table 12;Has led two teams.
+    Bob;x;;table 7;
+
+A first cell that is empty or says what the rows are, or a heading that is known, makes it a table. Otherwise
+every line is a name, whatever commas it has.
+
+>>> read_spreadsheet("Smith, Ann\nMiller, Bob")
+{'candidates': ['Smith, Ann', 'Miller, Bob']}
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+
+from duelmatch.errors import FileError
+from duelmatch.files.documents import Bare, Tree
+from duelmatch.files.tables import Row
+
+ROW_HEADINGS = (
+    "candidate",
+    "candidates",
+    "name",
+    "names",
+    "project",
+    "projects",
+    "team",
+    "teams",
+    "band",
+    "act",
+)
+"""What the first column may be called."""
+
+DETAIL_HEADINGS = {
+    "title": "title",
+    "text": "text",
+    "description": "text",
+    "about": "text",
+    "picture": "picture",
+    "image": "picture",
+    "photo": "picture",
+    "link": "link",
+    "url": "link",
+    "website": "link",
+    "place": "place",
+    "location": "place",
+    "stand": "place",
+    "table": "place",
+    "room": "place",
+    "capacity": "capacity",
+}
+"""Columns that are no positions, and what they say."""
+
+YES = ("x", "✓", "✔", "✅", "•", "*", "yes", "y", "true", "1", "ja", "oui", "si", "sí", "是")
+NO = ("", "-", "–", "—", "no", "n", "false", "0", "nein", "non", "否")
+
+HEADINGS_WANTED = (
+    "The first row must name the columns: 'candidate' first, then the positions, or title, text, place, "
+    "picture, link and capacity."
+)
+
+
+def read_spreadsheet(text: str) -> dict[str, Tree]:
+    """Return the sections of a problem that a table, or a list of names, describes; some may be missing.
+
+    :raises FileError: if it has several columns, and nobody can tell what they mean.
+    """
+    rows = read_rows(text, _is_table)
+    if not rows:
+        raise FileError("There is nothing in it.")
+    if len(rows) == 1 and len(rows[0][1]) > 1:  # a row of names
+        return {"candidates": [cell for cell in rows[0][1] if cell]}
+    if all(len(cells) == 1 for _, cells in rows):
+        names: list[Tree] = [cells[0] for _, cells in rows]
+        begin = len(names) > 1 and str(names[0]).casefold() in ROW_HEADINGS
+        return {"candidates": names[begin:]}
+    if not _is_table(rows):
+        raise FileError(HEADINGS_WANTED)
+    return _read_columns(rows[0][1], rows[1:])
+
+
+def read_names(text: str) -> list[str]:
+    """Return names that stand in a row or in a column."""
+    rows = read_rows(text, lambda rows: len(rows) == 1)
+    return [cell for _, cells in rows for cell in cells if cell]
+
+
+def read_rows(text: str, is_table: Callable[[list[Row]], bool]) -> list[Row]:
+    """Return the cells of each line that has any, with its number; what separates them makes it a table."""
+    text = text.removeprefix("\ufeff")
+    for delimiter in "\t;,":
+        if delimiter in text:
+            rows = _split(text, delimiter)
+            if delimiter == "\t" or (any(len(cells) > 1 for _, cells in rows) and is_table(rows)):
+                return rows
+    lines = enumerate(text.splitlines(), start=1)
+    return [(number, [line.strip()]) for number, line in lines if line.strip()]
+
+
+def _split(text: str, delimiter: str) -> list[Row]:
+    reader = csv.reader(
+        io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=delimiter != "\t"
+    )
+    rows, line = [], 1
+    try:
+        for row in reader:
+            cells = [cell.strip() for cell in row]
+            if any(cells):
+                rows.append((line, cells))
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise FileError(f"line {line}: the table is broken: {error}.") from None
+    width = max((i + 1 for _, cells in rows for i, cell in enumerate(cells) if cell), default=0)
+    return [(line, (cells + [""] * width)[:width]) for line, cells in rows]
+
+
+def _is_table(rows: list[Row]) -> bool:
+    first = [cell.casefold() for cell in rows[0][1]]
+    if len(rows) == 1 or len(first) == 1:
+        return False
+    below = [cell.casefold() for _, cells in rows[1:] for cell in cells[1:]]
+    known = first[0] in ROW_HEADINGS or not first[0] or not DETAIL_HEADINGS.keys().isdisjoint(first[1:])
+    return known or (any(below) and all(cell in YES or cell in NO for cell in below))
+
+
+def _read_columns(headings: list[str], rows: list[Row]) -> dict[str, Tree]:
+    details = {at: DETAIL_HEADINGS.get(cell.casefold()) for at, cell in enumerate(headings) if at}
+    positions = {at: headings[at] for at, detail in details.items() if detail is None and headings[at]}
+    candidates: list[Tree] = []
+    edges: dict[str, list[Tree]] = {position: [] for position in positions.values()}
+    if len(edges) < len(positions):
+        raise FileError("Two columns have the same heading; name the positions differently.")
+    for line, cells in rows:
+        if not cells[0]:
+            raise FileError(f"line {line}: the name of the candidate is empty.")
+        about: dict[str, Tree] = {
+            detail: Bare(cells[at], where=f"line {line}: ") if detail == "capacity" else cells[at]
+            for at, detail in details.items()
+            if detail is not None and cells[at]
+        }
+        candidates.append({"name": cells[0], **about} if about else cells[0])
+        for at, position in positions.items():
+            mark = cells[at].casefold()
+            if mark not in YES and mark not in NO:
+                raise FileError(
+                    f"line {line}: what stands under '{position:.50}' must be x, or nothing, not "
+                    f"'{cells[at]:.50}'. Other headings are title, text, place, picture, link and capacity."
+                )
+            if mark in YES:
+                edges[position].append(cells[0])
+    sections: dict[str, Tree] = {"candidates": candidates}
+    if positions:
+        sections["positions"] = list(positions.values())
+        if any(edges.values()):  # without a single mark, everyone can fill everything
+            sections["edges"] = dict(edges)
+    return sections

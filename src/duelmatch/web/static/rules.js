@@ -1,0 +1,61 @@
+// The rules of a new study: at most, at least, or all or none of some candidates.
+import { element } from "/static/api.js";
+import { grid, named } from "/static/grid.js";
+
+const KINDS = { at_most: "At most", at_least: "At least", together: "All or none of" };
+
+function part(tag, properties = {}, ...content) {
+  const made = Object.assign(document.createElement(tag), properties);
+  made.append(...content);
+  return made;
+}
+
+const same = (one, other) => one.candidate === other.candidate && one.position === other.position;
+const called = ({ candidate, position }) => candidate.name.trim() + (position ? ` as ${position.name.trim()}` : "");
+
+export function drawRules(changed, focus) {
+  const lines = grid.rules.map((rule, number) => {
+    const kind = part("select", { id: `rule-${number + 1}-kind` }, ...Object.entries(KINDS).map(([value, text]) => part("option", { value, textContent: text, selected: rule.kind === value })));
+    kind.setAttribute("aria-label", `Kind of rule ${number + 1}`);
+    const many = part("input", { type: "number", min: 0, max: 1000, value: rule.number, className: "short" });
+    many.setAttribute("aria-label", `How many, in rule ${number + 1}`);
+    many.hidden = rule.kind === "together";
+    kind.addEventListener("change", () => {
+      rule.kind = kind.value;
+      many.hidden = rule.kind === "together";
+      changed();
+    });
+    many.addEventListener("input", () => {
+      rule.number = many.value;
+      changed();
+    });
+    const edges = rule.of.filter((item) => item.position);
+    const boxes = [...named(grid.candidates).map((candidate) => ({ candidate })), ...edges].map((item) => {
+      const box = part("input", { type: "checkbox", checked: rule.of.some((other) => same(other, item)) });
+      box.addEventListener("change", () => {
+        rule.of = rule.of.filter((other) => !same(other, item));
+        if (box.checked) rule.of.push(item);
+        changed();
+      });
+      return part("label", { className: "choice" }, box, called(item));
+    });
+    const remove = part("button", { type: "button", className: "button small quiet", textContent: "Remove" });
+    remove.setAttribute("aria-label", `Remove rule ${number + 1}`);
+    remove.addEventListener("click", () => {
+      grid.rules.splice(number, 1);
+      drawRules(changed, "#add-rule");
+      changed();
+    });
+    const nobody = part("p", { className: "muted small", hidden: boxes.length > 0 }, "Name the candidates first.");
+    return part(
+      "fieldset",
+      { className: "rule" },
+      part("legend", {}, `Rule ${number + 1}`),
+      part("p", { className: "inline" }, kind, many, rule.kind === "together" ? "" : "of the places go to", remove),
+      part("div", { className: "boxes" }, ...boxes, nobody),
+    );
+  });
+  element("rules").replaceChildren(...lines);
+  element("rules-count").textContent = grid.rules.length ? `(${grid.rules.length})` : "";
+  if (focus) document.querySelector(focus)?.focus();
+}
