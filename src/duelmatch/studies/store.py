@@ -21,11 +21,8 @@ from duelmatch.studies.entries import BEGINNING, sealed
 from duelmatch.studies.kinds import FOR_PANELS, QUESTIONS_EACH_FOR_PANELS
 from duelmatch.studies.links import Access, accesses_in
 from duelmatch.studies.log import Transaction, Writer, read_entries
-<<<<<<< HEAD
 from duelmatch.studies.messages import Messages
-=======
 from duelmatch.studies.pictures import claim, keep, picture_data, pictures_of
->>>>>>> integration
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.state import check_beginning, created_data, read_created
 from duelmatch.studies.states import States
@@ -171,7 +168,6 @@ class Store:
         with self.database.reading() as connection:
             return accesses_in(connection, [token], self.database.now(connection)).get(token)
 
-<<<<<<< HEAD
     def messages(self, channel: str) -> Messages | None:
         """Return a channel to the other servers of this store; there is none on SQLite."""
         return None if self.database.is_sqlite else Messages(self.database, channel)
@@ -182,7 +178,7 @@ class Store:
         with self.database.reading() as connection:
             found: bytes | None = connection.execute(first).scalar_one_or_none()
             return found
-=======
+
     def keep_picture(self, data: bytes) -> str:
         """Keep a picture, small enough and safe to show; return its address, for details of candidates.
 
@@ -196,7 +192,6 @@ class Store:
         """Return a picture, by the hash in its address."""
         with self.database.reading() as connection:
             return picture_data(connection, picture)
->>>>>>> integration
 
     def recall(self) -> None:
         """Read the newest of the open studies, so that the next who votes there need not wait for it."""

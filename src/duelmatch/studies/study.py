@@ -6,19 +6,11 @@ All of it is short transactions at the end of the log. Whoever must not wait use
 from __future__ import annotations
 
 import secrets
-<<<<<<< HEAD
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from itertools import dropwhile, islice
-from typing import Any, Literal, TypeVar
-=======
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from concurrent.futures import Future
-from dataclasses import dataclass
-from itertools import islice
 from typing import Any, Literal, TypeVar, get_args
->>>>>>> integration
 
 import sqlalchemy as sa
 

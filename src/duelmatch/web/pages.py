@@ -17,12 +17,8 @@ from duelmatch.web import wording
 from duelmatch.web.access import GetAccess, GetStore, GetStudy, organiser_link, who_creates
 from duelmatch.web.answer_pages import AnswerPage
 from duelmatch.web.cookies import all_remembered, remember, remembered
-<<<<<<< HEAD
-from duelmatch.web.links import PATH
-from duelmatch.web.organising import not_secret
-=======
 from duelmatch.web.links import PATH, address_of, is_of_this_machine
->>>>>>> integration
+from duelmatch.web.organising import not_secret
 from duelmatch.web.views import Dashboard
 
 STATIC = Path(__file__).with_name("static")

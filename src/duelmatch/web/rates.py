@@ -133,7 +133,7 @@ class LinkLimit:
         return self.buckets.wait(token, self.rate)
 
 
-OF_ADDRESSES = ("address", "create", "read", "join")
+OF_ADDRESSES = ("address", "create", "read", "picture", "join")
 
 
 class RateLimit:
@@ -145,11 +145,7 @@ class RateLimit:
         self._app = app
         self._rates = rates
         self._links = links
-<<<<<<< HEAD
         self._addresses = addresses
-=======
-        self._addresses = {kind: Buckets() for kind in ("address", "create", "read", "picture", "join")}
->>>>>>> integration
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or say when to come back."""
