@@ -39,7 +39,7 @@ CHECKS = [
 EXAMPLES = int(os.environ.get("DUELMATCH_EXAMPLES", "8"))
 """Tries of every operation, each in every role; set the environment variable for more."""
 
-METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "QUERY", "X" * 50)
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "QUERY", "PROPFIND")
 
 
 @pytest.fixture(scope="module")

@@ -37,8 +37,8 @@ TABLE_COLUMNS = ("entry", "time", "voter", "question", "position", "ranking", "s
 
 SECRET_COLUMNS = ("position", "ranking", "struck", "counts")
 
-AT_ONCE = 1_000
-"""Entries or answers that are read at once: some ten milliseconds."""
+ENTRIES_AT_ONCE, AT_ONCE = 200, 1_000
+"""Entries of the log and answers that are read at once: some ten milliseconds."""
 
 Row = dict[str, object]
 
@@ -53,7 +53,7 @@ def exported_log(study: Study, people: bool = False) -> Iterator[str]:
     before, seen, end = BEGINNING, 0, study.end()
     while seen < end:
         lines = []
-        for entry in study.entries(seen, min(AT_ONCE, end - seen)):
+        for entry in study.entries(seen, min(ENTRIES_AT_ONCE, end - seen)):
             lines.append(line_of(entry, before))
             before, seen = entry.hash, entry.seq
         yield "\n".join(lines) + "\n"

@@ -161,13 +161,13 @@ def _invited(study: Study, voters: Sequence[str], by: str) -> list[models.Invite
     ]
 
 
-@router.post("/voters/{voter}/strike", status_code=204)
+@router.post("/voters/{voter}/strike", status_code=204, responses=documented(409))
 def strike_voter(study: GetStudy, by: OrganiserLink, voter: VoterId) -> None:
     """Let no answer of a voter count, and ask them nothing more."""
     study.strike(voter, by=by)
 
 
-@router.post("/voters/{voter}/reinstate", status_code=204)
+@router.post("/voters/{voter}/reinstate", status_code=204, responses=documented(409))
 def reinstate(study: GetStudy, by: OrganiserLink, voter: VoterId) -> None:
     """Let the answers of a voter count again."""
     study.reinstate(voter, by=by)
@@ -297,7 +297,7 @@ def _candidates_of(study: Study, number: int) -> list[str]:
     return [name for group in given.answer for name in group]
 
 
-@router.post("/drop", status_code=204)
+@router.post("/drop", status_code=204, responses=documented(409))
 def drop(study: GetStudy, by: OrganiserLink, gone: models.Candidate) -> None:
     """Take out a candidate who withdrew."""
     study.drop(gone.candidate, by=by)

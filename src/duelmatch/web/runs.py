@@ -118,7 +118,8 @@ class RemoteRun:
                 continue
             self._played, beginning = self._played + len(batch), None
             if self._played == len(self._rounds):
-                return seen
+                found: Seen = seen
+                return found
 
 
 # In the worker process.

@@ -229,7 +229,10 @@ def receipt(study: GetStudy, voter: CallingVoter, number: Number) -> models.Rece
     "/join",
     status_code=201,
     dependencies=[Depends(require_open_link)],
-    responses={200: {"model": models.Invited, "description": "This browser has joined before"}},
+    responses={
+        200: {"model": models.Invited, "description": "This browser has joined before"},
+        **documented(409),
+    },
 )
 def join(study: GetStudy, access: GetAccess, request: Request, response: Response) -> models.Invited:
     """Become a voter by an open link; a browser remembers it, and is the same voter if it joins again."""
