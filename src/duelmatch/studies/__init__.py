@@ -38,6 +38,7 @@ from duelmatch.studies.history import HOUR, History, Point
 from duelmatch.studies.kinds.stacks import begin_run
 from duelmatch.studies.links import Access, Link, Role
 from duelmatch.studies.links import id_of as link_id_of
+from duelmatch.studies.rehearsal import rehearse
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.state import check_beginning
 from duelmatch.studies.store import MOST_PAIRS, Store
@@ -97,4 +98,5 @@ __all__ = [
     "exported_table",
     "import_log",
     "link_id_of",
+    "rehearse",
 ]

@@ -15,7 +15,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from duelmatch.errors import DuelmatchError, StoreError
-from duelmatch.studies import Store
+from duelmatch.studies import Store, rehearse
 from duelmatch.web.connections import MOST_CONNECTIONS, BoundedConnection
 from duelmatch.web.estimating import try_out
 from duelmatch.web.metrics import configure_logging
@@ -72,6 +72,7 @@ def prepare(app: FastAPI) -> None:
     def work() -> None:
         share_rates(app)
         try_out()
+        rehearse()
         with suppress(DuelmatchError):  # whoever needs the database is told
             store.database.inspect()
             store.recall()
