@@ -278,6 +278,7 @@ class Study:
     def forget_voter_name(self, voter: str, by: str | None = None) -> None:
         """Delete the name of a voter, whose answers stay."""
         self._submit(lambda transaction, feed: self._set_name(transaction, feed, voter, None), by).result()
+        self._database.purge()
 
     def _set_name(self, transaction: Transaction, feed: Feed, voter: str, name: str | None) -> None:
         feed.state.member(voter)
