@@ -12,7 +12,7 @@ BRUTE := tests/matchings/test_decisions.py tests/matchings/test_whole.py tests/t
   tests/explorers/panel/test_panel_conditions.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test brute check bench stats gallery docs clean
+.PHONY: help setup demo serve test brute check messages bench stats gallery docs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,6 +48,9 @@ check: setup ## Lint, check the format, the types and the layers
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+messages: setup ## Bring the catalogues of translations up to date with what the pages say
+	@PYTHONPATH=tests $(BIN)/python tests/web/messages.py
 
 bench: setup ## Run every benchmark
 	@for file in $(BENCHMARKS); do echo "== $$file"; PYTHONPATH=.:tests $(BIN)/python $$file || exit 1; done

@@ -2,8 +2,7 @@
 
 One question at a time, from `tell` of the last answer to the next duel in hand, after the first, in
 milliseconds of processor time. Problems with capacities, seats or rules come last, with panels of five
-judges. There Borda counts against a random candidate of each position, since counting decisions is out of
-reach.
+judges. There Borda counts against a random candidate of each position, as counting is out of reach.
 """
 
 import argparse

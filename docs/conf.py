@@ -15,6 +15,8 @@ release = version = duelmatch.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "mathml"]
 exclude_patterns = ["_build", "_extensions"]
 html_math_renderer = "mathml"
+html_static_path = ["_static"]
+html_css_files = ["formulas.css"]
 html_theme = "furo"
 html_title = f"duelmatch {release}"
 

@@ -21,7 +21,7 @@ BARE = """
 import importlib.abc, sys
 
 EXTRAS = {"matplotlib", "pyarrow", "distributed", "dask", "sqlalchemy", "alembic", "fastapi", "starlette",
-          "uvicorn", "jinja2", "segno", "prometheus_client", "psycopg", "pydantic", "PIL", "babel"}
+          "uvicorn", "jinja2", "segno", "prometheus_client", "psycopg", "pydantic", "PIL", "polib"}
 
 class Missing(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path=None, target=None):

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         register_algorithm,
     )
     from duelmatch.explorers.explorer import Explorer, explore, explorer
+    from duelmatch.explorers.forecast import Forecast, forecast
     from duelmatch.explorers.panel.decision import decide
     from duelmatch.explorers.result import Progress, Result
     from duelmatch.files.preflib import load_preflib
@@ -58,6 +59,7 @@ __all__ = [
     "DuelmatchError",
     "Explorer",
     "FileError",
+    "Forecast",
     "Matching",
     "MissingExtraError",
     "NoMatchingError",
@@ -77,6 +79,7 @@ __all__ = [
     "experiments",
     "explore",
     "explorer",
+    "forecast",
     "instances",
     "load_preferences",
     "load_preflib",
@@ -113,6 +116,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "register_algorithm",
     ),
     "explorers.explorer": ("Explorer", "explore", "explorer"),
+    "explorers.forecast": ("Forecast", "forecast"),
     "explorers.panel.decision": ("decide",),
     "explorers.result": ("Progress", "Result"),
     "files.preflib": ("load_preflib",),

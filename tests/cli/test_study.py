@@ -40,15 +40,15 @@ def test_a_panel_from_beginning_to_end(criterion: str) -> None:
     created = read("study", "create", "team.yaml", *voters, "--criterion", criterion)
     assert (created["name"], created["settings"]["algorithm"]) == ("team", "panel")
     assert len(created["organiser_token"]) == 59
-    assert "NOT CERTAIN" in run("study", "status").stdout
+    assert "NOT CERTAIN" in run("study", "status", "--quick").stdout
     asked = read("study", "ask", "--voter", "ned")["question"]
     run("study", "tell", f"{asked['number']}", "ann", "--voter", "ned")
     assert read("study", "ask", "--voter", "eve")["reason"] == "done"
     assert "is over" in run("study", "ask", "--voter", "eve").stdout
-    where = read("study", "status")
+    where = read("study", "status", "--quick")
     assert where["done"]
     assert (where["status"], where["matching"], where["shortfall"]) == ("decided", {"chair": "ann"}, 0.0)
-    page = run("study", "status").stdout
+    page = run("study", "status", "--quick").stdout
     assert "NOT CERTAIN" not in page
     assert "This is decided" in page
 
@@ -72,11 +72,20 @@ def test_a_crowd_is_sampled_ballot_by_ballot(lineup: str) -> None:
         run("study", "tell", f"{asked['number']}", asked["candidates"][0], "--voter", "ann")
     assert read("study", "ask", "--voter", "ann")["reason"] == "all yours"
     where = read("study", "status")
-    assert (where["p_value"], where["answers_left"], where["error_allowed"]) == (1.0, None, 0.05)
+    assert (where["p_value"], where["error_allowed"], where["status"]) == (1.0, 0.05, "undecided")
+    assert where["answers_left"]["beyond"] or where["answers_left"]["low"]
+    standings = where["standings"]
+    assert (standings["estimate"], standings["answers"]) == (True, pairs)
+    assert all(abs(sum(shares.values()) - 1) < 1e-9 for shares in standings["probability"].values())
+    page = run("study", "status").stdout
+    assert "an estimate without a guarantee" in page
+    assert "Leads (NOT CERTAIN)" in page
+    quick = read("study", "status", "--quick")
+    assert (quick["standings"], quick["answers_left"]) == (None, None)
 
 
 def test_a_guess_is_called_a_guess(lineup: str) -> None:
-    assert "nothing is certain yet" in run("study", "status").stdout
+    assert "nothing is certain yet" in run("study", "status", "--quick").stdout
 
 
 def test_an_answer_given_twice_counts_once(lineup: str) -> None:
@@ -84,7 +93,7 @@ def test_an_answer_given_twice_counts_once(lineup: str) -> None:
     kept = run("study", "tell", "1", one, "--voter", "ann").stdout
     assert kept.startswith(f"Kept: {one} > {other} at ")
     assert run("study", "tell", "1", other, "--voter", "ann").stdout.startswith("Kept before")
-    assert read("study", "status")["counted"] == 1
+    assert read("study", "status", "--quick")["counted"] == 1
 
 
 def test_draws_and_skips(lineup: str) -> None:
@@ -108,7 +117,7 @@ def test_a_voter_votes_in_one_go(lineup: str) -> None:
     assert "'nobody' is not one of" in said
     assert said.count("Kept: ") == 3
     assert "(2 of 7)" in said
-    assert read("study", "status")["counted"] == 2
+    assert read("study", "status", "--quick")["counted"] == 2
     ended = run("study", "vote", "--voter", "ann", "--json", stdin="")
     assert json.loads(ended.stdout) == {"study": lineup, "answers": 2, "reason": None}
     assert "Who is better for" in ended.stderr
@@ -146,7 +155,7 @@ def test_studies_are_listed_and_answers_taken_back(lineup: str) -> None:
     one = read("study", "ask", "--voter", "eve", *here)["question"]["candidates"][0]
     run("study", "tell", "1", one, "--voter", "eve", *here)
     assert "question 1 is taken back" in run("study", "undo", "--voter", "eve", *here).stdout
-    assert read("study", "status", *here)["counted"] == 0
+    assert read("study", "status", "--quick", *here)["counted"] == 0
     assert "no answer to take back" in run("study", "undo", "--voter", "eve", *here, code=BAD_INPUT).stderr
     assert "no voter 'nobody'" in run("study", "undo", "--voter", "nobody", *here, code=BAD_INPUT).stderr
 
@@ -170,17 +179,17 @@ class TestPanels:
         created = read("study", "create", "pair.yaml", *judges)
         assert created["settings"]["parameters"]["until"] == until
         self.answer("eve", "ann")
-        where = read("study", "status")
+        where = read("study", "status", "--quick")
         assert (where["status"], where["done"]) == ("unbeaten", done)
         if not done:
             self.answer("ned", "ann")
-            assert read("study", "status")["status"] == "decided"
+            assert read("study", "status", "--quick")["status"] == "decided"
 
     def test_words_agree_where_the_outcome_is_certain(self) -> None:
         run("study", "create", "pair.yaml", "--voter", "eve", "--voter", "ned")
-        assert "Positions decided" in run("study", "status").stdout
+        assert "Positions decided" in run("study", "status", "--quick").stdout
         self.answer("eve", "ann")
-        said = flat(run("study", "status").stdout)
+        said = flat(run("study", "status", "--quick").stdout)
         assert "Outcome unbeaten" in said
         assert "Positions decided" not in said
         assert "0 of" not in said
@@ -191,8 +200,8 @@ class TestPanels:
         self.answer("eve", "ann")
         for voter in ("eve", "ned"):
             run("study", "strike", voter)
-        assert read("study", "status")["status"] == "budget_spent"
-        said = flat(run("study", "status").stdout)
+        assert read("study", "status", "--quick")["status"] == "budget_spent"
+        said = flat(run("study", "status", "--quick").stdout)
         assert "Nothing is decided: there is no judge whose answers count." in said
         assert "ann" not in said
         run("study", "close")
@@ -203,13 +212,13 @@ class TestPanels:
         run("study", "create", "pair.yaml", "--voter", "eve", "--voter", "ned", "--voter", "zoe")
         self.answer("eve", "ann")
         run("study", "leave", "ned")
-        said = flat(run("study", "status").stdout)
+        said = flat(run("study", "status", "--quick").stdout)
         assert "Open opinions of ned 1 (has left), zoe 1." in said
         assert "duelmatch study leave NAME --drop-open" in said
-        assert sorted(read("study", "status")["waiting_for"].values()) == [1, 1]
+        assert sorted(read("study", "status", "--quick")["waiting_for"].values()) == [1, 1]
         for name in ("ned", "zoe"):
             run("study", "leave", name, "--drop-open")
-        said = flat(run("study", "status").stdout)
+        said = flat(run("study", "status", "--quick").stdout)
         assert "This is decided" in said
         assert "--drop-open" not in said
 
@@ -228,7 +237,7 @@ class TestPanels:
     def test_a_draw_is_not_called_a_lead_of_nothing(self) -> None:
         run("study", "create", "pair.yaml", "--criterion", "borda", "--voter", "eve", "--voter", "ned")
         self.answer("eve", "ann")
-        said = flat(run("study", "status").stdout)
+        said = flat(run("study", "status", "--quick").stdout)
         assert "This is not certain yet: nobody can be ahead any more, but others may draw level." in said
 
     @each("option", ["--link", "--picture"])
@@ -272,9 +281,9 @@ def test_whose_ballot_holds_up_the_proof_is_named(lineup: str) -> None:
     for _ in range(3):
         one = read("study", "ask", "--voter", "ned")["question"]
         run("study", "tell", f"{one['number']}", one["candidates"][0], "--voter", "ned")
-    assert "3 answers until the ballot of eve is in" in flat(run("study", "status").stdout)
+    assert "3 answers until the ballot of eve is in" in flat(run("study", "status", "--quick").stdout)
     run("study", "leave", "eve")
-    assert "until the ballot of eve is in" in flat(run("study", "status").stdout), (
+    assert "until the ballot of eve is in" in flat(run("study", "status", "--quick").stdout), (
         "somebody else is to finish it"
     )
 
@@ -305,8 +314,8 @@ def test_voters_are_given_by_name(options: list[str], sentence: str) -> None:
         (["study", "tell", "1", "zoe", "--voter", "ann"], "'zoe' is not an answer to question 1"),
         (["study", "tell", "1", "foxes", "--voter", "bob"], "somebody else"),
         (["study", "status", "--study", "nonsense"], "There is no study 'nonsense'"),
-        (["study", "status", "--store", "sqlite:///other.db"], "There is no file 'other.db'"),
-        (["study", "status", "--store", "mysql://x"], "sqlite or postgresql"),
+        (["study", "status", "--quick", "--store", "sqlite:///other.db"], "There is no file 'other.db'"),
+        (["study", "status", "--quick", "--store", "mysql://x"], "sqlite or postgresql"),
         (["study", "resume", "--study", "nonsense"], "There is no study"),
         (["study", "correct", "1", "zoe"], "has no answer to correct"),
         (["study", "create", "example:lineup", "--algorithm", "nonsense"], "no algorithm 'nonsense'"),
@@ -361,9 +370,9 @@ def test_settings_are_kept() -> None:
 
 @pytest.mark.usefixtures("really_drawn_seeds")
 def test_the_seed_is_shown_and_accepted_back() -> None:
-    shown = [run("study", "create", "example:lineup").stdout, run("study", "status").stdout]
+    shown = [run("study", "create", "example:lineup").stdout, run("study", "status", "--quick").stdout]
     (seed,) = {line.split()[1] for page in shown for line in page.splitlines() if line.startswith("Seed ")}
-    assert int(seed) == read("study", "status")["settings"]["seed"]
+    assert int(seed) == read("study", "status", "--quick")["settings"]["seed"]
     assert read("study", "create", "example:lineup", "--seed", seed)["settings"]["seed"] == int(seed)
 
 
@@ -407,7 +416,7 @@ def test_a_voter_is_struck_by_name_or_id(lineup: str) -> None:
     ann, bob = [entry["voter"] for entry in read("study", "log")["entries"] if entry["kind"] == "answered"]
     assert read("study", "reinstate", ann)["counted"] == 2
     assert read("study", "strike", bob) == read("study", "strike", "bob")
-    assert read("study", "status")["voters"] == 2
+    assert read("study", "status", "--quick")["voters"] == 2
     assert "no name any more" in run("study", "forget-voter-name", "bob").stdout
     assert "no voter 'bob'" in run("study", "strike", "bob", code=BAD_INPUT).stderr
 
@@ -415,13 +424,13 @@ def test_a_voter_is_struck_by_name_or_id(lineup: str) -> None:
 def test_a_panel_is_these_judges_and_a_wrong_name_changes_nothing() -> None:
     run("study", "create", "example:lineup", "--voter", "eve", "--voter", "ned")
     number = str(read("study", "ask", "--voter", "ned")["question"]["number"])
-    before = read("study", "status")["entries"]
+    before = read("study", "status", "--quick")["entries"]
     for command in (["ask"], ["vote"], ["tell", number, "--tie"]):
         refused = run("study", *command, "--voter", "nedd", code=BAD_INPUT)
         assert "no judge called 'nedd'. Did you mean 'ned'?" in refused.stderr
-    assert read("study", "status")["entries"] == before
+    assert read("study", "status", "--quick")["entries"] == before
     run("study", "link", "--voter", "nedd")
-    assert read("study", "status")["voters"] == 3
+    assert read("study", "status", "--quick")["voters"] == 3
 
 
 def test_what_a_judge_left_open_can_be_dropped_later() -> None:
@@ -430,9 +439,9 @@ def test_what_a_judge_left_open_can_be_dropped_later() -> None:
     number = str(read("study", "ask", "--voter", "eve")["question"]["number"])
     run("study", "tell", number, "ann", "--voter", "eve")
     run("study", "leave", "ned")
-    assert read("study", "status")["status"] == "budget_spent"
+    assert read("study", "status", "--quick")["status"] == "budget_spent"
     run("study", "leave", "ned", "--drop-open")
-    assert read("study", "status")["status"] == "decided"
+    assert read("study", "status", "--quick")["status"] == "decided"
 
 
 def test_a_judge_leaves_and_comes_back() -> None:
@@ -450,7 +459,7 @@ def test_a_candidate_withdraws(lineup: str) -> None:
     winner, _ = answered("ann", 1)
     assert f"'{winner}' is out. 0 answers count." in run("study", "drop", winner).stdout
     assert read("study", "drop", winner)["dropped"] == [winner]
-    assert read("study", "status")["counted"] == 0
+    assert read("study", "status", "--quick")["counted"] == 0
 
 
 def test_a_candidate_comes_late_and_texts_change(lineup: str) -> None:
@@ -458,7 +467,7 @@ def test_a_candidate_comes_late_and_texts_change(lineup: str) -> None:
     assert "'owls' is in." in run("study", "add", "owls", position).stdout
     run("study", "edit", "owls", "--title", "The Owls")
     run("study", "rename", "Friday night")
-    assert read("study", "status")["name"] == "Friday night"
+    assert read("study", "status", "--quick")["name"] == "Friday night"
     assert [entry["kind"] for entry in read("study", "log")["entries"]][-3:] == [
         "added",
         "detailed",
@@ -481,7 +490,7 @@ def test_a_study_is_created_and_imported_from_standard_input() -> None:
     run("study", "create", "-", stdin="edges:\n  chair: [ann, bob]\n")
     exported = run("study", "export", "--voters").stdout
     run("study", "import", "-", "--store", "sqlite:///other.db", stdin=exported)
-    assert read("study", "status", "--store", "sqlite:///other.db")["name"] == "standard input"
+    assert read("study", "status", "--quick", "--store", "sqlite:///other.db")["name"] == "standard input"
     refused = run("study", "import", "-", stdin="{}", code=BAD_INPUT)
     assert refused.stderr.startswith("Error: standard input: ")
 
@@ -559,7 +568,9 @@ def test_a_store_is_backed_up_and_restored(lineup: str) -> None:
     rows = read("store", "backup", "all.gz")["rows"]
     assert rows["studies"] == 1
     assert read("store", "restore", "all.gz", "--store", "sqlite:///again.db")["rows"] == rows
-    assert read("study", "status", "--store", "sqlite:///again.db") == read("study", "status")
+    assert read("study", "status", "--quick", "--store", "sqlite:///again.db") == read(
+        "study", "status", "--quick"
+    )
     upgraded = read("store", "upgrade")
     assert upgraded["before"] == upgraded["after"]
 

@@ -77,7 +77,7 @@ INSTANCES = {
     "cyclic": dm.instances.cyclic(3, 2, strength=0.5),
     "paper": dm.instances.paper_example(),
 }
-MOST = 1_500
+MOST = 800
 LONGER = 20_000  # enough for the exact algorithm's several epochs
 CASES = [
     (algorithm, instance, seed)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -110,15 +112,14 @@ def test_samples_are_uniform(seed):
 
     problem = choices.problem(seed)
     number = len(choices.decisions(problem))
-    drawn = matchings.sample(problem, 40 * number, seed=seed)
-    named = [problem.matching(row) for row in choices.rows(problem).tolist()]
-    counts = np.array([drawn.count(matching) for matching in named])
+    drawn = Counter(matchings.sample(problem, 40 * number, seed=seed))
+    counts = np.array([drawn[problem.matching(row)] for row in choices.rows(problem).tolist()])
     assert counts.sum() == 40 * number
     if number > 1:
         assert ((counts - 40) ** 2 / 40).sum() < chi2.isf(1.5e-8, number - 1)
 
 
-@each("seed", choices.SEEDS)
+@each("seed", choices.SEEDS[::3])
 def test_the_value_of_the_game(seed):
     problem = choices.problem(seed)
     chi, rng = choices.indicators(problem), np.random.default_rng(seed)

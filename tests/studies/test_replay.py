@@ -86,7 +86,7 @@ def answer_it(study: Study, action: str, question: Question, number: int) -> Non
     ),
     drop_at=st.one_of(st.none(), st.integers(0, 60)),
 )
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_happens_the_log_replays(
     file_store: Store, algorithm: str, actions: list[tuple[str, int, int]], drop_at: int | None
 ) -> None:

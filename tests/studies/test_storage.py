@@ -12,7 +12,7 @@ import sqlalchemy as sa
 import duelmatch as dm
 from duelmatch.errors import ConflictError, NotAllowedError, NotThereError, StoreError, StudyError
 from duelmatch.explorers.catalogue import Assumption
-from duelmatch.studies import Access, Feed, NewVoter, Nothing, Question, Settings, Store, Study
+from duelmatch.studies import Access, AnswersLeft, Feed, NewVoter, Nothing, Question, Settings, Store, Study
 from duelmatch.studies.state import State
 from studies.playing import check_every_question, check_fresh, check_log, question_for, replayed, vote
 
@@ -117,7 +117,7 @@ class TestAsking:
                 voter = voters[turn % 5]
         status = study.status()
         assert status.done
-        assert status.answers_left == 0
+        assert status.answers_left(None) == AnswersLeft(0, 0, 0)
         assert status.result.matching == {"chair": "ann", "editor": "bob"}
         check_log(study)
 

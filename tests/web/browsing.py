@@ -1,4 +1,4 @@
-"""A real browser, and somebody at it, for tests."""
+"""A real browser for tests, and somebody at it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
+from duelmatch.studies import Ranking, Study
+
+HOSTILE = "<script>document.title='broken'</script><img src=x onerror=\"document.title='broken'\">"
 PHONE, DESK = (390, 844), (1280, 900)
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
@@ -110,3 +113,8 @@ class Browser:
         self.driver.execute_async_script("setTimeout(arguments[0], 350)")  # no double click takes so long
         titles = self.driver.find_elements(By.CSS_SELECTOR, ".choose .title")
         return self.text("#question"), *(title.text for title in titles)
+
+
+def votes(study: Study) -> list[tuple[str, Ranking]]:
+    """Return what counts, in order: the position, and who is better than whom."""
+    return [(given.position, given.answer) for given in study.answers(limit=None)[::-1] if given.counts]

@@ -1,4 +1,4 @@
-"""One server and one browser for all tests of pages."""
+"""A server with its store, one browser, and a study to look at."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 from selenium import webdriver
 
-from duelmatch.studies import Store
+import duelmatch as dm
+from duelmatch.problem import Details
+from duelmatch.studies import Settings, Store, Study
 from duelmatch.web import Config
-from web.browsing import CHROMIUM, DRIVER, Browser, chromium
+from web.browsing import CHROMIUM, DRIVER, HOSTILE, Browser, chromium
 from web.running import served
 
 
@@ -24,13 +26,11 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Store
 
 @pytest.fixture(scope="session")
 def downloads(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give the folder into which the browser saves what it downloads."""
     return tmp_path_factory.mktemp("chromium")
 
 
 @pytest.fixture(scope="session")
 def driver(downloads: Path) -> Iterator[webdriver.Chrome]:
-    """Give a running browser."""
     if not (CHROMIUM and DRIVER):
         pytest.skip("Chromium and its driver are not installed")
     with chromium(downloads) as driver:
@@ -39,5 +39,22 @@ def driver(downloads: Path) -> Iterator[webdriver.Chrome]:
 
 @pytest.fixture
 def browser(driver: webdriver.Chrome, place: tuple[str, Store]) -> Browser:
-    """Give somebody at the browser, whom no study knows."""
     return Browser(driver, place[0])
+
+
+@pytest.fixture
+def shown_study(place: tuple[str, Store], monkeypatch: pytest.MonkeyPatch) -> Study:
+    # Earlier versions took any link, and their studies are still shown.
+    monkeypatch.setattr("duelmatch.studies.store.check_addresses", lambda link, picture: None)
+    problem = dm.Problem(
+        ("Ann", HOSTILE, "Cyd"),
+        ("Chair", "Editor"),
+        tuple((name, at) for name in ("Ann", HOSTILE, "Cyd") for at in ("Chair", "Editor")),
+        {
+            "Ann": Details(text="Has led two teams.\nLikes cake.", link="https://example.org/ann"),
+            "Cyd": Details(title="Cyd the careful", link="javascript:document.title='broken'"),
+        },
+        {"Chair": Details(title="Chair of the meeting", text="Keeps the time and the peace.")},
+    )
+    settings = Settings("panel", parameters={"consistent": False})
+    return place[1].create(problem, settings, "Who does what?", ["Ada", "Bea"])

@@ -106,7 +106,7 @@ def test_a_panel_decides(client: httpx2.Client, criterion: str) -> None:
     organiser = Caller(client, made["study"], made["organiser_token"])
     judges = [Caller(client, made["study"], invited["token"]) for invited in made["voters"]]
     assert [invited["name"] for invited in made["voters"]] == ["eve", "ned", "zoe"]
-    assert organiser("GET", "/result")["status"] == "budget_spent"
+    assert organiser("GET", "/result")["status"] == "undecided"
     for _ in range(20):
         for judge in judges:
             question = judge("POST", "/question")
@@ -585,16 +585,39 @@ def test_a_written_problem_is_read(client: httpx2.Client, layout: str, text: str
     assert checked(wrong)
 
 
-def test_the_answers_to_expect_are_estimated(client: httpx2.Client) -> None:
-    easy, hard = (
-        client.post("/api/v1/estimate", json=NEW | {"settings": {"algorithm": "car-cond", "delta": delta}})
-        for delta in (0.3, 0.001)
-    )
-    assert 0 < easy.json()["answers"] < hard.json()["answers"]
-    panel = NEW | {"settings": {}, "voters": [{"name": name} for name in "abcde"]}
-    assert 3 <= client.post("/api/v1/estimate", json=panel).json()["answers"] <= 5
+def test_standings_are_an_estimate_from_the_answers_so_far(client: httpx2.Client) -> None:
+    problem = {"candidates": ["ann", "bob", "cyd"], "positions": ["chair"]}
+    voters = [{"name": name} for name in "abcdefg"]
+    made = client.post("/api/v1/studies", json={"name": "x", "problem": problem, "voters": voters}).json()
+    organiser = Caller(client, made["study"], made["organiser_token"])
+    for invited in made["voters"][:3]:
+        judge = Caller(client, made["study"], invited["token"])
+        question = judge("POST", "/question")
+        judge("POST", f"/questions/{question['number']}/answer", json={"answer": min(question["candidates"])})
+    for _ in range(60):
+        result = organiser("GET", "/result")
+        if (standings := result["standings"]) is not None:
+            break
+    assert (standings["estimate"], standings["answers"], list(standings["leader"])) == (True, 3, ["chair"])
+    assert sum(standings["probability"]["chair"].values()) == pytest.approx(1)
+    assert 0 < result["answers_left"]["low"] <= result["answers_left"]["high"] <= 18
+    progress = organiser("GET", "/progress")
+    assert progress["answers_left"] == result["answers_left"]["middle"]
+    assert progress["estimated"] == standings["entry"] <= progress["entries"]
+
+
+def test_what_to_expect_is_estimated(client: httpx2.Client) -> None:
+    judges = NEW | {"settings": {}, "voters": [{"name": name} for name in "abcde"]}
+    panel = client.post("/api/v1/estimate", json=judges | {"minutes": 5}).json()
+    assert panel["fewest"] <= panel["low"] <= panel["answers"] <= panel["high"] <= panel["most"]
+    assert (panel["questions_each"], panel["seconds_each"], panel["certain"]) == (10, 30.0, 1.0)
+    assert "not a promise" in panel["sentences"][-1]
+    unnamed = NEW | {"settings": {"algorithm": "panel"}, "judges": 5, "minutes": 5}
+    assert client.post("/api/v1/estimate", json=unnamed).json() == panel
     large = {"candidates": [str(n) for n in range(101)], "positions": ["a"]}
-    assert client.post("/api/v1/estimate", json=NEW | {"problem": large}).json() == {"answers": None}
+    nothing = client.post("/api/v1/estimate", json=NEW | {"problem": large}).json()
+    assert nothing["answers"] is None
+    assert "too large" in nothing["sentences"][0]
 
 
 def test_who_asks_for_an_estimate_never_waits_for_another(client: httpx2.Client) -> None:
@@ -614,8 +637,8 @@ def test_an_estimate_that_takes_long_is_given_up(
 ) -> None:
     from duelmatch.web import creating
 
-    monkeypatch.setattr(creating, "LONGEST_TRIAL", 0.0)
-    assert client.post("/api/v1/estimate", json=NEW).json() == {"answers": None}
+    monkeypatch.setattr(creating, "LONGEST_FORECAST", 0.0)
+    assert client.post("/api/v1/estimate", json=NEW).json()["simulations"] == 0
 
 
 def test_health_needs_no_thread() -> None:

@@ -22,8 +22,6 @@ from duelmatch.studies import (
 )
 from duelmatch.verify import verify
 from duelmatch.web.answer_pages import PER_PAGE, AnswerPage
-from duelmatch.web.creating import MOST_PAIRS_ESTIMATED
-from duelmatch.web.estimating import answers_to_expect
 from duelmatch.web.names import Names
 from duelmatch.web.views import VOTERS_SHOWN, Dashboard
 
@@ -222,16 +220,6 @@ def test_votes_are_listed_in_pages_with_why_they_do_not_count(store: Store) -> N
     assert [row.given.question for row in older.rows] == numbers[PER_PAGE:]
     assert older.older is None
     assert [row.given.question for row in AnswerPage.of(study, 10**6, eve).rows] == [question.number]
-
-
-def test_the_answers_to_expect_are_known_for_thirty_candidates_and_ten_positions() -> None:
-    problem = dm.Problem.complete([f"c{n}" for n in range(30)], [f"p{n}" for n in range(10)])
-    assert problem.graph.pairs <= MOST_PAIRS_ESTIMATED
-    settings = Settings("condorcet", parameters={"assume_winner": True}).settled(named_voters=False)
-    answers = answers_to_expect(problem, settings, 0, seconds=60)
-    assert answers is not None
-    assert 10_000 < answers < 200_000
-    assert answers_to_expect(problem, settings, 0, seconds=-1) is None
 
 
 def test_a_panel_without_judges_has_decided_nothing(store: Store) -> None:

@@ -175,7 +175,7 @@ def _as_dict(result: dm.Result, progress: dm.Progress, standings: dm.Standings |
         "possible": progress.possible,
         "possible_winners": progress.possible_winners,
         "shortfall": progress.shortfall,
-        "standings": None if standings is None else _estimated(standings),
+        "standings": None if standings is None else estimated(standings),
     }
 
 
@@ -187,7 +187,7 @@ def _standings(run: dm.Explorer) -> dm.Standings | None:
         return None
 
 
-def _estimated(standings: dm.Standings) -> dict[str, Any]:
+def estimated(standings: dm.Standings) -> dict[str, Any]:
     """Return what is estimated, without a guarantee: the leader, and who else may be in the best line-up."""
     probability: dict[str, dict[str, float]] = {}
     for (candidate, position), share in standings.probability.items():
@@ -195,6 +195,7 @@ def _estimated(standings: dm.Standings) -> dict[str, Any]:
     return {
         "estimate": True,
         "leader": standings.leader,
+        "leader_probability": standings.leader_probability,
         "probability": probability,
         "expected_shortfall": standings.expected_shortfall,
     }

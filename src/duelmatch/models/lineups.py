@@ -101,21 +101,28 @@ class LineupFinder:
         return present
 
 
-def least_expected(
-    finder: Finder, tables: Matrix, best: Indices, mean_best: Indices
-) -> tuple[Indices, float]:
+def least_expected(finder: Finder, tables: Matrix, best: Indices, likely: Indices) -> tuple[Indices, float]:
     """Return the matching that falls short least on average, and by how much.
 
-    ``best`` are those of the tables, ``mean_best`` is that of their mean: for Borda it is the answer, as
-    scores are linear in the tables; for Condorcet it is compared with the most frequent of ``best``.
+    ``best`` are those of the tables. ``likely`` is one matching, or a row for each: for Borda the best by the
+    mean of the tables is the answer, as scores are linear in them; for Condorcet those are compared with the
+    most frequent of ``best``. Where the tables go in circles, none of these is a favourite, and the matching
+    that wins most against everyone (:func:`advantages`) ought to be among the likely ones.
     """
-    candidates = mean_best[None]
+    candidates = np.atleast_2d(likely)
     if not finder.linear:
         found, often = np.unique(best, axis=0, return_counts=True)
         candidates = np.concatenate([candidates, found[np.argsort(-often, kind="stable")[:MOST_LEADERS]]])
     expected = [float(finder.shortfalls(tables, best, row).mean()) for row in candidates]
     chosen = int(np.argmin(expected))
     return candidates[chosen], expected[chosen]
+
+
+def advantages(graph: Graph, table: Vector) -> Vector:
+    """Return by how much each edge beats the others at its position, summed up."""
+    pairs, ahead = graph.pair_table, table - 0.5
+    won, lost = np.bincount(pairs.first, ahead, graph.edges), np.bincount(pairs.second, ahead, graph.edges)
+    return np.asarray(won - lost, dtype=np.float64)
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

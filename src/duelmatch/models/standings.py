@@ -19,7 +19,7 @@ from duelmatch.graph import Graph, Mask, Vector
 from duelmatch.matchings import Edge
 from duelmatch.matchings.assignment import decisions_of
 from duelmatch.models.general_lineups import finder_of
-from duelmatch.models.lineups import least_expected
+from duelmatch.models.lineups import advantages, least_expected
 from duelmatch.models.strengths import Matrix, StrengthModel
 from duelmatch.preferences import Criterion
 from duelmatch.problem import Matching, Problem
@@ -61,8 +61,9 @@ class Standings:
 
     def __str__(self) -> str:
         chosen = "; ".join(f"{position}: {self.said_of(position)}" for position in self.leader)
+        answers = f"{self.answers:,.0f} answer{'s' * (self.answers != 1)}"
         return (
-            f"{chosen} (an estimate from {self.answers:,.0f} answers: falls short of the best by "
+            f"{chosen} (an estimate from {answers}: falls short of the best by "
             f"{self.expected_shortfall:.3f} per position)"
         )
 
@@ -135,11 +136,13 @@ def standings_from_counts(
     finder = finder_of(graph, marginals if criterion == "borda" else None, usable)
     count = max(FEWEST, min(DRAWS, MOST_NUMBERS // max(1, len(wins))) if decisions.fast else FEWEST)
     tables = _tables(graph, wins, duels, ties, awaited, np.random.default_rng([seed, 11]), count)
-    some = decisions.best(np.zeros(graph.edges), usable)
-    assert some is not None, "a Problem has a decision"
-    start = finder.best(tables.mean(axis=0)[None], some)[0][0]
+    mean = tables.mean(axis=0)
+    strong = decisions.best(advantages(graph, mean), usable)
+    assert strong is not None, "a Problem has a decision"
+    start = finder.best(mean[None], strong)[0][0]
     best, defeats = finder.best(tables, start)
-    leader, shortfall = least_expected(finder, tables, best, start)
+    likely = start if finder.linear else np.stack([start, strong])
+    leader, shortfall = least_expected(finder, tables, best, likely)
     share = np.bincount(best.ravel(), minlength=graph.edges) / len(best)
     return Standings(
         criterion,
@@ -162,7 +165,24 @@ def _tables(
     count: int,
 ) -> Matrix:
     """Draw the pair probabilities, or for a panel the shares in the final count, a row each."""
-    worth = 1.0 / (1.0 - ties / (duels.sum() + STIFFNESS))  # a tie leaves less to chance: (1 - ties) / 4
+    tables = drawn_tables(graph, wins, duels, ties, count, rng)
+    if awaited is None:
+        return tables
+    noise = rng.standard_normal(tables.shape) * np.sqrt(awaited * tables * (1 - tables) / _worth(duels, ties))
+    to_come = np.clip(awaited * tables + noise, 0.0, awaited)
+    total = duels + awaited
+    final: Matrix = np.where(total > 0, (wins + to_come) / np.where(total > 0, total, 1.0), 0.5)
+    return final
+
+
+def drawn_tables(
+    graph: Graph, wins: Vector, duels: Vector, ties: float, count: int, rng: np.random.Generator
+) -> Matrix:
+    """Draw pair probabilities from the posterior, over all settings of the model by their likelihood.
+
+    A row each; those of one setting follow each other.
+    """
+    worth = _worth(duels, ties)
     model = StrengthModel(graph, worth * wins, worth * duels)
     likely = model.settle()
     parts = []
@@ -170,14 +190,12 @@ def _tables(
         if draws:
             model.use(setting)
             parts.append(model.draws(rng, draws))
-    tables = np.concatenate(parts)
-    if awaited is None:
-        return tables
-    noise = rng.standard_normal(tables.shape) * np.sqrt(awaited * tables * (1 - tables) / worth)
-    to_come = np.clip(awaited * tables + noise, 0.0, awaited)
-    total = duels + awaited
-    final: Matrix = np.where(total > 0, (wins + to_come) / np.where(total > 0, total, 1.0), 0.5)
-    return final
+    return np.concatenate(parts)
+
+
+def _worth(duels: Vector, ties: float) -> float:
+    """Return how many coins an answer is worth: a tie leaves less to chance, (1 - ties) / 4."""
+    return float(1.0 / (1.0 - ties / (duels.sum() + STIFFNESS)))
 
 
 def _shared_out(count: int, likely: Matrix) -> list[int]:

@@ -24,6 +24,7 @@ except ModuleNotFoundError:
     raise MissingExtraError("Studies need SQLAlchemy and Alembic: pip install 'duelmatch[studies]'") from None
 
 from duelmatch.studies.entries import Entry
+from duelmatch.studies.estimates import Estimates, Moment
 from duelmatch.studies.exchange import (
     export_answers,
     export_log,
@@ -45,6 +46,7 @@ from duelmatch.studies.store import MOST_PAIRS, Store
 from duelmatch.studies.study import LARGEST_WEIGHT, LONGEST_REASON, NewVoter, Study
 from duelmatch.studies.texts import LARGEST_NUMBER
 from duelmatch.studies.values import (
+    AnswersLeft,
     GivenAnswer,
     Listed,
     Nothing,
@@ -66,12 +68,15 @@ __all__ = [
     "LONGEST_REASON",
     "MOST_PAIRS",
     "Access",
+    "AnswersLeft",
     "Entry",
+    "Estimates",
     "Feed",
     "GivenAnswer",
     "History",
     "Link",
     "Listed",
+    "Moment",
     "NewVoter",
     "Nothing",
     "Phase",

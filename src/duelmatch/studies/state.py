@@ -20,6 +20,7 @@ from duelmatch.files.problems import read_problem, tree_of
 from duelmatch.problem import Problem
 from duelmatch.studies.candidates import with_candidate, with_details
 from duelmatch.studies.entries import BEGINNING, FORMAT, Entry, sealed
+from duelmatch.studies.estimates import Estimates
 from duelmatch.studies.history import HOUR
 from duelmatch.studies.kinds import Begin, new_kind
 from duelmatch.studies.settings import Settings
@@ -35,6 +36,11 @@ OWN_KINDS = frozenset(
     {"created", "paused", "resumed", "closed", "reopened", "renamed", "detailed", *TRAIL, *REPORTS}
 )
 """What concerns the study alone, not what asks its questions."""
+
+NOTHING_NEW = (OWN_KINDS - {"closed", "reopened"}) | {
+    "asked", "opened", "designed", "backed", "passed", "released", "skipped", "joined",
+}  # fmt: skip
+"""What changes no count."""
 
 PHASES: Mapping[str, Phase] = {"paused": "paused", "resumed": "open", "closed": "closed", "reopened": "open"}
 
@@ -105,6 +111,10 @@ class State:
         self.given: list[tuple[int, int]] = []
         """The entry and the question of every answer, also of those undone since."""
         self.kind = new_kind(self.problem, self.settings, voters, begin)
+        self.changed_at = 1
+        """The last entry that may have changed what follows from the answers."""
+        self.estimates: Estimates | None = None
+        """Those that were computed last."""
         self.status: tuple[int, Status] | None = None
         """What was said last of where it stands, and after which entry."""
         self.reports: dict[int, Report] = {}
@@ -134,6 +144,8 @@ class State:
     def follow(self, entry: Entry) -> None:
         """Note an entry that what asks the questions knows already, as it has decided it."""
         self.seq, self.hash = entry.seq, entry.hash
+        if entry.kind not in NOTHING_NEW:
+            self.changed_at = entry.seq
         data = entry.data
         if entry.kind == "imported-old":
             entry = entry._replace(kind=data["was"])

@@ -21,6 +21,7 @@ from duelmatch.studies import schema
 from duelmatch.studies.candidates import checked_details
 from duelmatch.studies.database import Database
 from duelmatch.studies.entries import Entry, checked
+from duelmatch.studies.estimates import MOST_ANSWERS, SIMULATING, Estimates, Moment
 from duelmatch.studies.feed import Feed, Later
 from duelmatch.studies.history import History
 from duelmatch.studies.links import Access, Link, Role, id_of, is_id, new_token, works_at
@@ -584,6 +585,41 @@ class Study:
                     state.status = state.seq, _status(self.id, name, state)
                 return state.status[1]
 
+    def moment(self) -> Moment:
+        """Return what estimates are computed from, as the study is now."""
+        with self._states.reading(self.id) as state:
+            few = state.counted <= MOST_ANSWERS and not state.kind.done
+            return Moment(
+                state.changed_at,
+                state.counted,
+                state.kind.standings_later() if state.counted else None,
+                state.kind.run_to_go_on() if few else None,
+            )
+
+    def estimates(self, seconds: float | None = SIMULATING) -> Estimates:
+        """Estimate who is probably in the best line-up, and what is still to come; it takes a while.
+
+        The forecast may take so many seconds of a processor. What was computed is kept until something
+        happens that may change it.
+        """
+        with self._states.reading(self.id) as state:
+            if state.estimates is not None and state.estimates.entry == state.changed_at:
+                return state.estimates
+        found = self.moment().estimated(seconds)
+        self.keep_estimates(found)
+        return found
+
+    def keep_estimates(self, found: Estimates) -> None:
+        """Keep estimates that were computed elsewhere."""
+        with self._states.reading(self.id) as state:
+            state.estimates = found
+
+    def latest_estimates(self) -> tuple[Estimates | None, bool]:
+        """Return the estimates that were computed last, if any, and whether they are of this moment."""
+        with self._states.reading(self.id) as state:
+            found = state.estimates
+            return found, found is not None and found.entry == state.changed_at
+
     def voters(
         self,
         after: str | None = None,
@@ -661,6 +697,27 @@ class Study:
         with self._states.reading(self.id) as state:
             answered = state.member(voter).answered
             return answered[-1] if answered else None
+
+    def open_question(self, voter: str) -> Question | None:
+        """Return the question that a voter has open, if the study is; nothing is asked for that."""
+        with self._states.reading(self.id) as state:
+            member = state.member(voter)
+            if member.open is None or state.phase != "open" or member.struck or member.left:
+                return None
+            return state.question(state.questions[member.open])
+
+    def questions_left(self, voter: str) -> int | None:
+        """Return about how many more questions a judge of a panel will be asked; None if that is unknown.
+
+        What is needed is shared out evenly among the judges who are there.
+        """
+        needed, each = self.status().progress.duels_left, self.settings.questions_each
+        if self.settings.kind != "panel" or needed is None:
+            return None
+        with self._states.reading(self.id) as state:
+            judges = sum(not (member.struck or member.left) for member in state.members.values())
+            left = -(-needed // max(1, judges))
+            return left if each is None else min(left, max(0, each - len(state.member(voter).answered)))
 
     def history(self) -> History:
         """Say how the study came to where it stands."""

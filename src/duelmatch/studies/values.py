@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from duelmatch.explorers.catalogue import Assumption
-from duelmatch.explorers.result import Progress, Result
+from duelmatch.explorers.result import Progress, Result, ResultStatus
+from duelmatch.studies.estimates import Estimates
 
-FARTHEST = 20
-"""An estimate of the answers to come is believed up to so many times the answers that it was made from."""
+LARGEST = 1 << 53
 
 Phase = Literal["open", "paused", "closed"]
 
@@ -130,6 +130,19 @@ class GivenAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswersLeft:
+    """How many more answers it takes in 8 of 10 cases, from ``low`` to ``high``: an estimate.
+
+    None where that is more than ``beyond``, as far as could be simulated.
+    """
+
+    low: int | None
+    middle: int | None
+    high: int | None
+    beyond: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """Where a study stands, all of it at one moment: after entry ``entries`` of its log, with its hash.
 
@@ -162,22 +175,41 @@ class Status:
     verdict: Mapping[str, Any] | None
 
     @property
+    def outcome(self) -> ResultStatus | Literal["undecided"]:
+        """The status of the result; "undecided" while nothing is certain and voting goes on."""
+        goes_on = self.phase != "closed" and not self.done
+        return "undecided" if goes_on and self.result.status == "budget_spent" else self.result.status
+
+    @property
+    def shortfall(self) -> float | None:
+        """By how much the leader is worse than the best, at most, per position; None if nothing is known."""
+        if self.result.shortfall is not None or self.verdict is not None:
+            return self.result.shortfall
+        return self.progress.shortfall
+
+    @property
     def held_up(self) -> int:
         """How many answers of a crowd count only once a ballot that was opened before is in."""
         waiting = self.progress.waiting_for
         return waiting[0][1] if waiting and self.algorithm != "panel" else 0
 
-    @property
-    def answers_left(self) -> int | None:
-        """About how many more answers are needed; None while those that there are do not tell."""
+    def answers_left(self, estimates: Estimates | None) -> AnswersLeft | None:
+        """About how many more answers are needed, by estimates of some moment; None if that is not known."""
         if self.done:
-            return 0
-        planned = None if self.max_answers is None else max(0, self.max_answers - self.counted)
-        left, is_panel = self.progress.duels_left, self.algorithm == "panel"
-        if left is None or (left > FARTHEST * self.counted and not is_panel):
-            return planned
-        left = max(1, left - self.unused)
-        return left if planned is None else min(left, planned)
+            return AnswersLeft(0, 0, 0)
+        planned = LARGEST if self.max_answers is None else max(0, self.max_answers - self.counted)
+        found = None if estimates is None else estimates.forecast
+        if estimates is None or found is None:
+            return None if planned == LARGEST else AnswersLeft(None, None, planned)
+        since = self.counted - estimates.answers
+        low, middle, high = (
+            None if number is None else min(planned, max(1, number - since))
+            for number in (found.low, found.middle, found.high)
+        )
+        beyond = None if found.simulated is None else max(1, found.simulated - since)
+        if planned < LARGEST and high is None:
+            return AnswersLeft(low, middle, planned)
+        return AnswersLeft(low, middle, high, beyond)
 
 
 @dataclass(frozen=True, slots=True)

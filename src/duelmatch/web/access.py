@@ -21,6 +21,7 @@ from duelmatch.errors import NotThereError
 from duelmatch.studies import Access, Role, Store, Study
 from duelmatch.web.config import Config
 from duelmatch.web.cookies import remembered
+from duelmatch.web.languages import to_translate
 from duelmatch.web.proxies import is_local
 
 _bearer = HTTPBearer(auto_error=False, description="The token of an organiser's, a voter's or an open link.")
@@ -31,6 +32,7 @@ StudyId = Annotated[str, Path(description="The id of the study.", pattern=STUDY_
 Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 
 ONLY_VOTERS = "Only a voter can do this."
+ONLY_ORGANISERS = to_translate("Only the organiser can do this.")
 
 
 def no_access() -> HTTPException:
@@ -102,7 +104,7 @@ async def calling_voter(access: GetAccess) -> str:
 async def organiser_link(access: GetAccess) -> str:
     """Return the id of the organiser's link, which the log names; refuse all others."""
     if "organiser" not in access:
-        raise HTTPException(403, "Only the organiser can do this.")
+        raise HTTPException(403, ONLY_ORGANISERS)
     return access["organiser"].link
 
 

@@ -17,6 +17,7 @@ class AnswerRow:
 
     given: GivenAnswer
     time: str
+    """As ISO 8601 has it; the page shows it as the reader writes times."""
     voter: str
     position: Named
     said: str
@@ -48,7 +49,7 @@ class AnswerPage:
         rows = [
             AnswerRow(
                 given,
-                f"{datetime.fromtimestamp(given.at, UTC):%-d %B, %H:%M} UTC",
+                datetime.fromtimestamp(given.at, UTC).isoformat(timespec="seconds"),
                 people[given.voter],
                 names.positions[given.position],
                 said(given, names),

@@ -9,6 +9,7 @@ from typing import Any
 
 from fastapi import APIRouter, FastAPI, HTTPException, Request
 from fastapi.responses import PlainTextResponse
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.staticfiles import StaticFiles
 
 from duelmatch.studies import Store
@@ -23,6 +24,7 @@ from duelmatch.web.problems import documented
 from duelmatch.web.proxies import is_local
 from duelmatch.web.rates import OF_ADDRESSES, Buckets, LinkLimit, RateLimit
 from duelmatch.web.runs import RemoteRun
+from duelmatch.web.watching import Watcher
 
 READY_WITHIN = 5.0
 """Seconds in which something has to be written by a server that says it is ready."""
@@ -52,6 +54,7 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     app.state.links = LinkLimit(None if config.rates is None else config.rates.link)
     app.state.bridge = None
     app.state.watched = StudyCache(events.WatchedStudy)
+    app.state.watcher = Watcher()
     app.state.streams = events.StreamCount()
     app.state.stopping = False
     app.state.preparing = None
@@ -68,7 +71,7 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     app.include_router(judges.router)
     app.include_router(mending.router)
     app.include_router(pictures.pages)
-    app.mount("/static", StaticFiles(directory=pages.STATIC))
+    app.mount("/static", GZipMiddleware(StaticFiles(directory=pages.STATIC), minimum_size=500))
     app.add_api_route("/healthz", _alive, include_in_schema=False)
     app.add_api_route("/readyz", _ready, include_in_schema=False)
     app.add_api_route("/metrics", _metrics, include_in_schema=False)

@@ -15,10 +15,10 @@ from duelmatch.files.conditions import explained
 from duelmatch.files.problems import Largest, read_pasted, read_problem, tree_of
 from duelmatch.files.spreadsheets import read_names
 from duelmatch.problem import Problem
-from duelmatch.studies import MOST_PAIRS, NewVoter, Settings
+from duelmatch.studies import MOST_PAIRS, Settings
 from duelmatch.web import models
 from duelmatch.web.access import GetStore, require_creator
-from duelmatch.web.estimating import LONGEST_TRIAL, answers_to_expect
+from duelmatch.web.forecasting import LONGEST_FORECAST, forecast_of
 from duelmatch.web.organising import created, try_beginning
 from duelmatch.web.problems import documented
 from duelmatch.web.worker import LONGEST_BEGINNING, PATIENCE, ExhaustedError, worker
@@ -45,7 +45,7 @@ def _problem_of(new: models.NewStudy, patience: float) -> Problem:
 def create_study(store: GetStore, new: models.NewStudy) -> models.Created:
     """Create a study; the tokens of its links are in the response and nowhere else."""
     problem = _problem_of(new, PATIENCE)
-    voters = [NewVoter(voter.name, voter.weight, voter.conflicts) for voter in new.voters]
+    voters = [voter.new for voter in new.voters]
     settings = Settings.from_dict(new.settings)
     return created(store.create(problem, settings, new.name, voters, try_beginning))
 
@@ -78,12 +78,16 @@ def read_judges(written: models.JudgesText) -> list[models.ReadJudge]:
 
 
 @router.post("/estimate")
-def estimate(new: models.NewStudy) -> models.Estimate:
-    """Say how many answers a study takes if three voters of four prefer the best; null if too many."""
-    settings = Settings.from_dict(new.settings).settled(named_voters=bool(new.voters))
-    answers = None
+def estimate(new: models.PlannedStudy) -> models.Estimate:
+    """Say what to expect of a study, from simulations; with `judges` and `minutes`, what they bring."""
+    named = bool(new.voters)
+    settings = Settings.from_dict(new.settings | {"seed": 0}).settled(named_voters=named)
+    people = len(new.voters) if named else new.judges
     with suppress(ExhaustedError):  # and nobody waits for another's: voters need the threads
         problem = _problem_of(new, patience=0)
         if problem.graph.pairs <= MOST_PAIRS_ESTIMATED:
-            answers = worker.run(answers_to_expect, problem, settings, len(new.voters), seconds=LONGEST_TRIAL)
-    return models.Estimate(answers=answers)
+            voters = [(voter.weight, voter.conflicts) for voter in new.voters] or [(1, [])] * (people or 1)
+            plan = people, new.minutes, new.seconds_each
+            found = worker.run(forecast_of, problem, settings, voters, plan, seconds=LONGEST_FORECAST)
+            return models.Estimate.of_forecast(found)
+    return models.Estimate.unknown()

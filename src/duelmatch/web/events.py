@@ -110,22 +110,29 @@ class WatchedStudy:
         """Return how far the study has come, at most LOOK_EVERY seconds ago."""
         async with self._lock:
             if self._latest is None or monotonic() - self._looked > 0.9 * LOOK_EVERY:
-                end = await run_in_threadpool(self._study.end)
-                if self._latest is None or end != self._latest.entries:
-                    self._latest = Progress.of_status(await run_in_threadpool(self._study.status))
+                self._latest = await run_in_threadpool(self._look)
                 self._looked = monotonic()
             return self._latest
+
+    def _look(self) -> Progress:
+        estimates, _ = self._study.latest_estimates()
+        estimated = None if estimates is None else estimates.entry
+        latest = self._latest
+        if latest is None or (latest.entries, latest.estimated) != (self._study.end(), estimated):
+            latest = Progress.of_status(self._study.status(), estimates)
+        return latest
 
 
 async def _progress_of(
     watched: WatchedStudy, works: Callable[[], bool], stopping: Callable[[], bool] = lambda: False
 ) -> AsyncIterator[str]:
-    seen, quiet, looks = 0, 0, 0
+    seen: tuple[int, int | None] = 0, None
+    quiet = looks = 0
     while not stopping():
         progress = await watched.progress()
-        if progress.entries != seen:
-            seen, quiet = progress.entries, 0
-            yield f"id: {seen}\nevent: progress\ndata: {progress.model_dump_json()}\n\n"
+        if (progress.entries, progress.estimated) != seen:
+            seen, quiet = (progress.entries, progress.estimated), 0
+            yield f"id: {progress.entries}\nevent: progress\ndata: {progress.model_dump_json()}\n\n"
         elif quiet == KEEP_ALIVE_EVERY:
             quiet = 0
             yield ": still here\n\n"

@@ -8,9 +8,19 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from duelmatch import studies
+from duelmatch.explorers.forecast import Forecast
 from duelmatch.files.people import read_people
 from duelmatch.problem import LONGEST_NAME
-from duelmatch.studies import LARGEST_NUMBER, LARGEST_WEIGHT, LONGEST_REASON, Phase, Reason, Role, Status
+from duelmatch.studies import (
+    LARGEST_NUMBER,
+    LARGEST_WEIGHT,
+    LONGEST_REASON,
+    Phase,
+    Reason,
+    Role,
+    Status,
+    Trouble,
+)
 
 MOST_VOTERS = 1_000
 """Named voters of a new study."""
@@ -43,6 +53,14 @@ class NewVoter(_Strict):
     conflicts: list[Name] = Field(
         default=[], max_length=1_000, description="Candidates whom this judge does not judge, in a panel."
     )
+    only: list[Name] | None = Field(
+        default=None, max_length=1_000, description="Candidates whom this judge judges, and no others so far."
+    )
+
+    @property
+    def new(self) -> studies.NewVoter:
+        """The voter as studies take it."""
+        return studies.NewVoter(self.name, self.weight, self.conflicts, self.only)
 
 
 class NewVoters(_Strict):
@@ -109,10 +127,61 @@ class ReadProblem(BaseModel):
     conditions: list[str] = Field(description="Its capacities, seats, weights and rules, in words.")
 
 
-class Estimate(BaseModel):
-    """How many answers to expect; null if that is too many to tell."""
+class PlannedStudy(NewStudy):
+    """A study that may come to be: who will come, and for how long."""
 
-    answers: int | None
+    name: Name = "Planned"
+    judges: int | None = Field(
+        default=None, ge=1, le=100_000, description="How many people vote, where they are not named yet."
+    )
+    minutes: float | None = Field(default=None, gt=0, le=100_000, description="How long each of them votes.")
+    seconds_each: float | None = Field(
+        default=None,
+        gt=0,
+        le=100_000,
+        description="How long a question takes; 15 seconds for each of its candidates unless given.",
+    )
+
+
+class Estimate(BaseModel):
+    """What to expect, from simulations: an estimate, not a promise. Null is what they cannot tell."""
+
+    answers: int | None = Field(description="Until the result is certain, in the middle of the simulations.")
+    low: int | None = Field(description="In 8 of 10 cases it takes from so many answers")
+    high: int | None = Field(description="to so many.")
+    simulated: int | None = Field(description="How far the simulations went that did not end.")
+    fewest: int | None = Field(description="Of a panel: what it takes at least, if all agree, about.")
+    most: int | None = Field(
+        description="Of a panel: what it takes at most, if everybody is asked everything."
+    )
+    questions_each: int | None = Field(description="How many questions there is time for, each.")
+    seconds_each: float | None
+    planned: int | None = Field(
+        description="How many answers that makes, about; they end when it is certain."
+    )
+    certain: float | None = Field(description="How probably the result is certain by then.")
+    best: float | None = Field(description="How probably the line-up that leads by then is the best.")
+    shortfall: float | None = Field(
+        description="By how much it is worse than the best, on average and per position."
+    )
+    simulations: int
+    sentences: list[str] = Field(description="All of that in words.")
+
+    @classmethod
+    def of_forecast(cls, found: Forecast) -> Estimate:
+        """Show a forecast."""
+        names = [name for name in cls.model_fields if name not in ("answers", "sentences")]
+        shown = {name: getattr(found, name) for name in names}
+        return cls(answers=found.middle, sentences=found.sentences(), **shown)
+
+    @classmethod
+    def unknown(cls) -> Estimate:
+        """Say that the study is too large to tell anything."""
+        values: dict[str, Any] = dict.fromkeys(cls.model_fields)
+        return cls(**values | {"simulations": 0, "sentences": [TOO_LARGE_TO_TELL]})
+
+
+TOO_LARGE_TO_TELL = "This study is too large to say how many answers it takes."
 
 
 class NewName(_Strict):
@@ -150,6 +219,16 @@ class Correction(Answer):
             "only such a correction reaches the proof."
         ),
     )
+
+
+class Report(_Strict):
+    """Something that is wrong with a candidate."""
+
+    candidate: Name
+    problem: Trouble = Field(
+        description="They are not there, a link or picture is broken, or something else."
+    )
+    text: str = Field(default="", max_length=LONGEST_REASON)
 
 
 class Undo(_Strict):
@@ -281,8 +360,12 @@ class Me(BaseModel):
     """The calling voter: how many answers they have given, and to which question the last one was."""
 
     voter: VoterId
+    name: str | None = Field(description="What the organiser calls me.")
     answers: int
     last: int | None
+    left: int | None = Field(
+        description="About how many more questions I will be asked, as a judge of a panel; null if unknown."
+    )
 
 
 class Question(BaseModel):
@@ -356,6 +439,34 @@ class About(BaseModel):
     ties: bool
     skips: bool
     secret: bool = Field(description="Whether organisers are kept from seeing who answered what.")
+    conflicts: bool = Field(description="Whether a voter can say whom not to judge.")
+
+
+class VoteData(About):
+    """All that a voter's page begins with, in one piece: what it is about, who is voting, what is open."""
+
+    study: str
+    me: Me | None = Field(description="Null before somebody has joined.")
+    question: Question | None = Field(
+        description="The question that is open; null if one has to be asked for."
+    )
+
+
+class AnswersLeft(BaseModel):
+    """How many more answers it takes, from `low` to `high` in 8 of 10 cases.
+
+    Null where that is more than `beyond`, as far as could be simulated.
+    """
+
+    low: int | None
+    middle: int | None
+    high: int | None
+    beyond: int | None
+
+    @classmethod
+    def of(cls, left: studies.AnswersLeft | None) -> AnswersLeft | None:
+        """Show it, if it is known."""
+        return None if left is None else cls.model_validate(left, from_attributes=True)
 
 
 class Progress(BaseModel):
@@ -368,12 +479,19 @@ class Progress(BaseModel):
     answers: int = Field(description="Those that count.")
     voters: int
     open_questions: int
-    answers_left: int | None = Field(description="A rough estimate; null while the answers do not tell yet.")
+    answers_left: int | None = Field(
+        description="About how many more answers it takes until the result is certain; null if not known."
+    )
+    answers_left_range: AnswersLeft | None = Field(description="How uncertain that is.")
+    estimated: int | None = Field(
+        description="The entry of the log up to which estimates have been computed, if there are any."
+    )
     held_up: int = Field(description="Answers of a crowd that count once a ballot opened before is in.")
 
     @classmethod
-    def of_status(cls, status: Status) -> Progress:
+    def of_status(cls, status: Status, estimates: studies.Estimates | None) -> Progress:
         """Show the progress that a status tells."""
+        left = status.answers_left(estimates)
         return cls(
             name=status.name,
             phase=status.phase,
@@ -382,8 +500,46 @@ class Progress(BaseModel):
             answers=status.counted,
             voters=status.voters,
             open_questions=status.open_questions,
-            answers_left=status.answers_left,
+            answers_left=None if left is None else left.middle,
+            answers_left_range=AnswersLeft.of(left),
+            estimated=None if estimates is None else estimates.entry,
             held_up=status.held_up,
+        )
+
+
+class Standings(BaseModel):
+    """Who is probably in the best line-up, from all answers that count: an estimate, without a guarantee."""
+
+    estimate: Literal[True] = True
+    answers: int = Field(description="From how many answers it is.")
+    entry: int = Field(description="Up to which entry of the log.")
+    leader: dict[str, str | list[str]] = Field(
+        description="The line-up that is expected to fall short least."
+    )
+    leader_probability: float = Field(description="How probably all of it is the best line-up.")
+    probability: dict[str, dict[str, float]] = Field(
+        description="By position, how probably each candidate belongs to the best line-up."
+    )
+    expected_shortfall: float = Field(
+        description="By how much the leader is worse than the best, on average and per position."
+    )
+
+    @classmethod
+    def of(cls, estimates: studies.Estimates | None) -> Standings | None:
+        """Show the standings, if there are any."""
+        found = None if estimates is None else estimates.standings
+        if estimates is None or found is None:
+            return None
+        shares: dict[str, dict[str, float]] = {}
+        for (candidate, position), share in found.probability.items():
+            shares.setdefault(position, {})[candidate] = share
+        return cls(
+            answers=estimates.answers,
+            entry=estimates.entry,
+            leader=found.leader.as_json(),
+            leader_probability=found.leader_probability,
+            probability=shares,
+            expected_shortfall=found.expected_shortfall,
         )
 
 
@@ -391,15 +547,34 @@ class Outcome(BaseModel):
     """Who should fill what, and how sure that is."""
 
     status: Literal[
-        "decided", "unbeaten", "tied", "certified", "within_epsilon", "no_winner", "budget_spent"
-    ] = Field(description="The first three are certain, of a panel; budget_spent: nothing is certain yet.")
+        "decided",
+        "unbeaten",
+        "tied",
+        "certified",
+        "within_epsilon",
+        "no_winner",
+        "undecided",
+        "budget_spent",
+    ] = Field(
+        description=(
+            "The first three are certain, of a panel. undecided: nothing is certain yet, and voting goes on. "
+            "budget_spent: it ended before anything was certain."
+        )
+    )
     matching: dict[str, str | list[str]] | None = Field(
         description="A candidate for every position; a list where a position has several seats."
     )
     error_allowed: float = Field(description="How often such a result may be wrong; 0 for a panel.")
     shortfall: float | None = Field(
-        description="Of a panel: it is certain that no other is ahead by more than that per position."
+        description=(
+            "No other line-up is ahead by more than that, per position: for certain, of a panel, and of a "
+            "crowd as often as error_allowed says. Null where nothing is known."
+        )
     )
+    standings: Standings | None = Field(
+        description="Of the answers that were there when it was computed last; null if it was not yet."
+    )
+    answers_left: AnswersLeft | None = Field(description="How many more answers it takes: an estimate.")
     assuming: list[str] = Field(description="What the result takes for granted, as codes.")
     accepted: list[Edge]
     rejected: list[Edge]
@@ -415,15 +590,17 @@ class Outcome(BaseModel):
     hash: str = Field(description="The hash of its last entry.")
 
     @classmethod
-    def of_status(cls, status: Status, secret: bool) -> Outcome:
+    def of_status(cls, status: Status, estimates: studies.Estimates | None, secret: bool) -> Outcome:
         """Show the result that a status tells."""
         result, progress = status.result, status.progress
         waiting = {voter: None if secret else count for voter, count in progress.waiting_for}
         return cls(
-            status=result.status,
+            status=status.outcome,
             matching=None if result.matching is None else result.matching.as_json(),
             error_allowed=result.delta,
-            shortfall=result.shortfall,
+            shortfall=status.shortfall,
+            standings=Standings.of(estimates),
+            answers_left=AnswersLeft.of(status.answers_left(estimates)),
             assuming=[str(assumption) for assumption in status.assuming],
             accepted=_edges(progress.accepted),
             rejected=_edges(progress.rejected),
@@ -452,6 +629,17 @@ class GivenAnswer(BaseModel):
         """Show an answer."""
         names = ("entry", "at", "voter", "question", "position", "struck", "counts")
         return cls(**{name: getattr(given, name) for name in names}, answer=listed(given.answer))
+
+
+class GivenReport(BaseModel):
+    """A report of a voter as the organiser sees it."""
+
+    entry: int
+    at: float
+    voter: VoterId
+    candidate: str
+    problem: Trouble
+    text: str
 
 
 class Voter(BaseModel):

@@ -24,6 +24,7 @@ from duelmatch.web import models
 from duelmatch.web.access import GetStore, GetStudy, OrganiserLink, organiser_link
 from duelmatch.web.links import link_of, qr_code
 from duelmatch.web.problems import documented
+from duelmatch.web.watching import FIRST_LOOK
 from duelmatch.web.worker import LONGEST_BEGINNING, PATIENCE, worker
 
 MOST_LISTED = 1000
@@ -61,9 +62,13 @@ async def not_secret(study: GetStudy) -> None:
 
 
 @router.get("/result")
-def result(study: GetStudy) -> models.Outcome:
-    """Say who should fill what, and how sure that is."""
-    return models.Outcome.of_status(study.status(), study.settings.secret)
+def result(study: GetStudy, request: Request) -> models.Outcome:
+    """Say who should fill what, and how sure that is; with standings, which are an estimate.
+
+    The standings are those that were computed last. When nobody has looked yet, they are waited for a little.
+    """
+    estimates = request.app.state.watcher.estimates(study, patience=FIRST_LOOK)
+    return models.Outcome.of_status(study.status(), estimates, study.settings.secret)
 
 
 @router.get("/voters")
@@ -128,7 +133,7 @@ def export(
 @router.post("/voters", status_code=201, responses=documented(409))
 def invite(study: GetStudy, by: OrganiserLink, new: models.NewVoter) -> models.Invited:
     """Add a voter; the token of their link is in the response and nowhere else."""
-    voter = study.add_voter(new.name, new.weight, new.conflicts, by=by)
+    voter = study.add_voters([new.new], by)[0]
     return models.Invited(voter=voter, name=new.name, token=study.new_link("voter", voter, by=by))
 
 
@@ -141,7 +146,7 @@ def read_voters(study: GetStudy, written: models.JudgesText) -> list[models.Read
 @router.post("/voters/bulk", status_code=201, responses=documented(409))
 def invite_many(study: GetStudy, by: OrganiserLink, new: models.NewVoters) -> list[models.Invited]:
     """Add many voters, all or none; the tokens of their links are in the response and nowhere else."""
-    people = [NewVoter(voter.name, voter.weight, voter.conflicts) for voter in new.voters]
+    people = [voter.new for voter in new.voters]
     voters = study.add_voters(people, by=by)
     return _invited(study, voters, by)
 
@@ -295,6 +300,18 @@ def _candidates_of(study: Study, number: int) -> list[str]:
     if given is None:
         raise HTTPException(409, f"Question {number} has no answer to correct.")
     return [name for group in given.answer for name in group]
+
+
+@router.get("/reports")
+def reports(study: GetStudy) -> list[models.GivenReport]:
+    """List what voters have reported and nobody has resolved, the latest first."""
+    return [models.GivenReport.model_validate(each, from_attributes=True) for each in study.reports()]
+
+
+@router.post("/reports/{number}/resolve", status_code=204)
+def resolve(study: GetStudy, by: OrganiserLink, number: Number) -> None:
+    """Note that what was reported, in this entry of the log, is no longer wrong."""
+    study.resolve(number, by=by)
 
 
 @router.post("/drop", status_code=204, responses=documented(409))

@@ -13,50 +13,67 @@ from starlette.templating import Jinja2Templates
 
 from duelmatch.studies import LARGEST_NUMBER, Access
 from duelmatch.version import __version__
-from duelmatch.web import wording
+from duelmatch.web import languages, wording
 from duelmatch.web.access import GetAccess, GetStore, GetStudy, organiser_link, who_creates
 from duelmatch.web.answer_pages import AnswerPage
 from duelmatch.web.cookies import all_remembered, remember, remembered
+from duelmatch.web.languages import language_of, remember_language, to_translate
 from duelmatch.web.links import PATH, address_of, is_of_this_machine
 from duelmatch.web.organising import not_secret
+from duelmatch.web.reports import reports_of
 from duelmatch.web.views import Dashboard
+from duelmatch.web.voting import vote_data
 
 STATIC = Path(__file__).with_name("static")
 templates = Jinja2Templates(directory=Path(__file__).with_name("templates"))
 templates.env.trim_blocks = templates.env.lstrip_blocks = True
-templates.env.globals["version"] = __version__
+languages.install(templates.env)
+templates.env.globals |= {"version": __version__, "reports_of": reports_of}
 templates.env.filters |= {name: getattr(wording, name) for name in ("about", "counted", "percent", "points")}
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
 PageNumber = Annotated[int, Query(ge=1, le=LARGEST_NUMBER)]
 
-NO_LINK = "This address does not work, or no longer. If somebody sent it to you, ask them for a new one."
+NO_LINK = to_translate(
+    "This address does not work, or no longer. If somebody sent it to you, ask them for a new one."
+)
+ORGANISER = to_translate("You are the organiser of this study; make a voter's link to vote yourself.")
 
 REFUSALS = {
     401: (
-        "You need a link",
-        "Open the link that you were sent once more: this browser does not know you, or no longer.",
+        to_translate("You need a link"),
+        to_translate(
+            "Open the link that you were sent once more: this browser does not know you, or no longer."
+        ),
     ),
-    403: ("This is not for you", None),
-    404: ("There is nothing here", NO_LINK),
-    422: ("There is nothing here", NO_LINK),
-    503: ("Not right now", None),
+    403: (to_translate("This is not for you"), None),
+    404: (to_translate("There is nothing here"), NO_LINK),
+    422: (to_translate("There is nothing here"), NO_LINK),
+    503: (to_translate("Not right now"), None),
 }
 """For people: a title, and a sentence where the usual one is meant for programs."""
 
 
 def page(request: Request, name: str, status: int = 200, **values: Any) -> Response:
-    """Return a page; all of them know what the links of voters begin with."""
+    """Return a page, in English; all of them know what the links of voters begin with."""
     address = address_of(request)
     values |= {"address": address, "unreachable": is_of_this_machine(address)}
     return templates.TemplateResponse(request, name, values, status_code=status)
 
 
+def voter_page(request: Request, name: str, status: int = 200, **values: Any) -> Response:
+    """Return a page in the language of whoever reads it, with a way to choose another."""
+    response = page(request, name, status, language=language_of(request), **values)
+    remember_language(request, response)
+    return response
+
+
 def refusal_page(request: Request, status: int, detail: str) -> Response:
     """Say no to somebody with a browser."""
     title, otherwise = REFUSALS.get(status, (HTTPStatus(status).phrase, None))
-    return page(request, "refusal.html", status, title=title, detail=otherwise or detail)
+    said = languages.catalogue(language_of(request)).gettext
+    return voter_page(request, "refusal.html", status, title=said(title), detail=said(otherwise or detail))
 
 
 @router.get("/")
@@ -72,7 +89,7 @@ def home(request: Request, store: GetStore) -> Response:
 @router.get("/privacy")
 def privacy(request: Request) -> Response:
     """Say what is stored about a voter."""
-    return page(request, "privacy.html")
+    return voter_page(request, "privacy.html")
 
 
 @router.get("/new")
@@ -99,7 +116,9 @@ def exchange(request: Request, store: GetStore, token: str) -> Response:
         return refusal_page(request, 404, NO_LINK)
     known = store.access(remembered(request, access.study, access.role) or "")
     if request.method == "GET" and access.voter and known is not None and known.voter != access.voter:
-        return page(request, "somebody_else.html", study=store.study(access.study), link=request.url.path)
+        return voter_page(
+            request, "somebody_else.html", study=store.study(access.study), link=request.url.path
+        )
     response = RedirectResponse(_door(access), status_code=303)
     remember(response, request, access.study, access.role, token)
     return response
@@ -113,8 +132,17 @@ def _door(access: Access) -> str:
 def vote(request: Request, study: GetStudy, access: GetAccess) -> Response:
     """Let a voter vote; with only an open link, ask whether to join."""
     if "voter" not in access and "open" not in access:
-        raise HTTPException(403, "You are the organiser of this study; make a voter's link to vote yourself.")
-    return page(request, "vote.html", study=study, joined="voter" in access, organiser="organiser" in access)
+        raise HTTPException(403, ORGANISER)
+    voter = access["voter"].voter if "voter" in access else None
+    return voter_page(
+        request,
+        "vote.html",
+        study=study,
+        voter_name=None if voter is None else study.name_of(voter),
+        ranks=study.settings.parameters.get("question_size", 2) > 2,
+        data=vote_data(study, voter).model_dump(),
+        organiser="organiser" in access,
+    )
 
 
 @router.get("/studies/{study}")
@@ -147,5 +175,5 @@ def answers(
 @router.get("/studies/{study}/result", dependencies=[Depends(organiser_link)])
 def result(request: Request, study: GetStudy) -> Response:
     """Show the result on a page to print or to hand around."""
-    now = f"{datetime.now(UTC):%-d %B %Y, %H:%M} UTC"
+    now = datetime.now(UTC).isoformat(timespec="minutes")
     return page(request, "result.html", study=study, view=Dashboard.of(study), now=now)

@@ -14,8 +14,9 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from duelmatch.errors import ConflictError, DuelmatchError, NotAllowedError, NotThereError, StoreError
+from duelmatch.web.languages import to_translate
 
-UNAVAILABLE = (
+UNAVAILABLE = to_translate(
     "The database cannot be reached right now. Try again in a moment; nothing that was confirmed is lost."
 )
 

@@ -17,10 +17,11 @@ from fastapi import FastAPI
 from duelmatch.errors import DuelmatchError, StoreError
 from duelmatch.studies import Store, rehearse
 from duelmatch.web.connections import MOST_CONNECTIONS, BoundedConnection
-from duelmatch.web.estimating import try_out
+from duelmatch.web.forecasting import try_out
 from duelmatch.web.metrics import configure_logging
 from duelmatch.web.proxies import Proxies
 from duelmatch.web.shared_rates import share_rates
+from duelmatch.web.watching import estimator
 from duelmatch.web.worker import round_worker, worker
 
 LET_FINISH = 10
@@ -108,8 +109,9 @@ def serve(app: FastAPI, listener: socket.socket, proxies: str = "127.0.0.1") -> 
     try:
         _Server(config, app).run(sockets=[listener])
     finally:
-        worker.close()
-        round_worker.close()
+        app.state.watcher.close()
+        for each in (worker, round_worker, estimator):
+            each.close()
     log.info("stopped")
 
 

@@ -210,10 +210,31 @@ def undo(
     return models.Question.of_study(study.undo(voter, number, by=access["voter"].link))
 
 
+@router.post("/conflicts", status_code=204, responses=documented(409))
+def conflict(study: GetStudy, voter: CallingVoter, access: GetAccess, about: models.Conflicts) -> None:
+    """Say whom I cannot judge: I am not asked about them any more.
+
+    On a panel, what I said about them does not count either.
+    """
+    study.conflict(voter, about.candidates, by=access["voter"].link)
+
+
+@router.post("/reports", status_code=204)
+def report(study: GetStudy, voter: CallingVoter, access: GetAccess, seen: models.Report) -> None:
+    """Tell the organiser that something is wrong with a candidate. Sent twice, it is noted once."""
+    study.report(voter, seen.candidate, seen.problem, seen.text, by=access["voter"].link)
+
+
 @router.get("/me")
 def me(study: GetStudy, voter: CallingVoter) -> models.Me:
-    """Say how many of my answers there are."""
-    return models.Me(voter=voter, answers=study.answers_by(voter), last=study.last_answered(voter))
+    """Say who I am, how many of my answers there are, and about how many more are wanted."""
+    return models.Me(
+        voter=voter,
+        name=study.name_of(voter),
+        answers=study.answers_by(voter),
+        last=study.last_answered(voter),
+        left=study.questions_left(voter),
+    )
 
 
 @router.get("/receipts/{number}", responses=documented(409))
@@ -250,16 +271,31 @@ def join(study: GetStudy, access: GetAccess, request: Request, response: Respons
 def about(study: GetStudy) -> models.About:
     """Say what the study is about, and how questions may be answered."""
     settings = study.settings
-    tree = tree_of(study.problem)
     return models.About(
-        name=study.name, problem=tree, ties=settings.ties, skips=settings.skips, secret=settings.secret
+        name=study.name,
+        problem=tree_of(study.problem),
+        ties=settings.ties,
+        skips=settings.skips,
+        conflicts=settings.kind != "rounds",
+        secret=settings.secret,
+    )
+
+
+def vote_data(study: Study, voter: str | None) -> models.VoteData:
+    """Return what a voter's page begins with. Nothing is asked: looking at a page changes nothing."""
+    open_question = None if voter is None else study.open_question(voter)
+    return models.VoteData(
+        **about(study).model_dump(),
+        study=study.id,
+        me=None if voter is None else me(study, voter),
+        question=None if open_question is None else models.Question.of_study(open_question),
     )
 
 
 @router.get("/progress", tags=["organiser"])
 def progress(study: GetStudy) -> models.Progress:
     """Say how far the study has come."""
-    return models.Progress.of_status(study.status())
+    return models.Progress.of_status(study.status(), study.latest_estimates()[0])
 
 
 @router.post("/forget", status_code=204, tags=["organiser"])

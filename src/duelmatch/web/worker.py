@@ -55,8 +55,8 @@ class ExhaustedError(TooLargeError):
 class Worker:
     """Calls functions in a process of its own. Safe to use from several threads."""
 
-    def __init__(self, memory: int = MEMORY) -> None:
-        self._memory = memory
+    def __init__(self, memory: int = MEMORY, niceness: int = 0) -> None:
+        self._memory, self._niceness = memory, niceness
         self._process: subprocess.Popen[bytes] | None = None
         self._greeted = False
         """Whether it has said that it is there."""
@@ -128,7 +128,7 @@ class Worker:
         return self._process
 
     def _begin(self) -> None:
-        code = f"from duelmatch.web.worker import work; work({self._memory})"
+        code = f"from duelmatch.web.worker import work; work({self._memory}, {self._niceness})"
         arguments, pipe = [sys.executable, "-c", code], subprocess.PIPE
         atexit.register(self.close)
         self._process, self._greeted = subprocess.Popen(arguments, stdin=pipe, stdout=pipe), False
@@ -170,18 +170,20 @@ def _read(process: subprocess.Popen[bytes], end: float) -> bytes | None:
 # In the worker process.
 
 
-def work(memory: int) -> None:
-    """Call one function after the other, until the input ends."""
+def work(memory: int, niceness: int = 0) -> None:
+    """Call one function after the other, until the input ends; others go first if it is nice."""
     import resource
 
-    from duelmatch.web.estimating import try_out
+    from duelmatch.web.forecasting import try_out
 
+    os.nice(niceness)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is for the server
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     tasks, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever is printed is no answer
-    try_out(algorithm.name for algorithm in (*BUILT_IN, PANEL))
+    if not niceness:  # else nobody is waiting for it
+        try_out(algorithm.name for algorithm in (*BUILT_IN, PANEL))
     _write(answers, b"")
     with suppress(EOFError):
         while True:

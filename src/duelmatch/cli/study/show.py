@@ -11,40 +11,60 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from duelmatch.cli.options import STDIN, STDIN_NAME, json_option, stdin_text
-from duelmatch.cli.output import Page, counted, print_either, print_json, rounded, working
+from duelmatch.cli.output import Page, counted, print_either, print_json, working
 from duelmatch.cli.standing import meaning, print_matching, probability, still_possible
 from duelmatch.cli.store import on_study, opened_store, store_option
 from duelmatch.cli.study.answers import written
+from duelmatch.cli.study.estimates import left_as_dict, print_standings, standings_as_dict, to_go
 from duelmatch.cli.study.panels import nothing_counts, panel_facts, panel_meaning, print_awaited
 from duelmatch.errors import FileError
 from duelmatch.files.text import printable
 
 if TYPE_CHECKING:
-    from duelmatch.studies import Entry, Status, Study
+    from duelmatch.studies import Entry, Estimates, Status, Study
 
 MOST_BYTES = 500_000_000
+
+OPEN = ("undecided", "budget_spent")
+"""Nothing is certain."""
 
 GUESS = "This is a guess from the answers so far: nothing is certain yet."
 
 
 @click.command("status")
 @on_study
+@click.option("--quick", is_flag=True, help="Leave out the estimates, which take a few seconds.")
 @json_option
-def status(study: Study, as_json: bool) -> None:
-    """Say where a study stands: answers, voters, the leader, and how sure that is.
+def status(study: Study, quick: bool, as_json: bool) -> None:
+    """Say where a study stands: answers, voters, the leader, how sure that is, and what is still to come.
+
+    Who is probably in the best line-up, and how many more answers it takes, are estimates: from a model of
+    all answers that count, and from simulations of how the study may go on.
 
     \b
     Example:
       duelmatch study status
+      duelmatch study status --quick --json
     """  # noqa: D301
     with working("Going through the log"):
         where = study.status()
+    with working("Estimating where it stands (--quick leaves that out)"):
+        estimates = None if quick else study.estimates()
     if as_json:
-        print_json(_as_dict(where, study))
+        print_json(_as_dict(where, study, estimates))
         return
     page = Page()
     page.heading(f"{where.name}: {where.phase}")
-    page.facts(_facts(where, study))
+    page.facts(_facts(where, study, estimates))
+    if estimates is None or estimates.standings is None or where.outcome not in OPEN:
+        _print_result(page, where, study)
+    else:
+        print_standings(page, estimates)
+        if where.algorithm == "panel":
+            print_awaited(page, where, study)
+
+
+def _print_result(page: Page, where: Status, study: Study) -> None:
     if where.algorithm == "panel" and where.result.matching is not None:
         certain = where.result.status != "budget_spent"
         heading = "Candidate" if certain else "Candidate (NOT CERTAIN)"
@@ -57,7 +77,7 @@ def status(study: Study, as_json: bool) -> None:
     page.paragraph(GUESS if where.result.status == "budget_spent" else meaning(where.result))
 
 
-def _facts(where: Status, study: Study) -> Iterator[tuple[str, str]]:
+def _facts(where: Status, study: Study, estimates: Estimates | None) -> Iterator[tuple[str, str]]:
     uncounted = where.answers - where.counted
     yield "Study", where.id
     yield "Algorithm", where.algorithm
@@ -79,22 +99,25 @@ def _facts(where: Status, study: Study) -> Iterator[tuple[str, str]]:
         yield "Held up", f"{counted(where.held_up, 'answer')} until the ballot of {names[voter]} is in"
     if not where.done and progress.p_value is not None and progress.leader is not None:
         yield "Leader", f"p {probability(progress.p_value)}; {still_possible(progress)}"
+    if where.shortfall is not None and where.outcome in OPEN and where.counted:
+        yield "Behind the best by", f"at most {100 * where.shortfall:.1f} votes in 100 at each position"
     if not where.done:
-        left = where.answers_left
-        yield "Answers to go", "not known yet" if left is None else f"about {rounded(left)}"
+        yield "Answers to go", to_go(where.answers_left(estimates))
     yield "Last entry", f"{where.entries:,}, {where.hash[:12]}"
 
 
-def _as_dict(where: Status, study: Study) -> dict[str, Any]:
+def _as_dict(where: Status, study: Study, estimates: Estimates | None) -> dict[str, Any]:
     names = ("id", "name", "phase", "done", "entries", "hash", "voters", "questions", "open_questions")
-    more = ("answers", "counted", "struck", "missing", "unused", "dropped", "assuming", "answers_left")
+    more = ("answers", "counted", "struck", "missing", "unused", "dropped", "assuming")
     progress = where.progress
     shown = ("accepted", "rejected", "undecided", "decided", "p_value", "possible")
     return {name: getattr(where, name) for name in (*names, *more)} | {
-        "status": where.result.status,
+        "status": where.outcome,
         "matching": where.result.matching,
         "error_allowed": where.result.delta,
-        "shortfall": where.result.shortfall,
+        "shortfall": where.shortfall,
+        "standings": standings_as_dict(estimates),
+        "answers_left": left_as_dict(where.answers_left(estimates)),
         **{name: getattr(progress, name) for name in shown},
         "waiting_for": dict(progress.waiting_for),
         "settings": study.settings.as_dict(),

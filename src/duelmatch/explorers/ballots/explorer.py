@@ -14,7 +14,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from heapq import heappop
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -30,6 +32,7 @@ from duelmatch.explorers.catalogue import drawn_seed, reference_name
 from duelmatch.explorers.engine import Outcome
 from duelmatch.explorers.questions import Answer, Question, places
 from duelmatch.explorers.result import Progress, Result
+from duelmatch.graph import Vector
 from duelmatch.matchings import Edge
 from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.reference import ReferenceName
@@ -98,7 +101,8 @@ class BallotExplorer:
         rules = Rules(criterion, delta, epsilon, assume_winner, counting)
         self._conclusions = Conclusions(self.state, rules)
         self._designer = Designer(self.state, self._conclusions, rules.proves, self.seed, walking)
-        self._law = Law(ballot_size, question_size)
+        self.law = Law(ballot_size, question_size)
+        """How ballots are drawn."""
         self._silence, self._most_heirs = silence, heirs
         self._ballot_lease, self._question_lease = ballot_lease, question_lease
 
@@ -166,7 +170,7 @@ class BallotExplorer:
             return []
         part = self.state.parts.get(voter)
         if part is None and self._budget():
-            part = self._begin_part(voter, self._law, now)
+            part = self._begin_part(voter, self.law, now)
         if part is None or part.over:
             return []
         chosen = [place for place in part.left if place in part.handed][:n]
@@ -182,7 +186,7 @@ class BallotExplorer:
         return max(0, self.max_answers - self.answers - awaited)
 
     def _ask_somebody(self, now: float | None) -> Question:
-        size = self._law.question_size
+        size = self.law.question_size
         voter = f"{NAMELESS}{len(self.state.parts) + 1}"
         part = self._begin_part(voter, Law(size * (size - 1) // 2, size), now)
         return self._hand_out(part, part.left[0])
@@ -192,7 +196,7 @@ class BallotExplorer:
         state = self.state
         for number in state.waiting:
             left = len(state.unanswered(number))
-            if law is self._law or left == 1:
+            if law is self.law or left == 1:
                 deadline = self._deadline(left, now)
                 self._decide("passed", ballot=number, voter=voter, deadline=deadline)
                 return state.parts[voter]
@@ -424,21 +428,48 @@ class BallotExplorer:
 
         Late answers count, too, and what the organiser corrected; those of struck voters do not.
         """
-        from duelmatch import answers
-        from duelmatch.models.standings import standings
+        return self.standings_later(seed)()
 
-        state, contest = self.state, self.state.contest
+    def standings_later(self, seed: int = 0) -> Callable[[], Standings]:
+        """Return what computes the standings of this moment; another process can be given it."""
+        from duelmatch.models.standings import standings_from_counts
+
+        contest = self.state.contest
+        wins, duels, ties = self.counted_answers()
+        marginals = contest.marginals if contest.criterion == "borda" else None
+        return partial(
+            standings_from_counts,
+            self.problem, wins, duels, contest.criterion, ties, None, marginals, seed, contest.usable,
+        )  # fmt: skip
+
+    def counted_answers(self) -> tuple[Vector, Vector, int]:
+        """Return what the first edge of each pair is credited with, how often it was asked, and all ties.
+
+        Of all answers that count for the standings.
+        """
+        state, edges = self.state, {edge: number for number, edge in enumerate(self.problem.edges)}
         said = [(question.position, groups) for question, groups in self.given()]
         said += [
             (earlier.position, earlier.groups)
             for earlier in state.earlier.values()
             if earlier.groups is not None and earlier.voter not in state.count.struck
         ]
-        marginals = contest.marginals if contest.criterion == "borda" else None
-        given = [
-            answers.Answer(position, tuple(tuple(group) for group in groups)) for position, groups in said
-        ]
-        return standings(self.problem, given, contest.criterion, seed, marginals, contest.usable)
+        better, worse, level = [], [], []
+        for position, groups in said:
+            placed = [(edges[name, position], place) for place, group in enumerate(groups) for name in group]
+            for (one, above), (other, below) in combinations(placed, 2):
+                better.append(one)
+                worse.append(other)
+                level.append(above == below)
+        table = self.problem.graph.pair_table
+        high, low, ties = (np.array(each, dtype=np.intp) for each in (better, worse, level))
+        pairs = table.number(high, low) if said else high
+        score = np.where(ties > 0, 0.5, (high < low).astype(np.float64))
+        return (
+            np.asarray(np.bincount(pairs, score, table.count), dtype=np.float64),
+            np.bincount(pairs, minlength=table.count).astype(np.float64),
+            int(ties.sum()),
+        )
 
     @property
     def result(self) -> Result:

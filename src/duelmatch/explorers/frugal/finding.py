@@ -36,6 +36,10 @@ WEIGHTS = WEIGHTS / WEIGHTS.sum()
 FORBIDDEN = 1e7
 """A weight that no matching of allowed edges outweighs."""
 
+WORTHY = 0.2
+"""A round of several duels goes to the best pair of each position that is worth this part of the best of all
+or more: asking the same again is worth less each time, asking at another position is not."""
+
 NEAR = 1e-6
 """Values that differ by less than this part are the same: rounding must not decide what is asked."""
 
@@ -53,11 +57,13 @@ def worthwhile(
     marginals: Vector | None,
     duels: int = 1,
 ) -> Vector | None:
-    """Return the share of each pair in the next ``duels``: all for the one that is worth most.
+    """Return the share of each pair in the next ``duels``.
 
-    ``estimates`` are the means of p by the model. Only matchings of ``allowed`` edges are in question, and
-    only ``usable`` edges are asked about. ``marginals`` are those of Borda, None for Condorcet. Pairs that
-    are worth the same share the duels. None if no answer could change the leader.
+    A single duel is for the pair that is worth most. Several are shared by the best pairs of the positions,
+    in proportion to what they are worth. ``estimates`` are the means of p by the model. Only matchings of
+    ``allowed`` edges are in question, and only ``usable`` edges are asked about. ``marginals`` are those of
+    Borda, None for Condorcet. Pairs that are worth the same share the duels. None if no answer could change
+    the leader.
     """
     graph, layout = pairs.graph, model.layout
     ahead = estimates - 0.5
@@ -79,8 +85,13 @@ def worthwhile(
     gain[~(usable[pairs.first] & usable[pairs.second])] = 0.0
     if gain.max(initial=0.0) < NOTHING:
         return None
-    chosen = gain >= (1 - NEAR) * gain.max()
-    shares: Vector = chosen / chosen.sum()
+    best_there = np.zeros(graph.positions)
+    np.maximum.at(best_there, pairs.position, gain)
+    least = max((WORTHY if duels > 1 else 1 - NEAR) * gain.max(), NOTHING)
+    chosen = (gain >= (1 - NEAR) * best_there[pairs.position]) & (gain >= least)
+    alike = np.bincount(pairs.position[chosen], minlength=graph.positions)[pairs.position]
+    worth = np.where(chosen, best_there[pairs.position] / np.maximum(alike, 1), 0.0)
+    shares: Vector = worth / worth.sum()
     return shares
 
 

@@ -27,7 +27,7 @@ Any function of the past will do for them, so the proof does not mind if the mod
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import replace
 from functools import cached_property
 from math import exp, inf, log
@@ -37,7 +37,7 @@ import numpy as np
 
 from duelmatch.errors import TooLargeError
 from duelmatch.explorers.catalogue import Assumption
-from duelmatch.explorers.engine import Outcome, Round, Rounds, Snapshot, Status
+from duelmatch.explorers.engine import Outcome, Round, RoundAnswers, Rounds, Snapshot, Status
 from duelmatch.explorers.frugal.finding import worthwhile
 from duelmatch.explorers.frugal.listed import GRID, ListedRivals, Proof
 from duelmatch.explorers.frugal.stakes import Pairs, Play, Played, Prospects, Stakes
@@ -76,6 +76,9 @@ DRAWS = 100
 
 MOST_PAIRS = 5_000
 """Beyond so many pairs the champion leads: drawing tables would take too long."""
+
+LOOK_AGAIN = 1.1
+"""While a proof is out of reach of the budget, that is looked at when the duels have grown by this factor."""
 
 NEXT_PROOF = 1.5
 """A new proof begins when the duels have grown by this factor since the last one began."""
@@ -158,7 +161,8 @@ class FrugalSearch:
         self._proof: Proof | None = None  # for the present champion
         self._proof_begun = 0  # how many duels there had been
         self._bounds: dict[int, int] = {}  # how far down the grid each proof has come
-        self._last: tuple[Play, Prospects] | None = None
+        self._last: tuple[Play, Prospects, Proof | None] | None = None
+        self._look_again = 0  # so many duels, until then a proof is out of reach
         self._ended: Outcome | None = None
         self._rivals: ListedRivals | TabledRivals = self._listed(self._usable) or TabledRivals(
             graph, self._usable, self._assume_winner, self._history
@@ -181,25 +185,28 @@ class FrugalSearch:
             self._model.adjust()
             estimates, cautious = self._model.estimates()
             champion = self._crown(estimates - 0.5)
+            size = self._round_size()
+            if self._duels < self._look_again:
+                sought = self._worth_finding(estimates, size)
+                if sought is not None:
+                    yield from self._ask(sought, size)
+                    continue
             stakes = self._stakes(champion)
             variance = 0.25 / (self._pairs.duels + 2)
             prospects = Prospects(
                 stakes.sums(cautious - 0.5), stakes.square_sums(variance), stakes.squares_of_both(variance)
             )
-            slack, threshold = self._aim
+            slack, threshold = self._aim(self._proof)
             omega = self._rivals.plan(stakes, prospects, self._proof, slack, threshold)
             planned = Play.of_nothing(stakes, omega)
-            self._last = planned, prospects
-            size = max(self._batch, int(GROWTH * self._duels), 1)
-            sought = self._worth_finding(planned, prospects, estimates, size)
-            drawn = self._rng.multinomial(size, omega if sought is None else sought)
-            pairs = np.flatnonzero(drawn)
-            asked = Round(self._pairs.first[pairs], self._pairs.second[pairs], drawn[pairs])
-            answers = yield asked
-            self._pairs.add(pairs, asked.count, answers)
-            self._duels += asked.total
-            if sought is not None:
-                continue
+            self._last = planned, prospects, self._proof
+            if self._out_of_reach():
+                sought = self._worth_finding(estimates, size)
+                if sought is not None and not np.allclose(sought, omega):
+                    self._look_again = int(LOOK_AGAIN * self._duels)
+                    yield from self._ask(sought, size)
+                    continue
+            pairs, asked, answers = yield from self._ask(omega, size)
             play = replace(planned, pairs=pairs, duels=asked.count, answers=answers)
             played = play.played(champion, prospects, self._rivals.tangent)
             self._rivals.settle(played)
@@ -211,41 +218,47 @@ class FrugalSearch:
             if self._ended is not None:
                 return self._ended
 
-    def _worth_finding(
-        self, planned: Play, prospects: Prospects, estimates: Vector, size: int
-    ) -> Vector | None:
-        """Return the shares of the pairs that improve the leader most, while the budget allows no proof.
+    def _round_size(self) -> int:
+        """Return how many duels come next: more and more, and the last round ends with the budget."""
+        size = max(self._batch, int(GROWTH * self._duels), 1)
+        if self._budget is not None and self._duels < self._budget:
+            size = min(size, self._budget - self._duels)
+        return size
 
-        None if a proof takes no more than what is left, should the estimates be right; if there is no budget;
-        if no answer can change the leader; and if the proof would ask the same.
-        """
+    def _ask(
+        self, shares: Vector, size: int
+    ) -> Generator[Round, RoundAnswers, tuple[Indices, Round, RoundAnswers]]:
+        """Ask as many duels, drawn by their shares, and count the answers."""
+        drawn = self._rng.multinomial(size, shares)
+        pairs = np.flatnonzero(drawn)
+        asked = Round(self._pairs.first[pairs], self._pairs.second[pairs], drawn[pairs])
+        answers = yield asked
+        self._pairs.add(pairs, asked.count, answers)
+        self._duels += asked.total
+        return pairs, asked, answers
+
+    def _out_of_reach(self) -> bool:
+        """Whether a proof takes more than what is left of the budget, should the estimates be right."""
         if self._budget is None or not self._plain:
-            return None
-        if self._duels_left(planned, prospects) <= self._budget - self._duels:
-            return None
-        assert self._champion is not None, "crowned before"
+            return False
+        return self._duels_left() > self._budget - self._duels
+
+    def _worth_finding(self, estimates: Vector, size: int) -> Vector | None:
+        """Return the shares of the pairs that improve the leader most; None if no answer can change it."""
         allowed = self._rivals.edges() if self._assume_winner else self._usable
-        sought = worthwhile(
-            self._pairs,
-            self._model,
-            estimates,
-            self._champion,
-            allowed,
-            self._usable,
-            self._marginals if self._criterion == "borda" else None,
-            size,
-        )
-        return None if sought is None or np.allclose(sought, planned.omega) else sought
+        advantage, marginals = estimates - 0.5, self._marginals if self._criterion == "borda" else None
+        strong = None if marginals is not None else _most_wins(self._pairs, advantage, allowed)
+        leader, _ = least_beaten_on_walk(self._pairs, advantage, strong, allowed, marginals)
+        return worthwhile(self._pairs, self._model, estimates, leader, allowed, self._usable, marginals, size)
 
-    def _duels_left(self, play: Play, prospects: Prospects) -> float:
-        return self._rivals.duels_left(play, prospects, self._proof, *self._aim)
+    def _duels_left(self) -> float:
+        """Return how many duels a proof takes, by the estimates when one was planned last."""
+        assert self._last is not None, "planned before"
+        return self._rivals.duels_left(*self._last, *self._aim(self._last[2]))
 
-    @property
-    def _aim(self) -> tuple[float, float]:
-        """The slack that is to be proven now, and the log wealth that it takes."""
-        if self._proof is None:
-            return 0.0, self._threshold
-        return self._slack, self._threshold + self._proof.price
+    def _aim(self, proof: Proof | None) -> tuple[float, float]:
+        """Return the slack that is to be proven, and the log wealth that it takes."""
+        return (0.0, self._threshold) if proof is None else (self._slack, self._threshold + proof.price)
 
     def _crown(self, advantage: Vector) -> Indices:
         """Choose the champion, and begin a proof for it if it is time."""
@@ -386,7 +399,7 @@ class FrugalSearch:
             return Snapshot(None, accepted, ~edges, None, None, float(possible != 1), possible, some)
         leader = self._leader()
         evidence = self._evidence(leader)
-        left = self._duels_left(*self._last)
+        left = self._duels_left()
         return Snapshot(
             leader,
             accepted,
@@ -415,7 +428,9 @@ class FrugalSearch:
         rng = np.random.default_rng([self._seed, LEADING, self._duels])
         tables = self._model.draws(rng, DRAWS)
         best, _ = finder.best(tables, champion, allowed)
-        return least_expected(finder, tables, best, champion)[0]
+        estimates, _ = self._model.estimates()
+        strong = _most_wins(self._pairs, estimates - 0.5, allowed)
+        return least_expected(finder, tables, best, np.stack([champion, strong]))[0]
 
     def _evidence(self, leader: Indices) -> float:
         """Return the log evidence that the leader is the winner, between 0 and the threshold."""

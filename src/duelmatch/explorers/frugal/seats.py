@@ -70,12 +70,25 @@ def iterate_seats(
     steps: int,
     omega: Vector,
 ) -> None:
-    """Improve the shares in place and fill in omega, as for one seat; the four are squares of c."""
-    count, pairs = len(rivals), len(pair_first)
-    edges = int(max(pair_second.max(), pair_first.max(), rivals.max())) + 1
-    inverse = np.zeros(pairs)
+    """Improve the shares in place and fill in omega, as for one seat; the four are squares of c.
+
+    Only pairs that tell something about one of the rivals are gone through: for Condorcet few of all.
+    """
+    count, edges = len(rivals), int(max(pair_second.max(), pair_first.max(), rivals.max())) + 1
+    used = np.zeros(edges, dtype=np.bool_)
+    for rival in range(count):
+        for place in range(rivals.shape[1]):
+            used[rivals[rival, place]] = True
+    told = np.flatnonzero(
+        (neither != 0) | (used[pair_first] & (first != 0)) | (used[pair_second] & (second != 0))
+    )
+    one, other = pair_first[told], pair_second[told]
+    none, left, right, two = neither[told], first[told], second[told], both[told]
+    place_of = np.full(len(pair_first), -1)
+    place_of[told] = np.arange(len(told))
+    chance, inverse = np.zeros(len(told)), np.zeros(len(told))
     for step in range(steps + 1):
-        load, shared = np.zeros(edges), np.zeros(pairs)
+        load, shared = np.zeros(edges), np.zeros(len(told))
         whole = 0.0
         for rival in range(count):
             share = shares[rival] / squared_gaps[rival]
@@ -83,38 +96,40 @@ def iterate_seats(
             for place in range(rivals.shape[1]):
                 load[rivals[rival, place]] += share
             for place in range(within.shape[1]):
-                shared[within[rival, place]] += share
+                pair = place_of[within[rival, place]]
+                if pair >= 0:
+                    shared[pair] += share
         total = 0.0
-        for pair in range(pairs):
-            one, other, two = load[pair_first[pair]], load[pair_second[pair]], shared[pair]
-            square = neither[pair] * (whole - one - other + two) + first[pair] * (one - two)
-            square += second[pair] * (other - two) + both[pair] * two
-            omega[pair] = np.sqrt(max(square, 0.0))
-            total += omega[pair]
-        for pair in range(pairs):
-            omega[pair] /= total
-            inverse[pair] = 1.0 / omega[pair] if omega[pair] > 1e-9 else 0.0
+        for pair in range(len(told)):
+            by_one, by_other, by_both = load[one[pair]], load[other[pair]], shared[pair]
+            square = none[pair] * (whole - by_one - by_other + by_both) + left[pair] * (by_one - by_both)
+            square += right[pair] * (by_other - by_both) + two[pair] * by_both
+            chance[pair] = np.sqrt(max(square, 0.0))
+            total += chance[pair]
+        chance /= total
         if step == steps:
-            return
-        common = 0.0
-        spread, extra = np.zeros(edges), np.zeros(pairs)
-        for pair in range(pairs):
-            weight = inverse[pair]
-            common += neither[pair] * weight
-            spread[pair_first[pair]] += (first[pair] - neither[pair]) * weight
-            spread[pair_second[pair]] += (second[pair] - neither[pair]) * weight
-            extra[pair] = (both[pair] - first[pair] - second[pair] + neither[pair]) * weight
+            break
+        common, spread = 0.0, np.zeros(edges)
+        for pair in range(len(told)):
+            weight = 1.0 / chance[pair] if chance[pair] > 1e-9 else 0.0
+            inverse[pair] = weight
+            common += none[pair] * weight
+            spread[one[pair]] += (left[pair] - none[pair]) * weight
+            spread[other[pair]] += (right[pair] - none[pair]) * weight
         total = 0.0
         for rival in range(count):
             needed = common
             for place in range(rivals.shape[1]):
                 needed += spread[rivals[rival, place]]
             for place in range(within.shape[1]):
-                needed += extra[within[rival, place]]
+                pair = place_of[within[rival, place]]
+                if pair >= 0:
+                    needed += (two[pair] - left[pair] - right[pair] + none[pair]) * inverse[pair]
             shares[rival] *= max(needed, 0.0) / squared_gaps[rival]
             total += shares[rival]
         for rival in range(count):
             shares[rival] /= total
+    omega[told] = chance
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

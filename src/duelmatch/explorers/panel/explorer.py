@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from numbers import Integral
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
 
 from duelmatch.errors import DuelError, ProblemError
 from duelmatch.explorers.panel.asking import next_question
@@ -16,9 +19,13 @@ from duelmatch.explorers.panel.standing import Standing, Until
 from duelmatch.explorers.panel.state import PanelState
 from duelmatch.explorers.questions import MISSING, Answer, Question, places, told
 from duelmatch.explorers.result import Progress, Result
+from duelmatch.graph import Vector
 from duelmatch.panel import Conflict, check_voters, judged_pairs, voter_weights
 from duelmatch.preferences import Criterion
 from duelmatch.problem import Problem
+
+if TYPE_CHECKING:
+    from duelmatch.models.standings import Standings
 
 LARGEST_QUESTION = 10
 
@@ -79,8 +86,8 @@ class PanelExplorer:
         voter_weights(names, weights)
         self.record: Callable[[Event], None] | None = None
         """Called with each event that this object decided, after it was noted."""
-        self.shown: Callable[[int, Sequence[str]], Sequence[str]] | None = None
-        """The order in which a question shows its candidates, given its number; as in the problem if None."""
+        self.shown: Callable[[str, str, Sequence[str]], Sequence[str]] | None = None
+        """The order in which candidates are shown to a voter at a position; as in the problem if None."""
         self._proceedings = Proceedings(
             problem,
             {voter: Seat(weights.get(voter, 1), as_conflicts(conflicts.get(voter, ()))) for voter in names},
@@ -308,6 +315,32 @@ class PanelExplorer:
         """Where the panel stands; looking at thousands of line-ups takes a while."""
         return self.standing.progress()
 
+    def standings(self, seed: int = 0) -> Standings:
+        """Estimate from the answers so far who will be in the best line-up: by a model, without a guarantee.
+
+        What was said, and what follows from it, is counted; only the opinions that are open are uncertain.
+        """
+        return self.standings_later(seed)()
+
+    def standings_later(self, seed: int = 0) -> Callable[[], Standings]:
+        """Return what computes the standings of this moment; another process can be given it."""
+        from duelmatch.models.standings import standings_from_counts
+
+        wins, duels, ties = self.counted_answers()
+        awaited = self.state.open.astype(np.float64)
+        given = self.problem, wins, duels, self.criterion, ties, awaited
+        return partial(standings_from_counts, *given, seed=seed)
+
+    def counted_answers(self) -> tuple[Vector, Vector, float]:
+        """Return what the first edge of each pair is credited with, how often it was judged, and all ties.
+
+        In units of a judge's weight, with what follows from the answers of consistent judges.
+        """
+        state = self.state
+        known = state.total - state.open
+        level = known - state.ahead - state.behind
+        return state.ahead + level / 2, known.astype(np.float64), float(level.sum())
+
     @property
     def state(self) -> PanelState:
         """The opinions and the count."""
@@ -319,12 +352,13 @@ class PanelExplorer:
         names = [self.problem.edges[edge] for edge in sorted(choice)]
         number = self._proceedings.last_question + 1
         candidates = [name for name, _ in names]
+        voter, position = self.standing.now.voters[judge], names[0][1]
         self._happen(
             "asked",
             question=number,
-            voter=self.standing.now.voters[judge],
-            position=names[0][1],
-            candidates=candidates if self.shown is None else list(self.shown(number, candidates)),
+            voter=voter,
+            position=position,
+            candidates=candidates if self.shown is None else list(self.shown(voter, position, candidates)),
             until=deadline,
         )
         return self._proceedings.open[number]

@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.explorers.engine import Counts, Round
 from duelmatch.explorers.result import Progress, Result
+from duelmatch.models.standings import Standings
 from duelmatch.problem import Problem
 from duelmatch.studies.history import Point
 from duelmatch.studies.settings import Settings
@@ -124,6 +125,12 @@ class Kind(Protocol):
     def assuming(self) -> tuple[Assumption, ...]:
         """What the result takes for granted."""
 
+    def standings_later(self) -> Callable[[], Standings]:
+        """Return what computes the standings from all answers that count; another process can be given it."""
+
+    def run_to_go_on(self) -> bytes | None:
+        """Return a copy of the run, pickled, to simulate how it goes on; None if it cannot be copied."""
+
     @property
     def points(self) -> list[Point]:
         """How it came there."""
@@ -176,6 +183,11 @@ def new_kind(
     return RoundsKind(problem, settings, [voter["id"] for voter in voters], begin)
 
 
-def shown(seed: int, question: int, candidates: Sequence[str]) -> list[str]:
-    """Return candidates in the order in which they are shown: as good as random, and always the same."""
-    return sorted(candidates, key=lambda name: sha256(f"{seed} {question} {name}".encode()).digest())
+def shown(seed: int, voter: str, about: str, candidates: Sequence[str]) -> list[str]:
+    """Return candidates in the order in which a voter is shown them: as good as random, and always the same.
+
+    It does not depend on the number of the question: whoever takes an answer back and gives it again is asked
+    the next question as before, and cannot have the sides drawn anew.
+    """
+    among = f"{seed} {voter} {about} {sorted(candidates)}"
+    return sorted(candidates, key=lambda name: sha256(f"{among} {name}".encode()).digest())

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import pickle
+from collections.abc import Callable, Sequence
 
 from duelmatch.explorers.ballots.explorer import BallotExplorer
 from duelmatch.explorers.panel import PanelExplorer
 from duelmatch.explorers.questions import Question
 from duelmatch.explorers.result import Progress, Result
+from duelmatch.models.standings import Standings
 from duelmatch.studies.history import Point, Trace
 from duelmatch.studies.kinds import Event, Record
 from duelmatch.studies.values import Ranking
@@ -111,6 +113,18 @@ class ExploredKind:
     def progress(self) -> Progress:
         """Where the study stands."""
         return self._run.progress
+
+    def standings_later(self) -> Callable[[], Standings]:
+        """Return what computes the standings from all answers that count."""
+        return self._run.standings_later()
+
+    def run_to_go_on(self) -> bytes | None:
+        """Return a copy of the run, pickled."""
+        recorded, self._run.record = self._run.record, None
+        try:
+            return pickle.dumps(self._run)
+        finally:
+            self._run.record = recorded
 
     @property
     def points(self) -> list[Point]:

@@ -11,12 +11,16 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from time import thread_time
 from typing import Literal
 
+import numpy as np
+
 from duelmatch.errors import ConflictError, DuelmatchError, NotAllowedError, StoreError, TooLargeError
-from duelmatch.explorers.catalogue import Assumption
+from duelmatch.explorers.catalogue import Assumption, described
 from duelmatch.explorers.result import Progress, Result
+from duelmatch.models.standings import Standings
 from duelmatch.problem import Problem
 from duelmatch.studies.candidates import with_candidate
 from duelmatch.studies.history import Point
@@ -101,6 +105,8 @@ class RoundsKind:
                 self._free(question)
             case "released" if question is not None:
                 self._free(question)
+                if event.get("reason") == "undo":  # it was hardly seen, and comes again
+                    self._times[question.voter][question.pair] -= 1
             case "undone" if question is not None:
                 self._take_back(event["question"], question)
                 del self._answered[event["question"]]
@@ -177,9 +183,10 @@ class RoundsKind:
             position, *both = pair
             number = len(self._asked) + 1
             names = [self._problem.candidates[each] for each in both]
+            at, times = self._problem.positions[position], self._times.get(voter, Counter[Pair]())[pair]
             about = {
-                "position": self._problem.positions[position],
-                "candidates": shown(self._settings.seed or 0, number, names),
+                "position": at,
+                "candidates": shown(self._settings.seed or 0, voter, f"{at} {times}", names),
             }
             self._decide({"kind": "asked", "question": number, "voter": voter, **about, "until": None})
             return None
@@ -346,6 +353,34 @@ class RoundsKind:
     def assuming(self) -> tuple[Assumption, ...]:
         """What the result takes for granted: above all, independent answers."""
         return (Assumption.INDEPENDENT_ANSWERS, *self._stacks.run.result.assuming)
+
+    def standings_later(self) -> Callable[[], Standings]:
+        """Return what computes the standings from all answers that count, used or not."""
+        from duelmatch.models.standings import standings_from_counts
+
+        with self._lock:
+            problem, names = self._problem.without(self._dropped), self._problem.candidates
+            table = problem.graph.pair_table
+            wins, duels, ties = np.zeros(table.count), np.zeros(table.count), 0
+            for number in self._answered:
+                asked = self._asked[number]
+                position, *both = asked.pair
+                if asked.voter in self._struck or asked.struck or asked.value is None:
+                    continue
+                if any(names[each] in self._dropped for each in both):
+                    continue
+                place = self._problem.positions[position]
+                low, high = (problem.edge_number(names[each], place) for each in both)
+                pair = table.number_of(low, high)
+                duels[pair] += 1
+                wins[pair] += asked.value
+                ties += asked.value == 0.5
+        criterion = described(self._settings.algorithm).criterion
+        return partial(standings_from_counts, problem, wins, duels, criterion, ties)
+
+    def run_to_go_on(self) -> bytes | None:
+        """Return nothing: what an algorithm remembers of its rounds cannot be copied."""
+        return None
 
     @property
     def points(self) -> list[Point]:

@@ -33,7 +33,10 @@ export async function patiently(work, onTrouble) {
     } catch (error) {
       if (error instanceof Refused && ![429, 502, 503, 504].includes(error.status)) throw error;
       onTrouble("The server cannot be reached right now. Trying again …");
-      await new Promise((resolve) => setTimeout(resolve, wait));
+      await new Promise((resolve) => {
+        setTimeout(resolve, wait);
+        addEventListener("online", resolve, { once: true });
+      });
     }
   }
 }

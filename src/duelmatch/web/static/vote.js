@@ -1,46 +1,33 @@
 // The voter's page: one question at a time, by mouse, touch or keyboard.
-import { call, element, get, patiently, show, trouble } from "/static/api.js";
+import { call, element, get, patiently, Refused, show, trouble } from "/static/api.js";
+import { card, fill, fillCount, isolated, made, words } from "/static/cards.js";
+import { Outbox } from "/static/outbox.js";
 
 const page = element("main");
-const study = `/studies/${page.dataset.study}`;
+const data = JSON.parse(element("data").textContent);
+const study = `/studies/${data.study}`;
 const QUIET = 300; // milliseconds in which a new question cannot be answered: a double click is not for the next one
-const ENDS = {
-  done: ["That is all: the result is clear", "Enough votes are in. Thank you for yours!"],
-  waiting: ["One moment", "The next question depends on what others are answering right now."],
-  "all yours": ["That is all that you are asked", "There is nothing left to ask you. Thank you!"],
-  late: ["Your time is over", "The rest of your questions went to others. Thank you for your votes!"],
-  left: ["You have left", "The organiser has noted that you left. Thank you for your votes!"],
-  budget: ["That is all", "As many votes as were planned are in. Thank you for yours!"],
-  paused: ["The study is paused", "The organiser has paused it. This page continues by itself when voting does."],
-  closed: ["The study is closed", "Thank you for taking part!"],
-};
 const COME_BACK = { waiting: 2000, paused: 8000 };
-
-let question = null;
-let ranking = []; // groups of candidates chosen so far, best first, where there are more than two
-let level = false; // whether the next one is level with the last
-let details = { candidates: {}, positions: {} };
-let answered = 0;
-let last = null; // the number of the question that was answered last
-let busy = false;
-let shownAt = 0;
-let asking = false;
-let said = "";
+const LOOK_AGAIN = 5; // after so many answers, ask how many more there will be
 
 const named = (entries) => Object.fromEntries(entries.map((e) => (typeof e === "string" ? [e, {}] : [e.name, e])));
+const detailsOf = ({ problem }) => ({ candidates: named(problem.candidates), positions: named(problem.positions) });
 
-function isWebAddress(address, ...protocols) {
-  try {
-    return protocols.includes(new URL(address).protocol);
-  } catch {
-    return false;
-  }
-}
+let details = detailsOf(data);
+let me = data.me;
+let outbox = me && new Outbox(data.study, me.voter);
+let question = null;
+let ranking = null; // the ranking in the making, where there are more than two
+let busy = false;
+let shownAt = 0;
+let said = "";
+let pointedAt = null; // the candidate with whom something is wrong
 
 const titleOf = (name) => details.candidates[name]?.title || name;
-const written = (groups) => groups.map((group) => group.map(titleOf).join(" = ")).join(" > ");
+const written = (groups) => groups.map((group) => group.map((name) => isolated(titleOf(name))).join(" = ")).join(" > ");
 const isRanking = () => question.candidates.length > 2;
-const left = () => question.candidates.filter((name) => !ranking.flat().includes(name));
+const isAsked = () => question !== null && question.number !== null;
+const ready = () => isAsked() && performance.now() - shownAt > QUIET;
 
 // Tell a screen reader what became of the last answer, and what there is now.
 function say(next) {
@@ -48,157 +35,143 @@ function say(next) {
   said = "";
 }
 
-function card(name, number) {
-  const about = details.candidates[name] || {};
-  const article = document.createElement("article");
-  const button = document.createElement("button");
-  const add = (tag, kind, text) => {
-    const part = document.createElement(tag);
-    part.className = kind;
-    part.textContent = text;
-    button.append(part);
-  };
-  article.className = "card";
-  button.type = "button";
-  button.className = "choose";
-  button.id = `choice-${number}`;
-  button.setAttribute("aria-keyshortcuts", String(number % 10));
-  if (about.picture && (about.picture.startsWith("/pictures/") || isWebAddress(about.picture, "https:"))) {
-    const picture = document.createElement("img");
-    picture.src = about.picture;
-    picture.alt = "";
-    button.append(picture);
-  }
-  add("span", "title", titleOf(name));
-  if (about.place) add("span", "place", about.place);
-  if (about.text) add("span", "text", about.text);
-  add("kbd", "", String(number % 10));
-  button.addEventListener("click", (event) => {
-    if (event.detail < 2) choose(number - 1);
-  });
-  article.append(button);
-  if (about.link && isWebAddress(about.link, "https:", "http:")) {
-    const more = document.createElement("a");
-    Object.assign(more, { className: "more", href: about.link, target: "_blank", rel: "noopener noreferrer" });
-    more.textContent = "More about this candidate";
-    article.append(more);
-  }
-  return article;
-}
+// Try until the server answers; meanwhile say why nothing happens.
+const insist = (work, sentence = words.waiting) => patiently(work, (waiting) => trouble(waiting && sentence));
+const refusal = (error, kind) =>
+  words.refused[error.status === 409 && kind ? kind : error.status] || words.refused.other;
 
-// Show what was chosen so far, and mark the buttons of those who are chosen.
-function drawRanking() {
-  show("ranking", isRanking());
-  show("level", isRanking());
-  show("again", isRanking());
-  element("tie").hidden = page.dataset.ties !== "yes" || isRanking();
-  if (!isRanking()) return;
-  const chosen = ranking.flat();
-  question.candidates.forEach((name, number) => {
-    const button = element(`choice-${number + 1}`);
-    button.disabled = chosen.includes(name);
-    button.setAttribute("aria-pressed", String(chosen.includes(name)));
-  });
-  element("so-far").textContent = chosen.length ? written(ranking) : "Choose the best first, then the next best, and so on.";
-  element("level").disabled = chosen.length === 0 || page.dataset.ties !== "yes";
-  element("level").setAttribute("aria-pressed", String(level));
-  element("again").disabled = chosen.length === 0;
+function drawEnd() {
+  const [title, text] = words.ends[question.reason];
+  const before = element("end-title").textContent;
+  element("end-title").textContent = title;
+  element("end-text").textContent = text;
+  if (before !== title) {
+    element("end-title").focus();
+    say(text);
+  }
+  if (COME_BACK[question.reason]) setTimeout(() => act(async () => {}), COME_BACK[question.reason]);
 }
 
 function draw() {
   show("join", false);
-  show("question-part", question.number !== null);
-  show("end", question.number === null);
-  element("undo").disabled = answered === 0;
-  element("end-undo").hidden = answered === 0 || question.reason === "closed";
-  if (question.number === null) {
-    const [title, text] = ENDS[question.reason];
-    const before = element("end-title").textContent;
-    element("end-title").textContent = title;
-    element("end-text").textContent = text;
-    if (before !== title) {
-      element("end-title").focus();
-      say(text);
-    }
-    if (COME_BACK[question.reason]) setTimeout(() => act(async () => {}), COME_BACK[question.reason]);
+  show("question-part", isAsked());
+  show("end", !isAsked());
+  element("undo").disabled = me.answers === 0;
+  element("end-undo").hidden = me.answers === 0 || question.reason === "closed";
+  if (!isAsked()) {
+    drawEnd();
     return;
   }
-  ranking = [];
-  level = false;
   element("end-title").textContent = "";
   const position = details.positions[question.position] || {};
   element("question").textContent = position.title || question.position;
   element("about").textContent = position.text || "";
-  const cards = question.candidates.map((name, number) => card(name, number + 1));
-  const or = document.createElement("p");
-  Object.assign(or, { className: "or", textContent: "or" });
-  or.setAttribute("aria-hidden", "true");
-  if (!isRanking()) cards.splice(1, 0, or);
+  const cards = question.candidates.map((name, number) =>
+    card(titleOf(name), details.candidates[name] || {}, number + 1, () => choose(number), () => askWhatIsWrong(name)),
+  );
+  if (!isRanking()) cards.splice(1, 0, made("p", "or", words.or, { "aria-hidden": "true" }));
   element("cards").replaceChildren(...cards);
   drawRanking();
-  say(question.candidates.map((name, number) => `${number + 1}: ${titleOf(name)}.`).join(" "));
+  say(question.candidates.map((name, number) => `${number + 1}: ${isolated(titleOf(name))}.`).join(" "));
+  if (shownAt === 0) performance.mark("first question");
   shownAt = performance.now();
   element("question").focus({ preventScroll: true });
   window.scrollTo(0, 0);
 }
 
-function stillNeeded({ answers_left: more, phase }) {
-  if (phase === "closed" || more === 0) return "; no more are asked for";
-  if (more === null) return "";
-  return more === 1
-    ? ", about 1 is still needed from everyone"
-    : `, about ${Number(more.toPrecision(2)).toLocaleString()} are still needed from everyone`;
+function drawRanking() {
+  if (element("tie")) element("tie").hidden = isRanking();
+  if (!element("ranking")) return;
+  show("ranking", isRanking());
+  show("again", isRanking());
+  ranking = isRanking() ? new Ranking(question.candidates, titleOf, data.ties, say, hideRanked) : null;
 }
 
-async function tellProgress() {
-  if (asking) return;
-  asking = true;
-  const own = question?.of ? `Question ${question.place} of ${question.of}` : `You have answered ${answered}`;
+// A candidate is on a card, or in the ranking.
+function hideRanked() {
+  const left = this.left;
+  element("again").disabled = left.length === this.candidates.length;
+  [...element("cards").children].forEach((shown, number) => {
+    shown.hidden = !left.includes(this.candidates[number]);
+  });
+}
+
+function tellProgress() {
+  const place = me.answers + 1;
+  let text = fillCount(words.answered, me.answers);
+  if (question.of) text = fill(words.counted, question);
+  else if (isAsked() && me.left) text = fill(words.about, { place, of: me.answers + me.left });
+  element("count").textContent = text;
+}
+
+async function lookAgain() {
   try {
-    element("count").textContent = own + (question?.of ? "" : stillNeeded(await get(`${study}/progress`)));
+    me = await get(`${study}/me`);
+    tellProgress();
   } catch {
-    element("count").textContent = own;
-  } finally {
-    asking = false;
+    // it is looked at again after some more answers
   }
 }
 
 // Do something, then show the question that is next; one thing at a time.
-async function act(work) {
+async function act(work, kind) {
   if (busy) return;
   busy = true;
   page.setAttribute("aria-busy", "true");
+  const next = () => insist(() => call(`${study}/question`));
   try {
-    const next = await work();
-    question = next || (await patiently(() => call(`${study}/question`), trouble));
-    draw();
-  } catch (error) {
-    if (error.status === 409) {
-      question = await patiently(() => call(`${study}/question`), trouble).catch(() => question);
-      if (question) draw();
+    try {
+      question = (await work()) || (await next());
+      trouble(null);
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      const sentence = refusal(error, kind);
+      if (error.status === 409) question = await next();
+      trouble(sentence);
     }
-    trouble(error.message);
+    if (question) await drawWithDetails();
+  } catch (error) {
+    trouble(error instanceof Refused ? refusal(error) : words.refused.other);
   } finally {
     busy = false;
     page.removeAttribute("aria-busy");
   }
-  tellProgress();
 }
 
-const ready = () => question && question.number !== null && performance.now() - shownAt > QUIET;
+// Candidates who came late, and texts that were mended, are read again when a name is new.
+async function drawWithDetails() {
+  if (isAsked() && question.candidates.some((name) => !(name in details.candidates))) {
+    details = detailsOf(await insist(() => get(study)));
+  }
+  draw();
+  tellProgress();
+  if (!question.of && me.answers % LOOK_AGAIN === 0) lookAgain();
+}
+
+// Send the answer that waits in the outbox, until the server has it or refuses it for good.
+async function send() {
+  const { number, answer: value } = outbox.get();
+  let kept;
+  try {
+    const path = `${study}/questions/${number}/answer`;
+    kept = await insist(() => call(path, { answer: value, next: true }), words.offline);
+  } catch (error) {
+    if (error.status !== 401) outbox.clear(); // whoever opens their link again can still send it
+    throw error;
+  }
+  outbox.clear();
+  if (kept.repeated) me = await insist(() => get(`${study}/me`)); // given in another tab, or before a page was closed
+  else me = { ...me, answers: me.answers + 1, last: number, left: me.left && Math.max(1, me.left - 1) };
+  said = kept.answer.length === 1 ? words.no_difference : fill(words.kept, { ranking: written(kept.answer) });
+  element("receipt").textContent = fill(words.receipt, { hash: kept.hash.slice(0, 12) });
+  element("receipt").title = fill(words.entry, { entry: kept.entry, hash: kept.hash });
+  return kept.next;
+}
 
 function answer(value) {
   if (busy || !ready()) return;
-  const { number } = question;
-  act(async () => {
-    const kept = await patiently(() => call(`${study}/questions/${number}/answer`, { answer: value, next: true }), trouble);
-    last = number;
-    answered = kept.repeated ? (await get(`${study}/me`)).answers : answered + 1; // repeated: given in another tab
-    said = kept.answer.length === 1 ? "Kept: no difference." : `Kept: ${written(kept.answer)}.`;
-    element("receipt").textContent = `Receipt of your last vote: ${kept.hash.slice(0, 12)}`;
-    element("receipt").title = `The hash of entry ${kept.entry} of the log: ${kept.hash}`;
-    return kept.next;
-  });
+  outbox.put({ number: question.number, answer: value });
+  act(send);
 }
 
 // Choose a candidate: that is the answer if there are two, and the next place if there are more.
@@ -209,120 +182,136 @@ function choose(number) {
     answer(name);
     return;
   }
-  if (ranking.flat().includes(name)) return;
-  if (level) ranking.at(-1).push(name);
-  else ranking.push([name]);
-  level = false;
-  const rest = left();
-  if (rest.length === 1) {
-    ranking.push(rest);
-    answer(ranking);
-    return;
-  }
-  drawRanking();
-  say(`${written(ranking)}.`);
-  element(`choice-${question.candidates.indexOf(rest[0]) + 1}`).focus({ preventScroll: true });
+  ranking.choose(name);
+  const next = ranking.left.length ? question.candidates.indexOf(ranking.left[0]) + 1 : 0;
+  element(next ? `choice-${next}` : "send").focus({ preventScroll: Boolean(next) });
 }
 
-// The next one is level with the last; when only one is left, that completes the ranking.
-function toggleLevel() {
-  if (busy || !ready() || !isRanking() || !ranking.length || page.dataset.ties !== "yes") return;
-  level = !level;
-  if (level && left().length === 1) {
-    ranking.at(-1).push(...left());
-    answer(ranking);
-    return;
-  }
-  drawRanking();
-  say(level ? `The next one is level with ${titleOf(ranking.at(-1)[0])}.` : "The next one is behind.");
+function sendRanking() {
+  if (ranking && ranking.left.length === 0) answer(ranking.groups);
 }
 
 function startAgain() {
-  if (busy || !question || question.number === null || !isRanking()) return;
-  ranking = [];
-  level = false;
-  drawRanking();
-  say("The ranking is empty again.");
+  if (!busy && ready()) ranking?.empty();
 }
 
 function skip(reason) {
-  if (!question || question.number === null) return;
   const { number } = question;
   act(async () => {
-    await patiently(() => call(`${study}/questions/${number}/skip`, { reason }), trouble);
-    said = "Skipped.";
+    await insist(() => call(`${study}/questions/${number}/skip`, { reason }));
+    said = words.skipped;
   });
 }
 
 function undo() {
-  if (answered === 0) return;
+  if (me.answers === 0) return;
   act(async () => {
-    const again = await patiently(() => call(`${study}/undo`, last && { number: last }), trouble);
-    ({ answers: answered, last } = await get(`${study}/me`));
+    const again = await insist(() => call(`${study}/undo`, me.last && { number: me.last }));
+    me = await insist(() => get(`${study}/me`));
     element("receipt").textContent = "";
-    said = "Your last vote is taken back; here is its question again.";
+    said = words.undone;
     return again;
+  }, "undo");
+}
+
+function cannotJudge(name) {
+  if (!confirm(fill(words.sure, { name: isolated(titleOf(name)) }))) return;
+  act(async () => {
+    await insist(() => call(`${study}/conflicts`, { candidates: [name] }));
+    me = await insist(() => get(`${study}/me`));
+    said = fill(words.not_again, { name: isolated(titleOf(name)) });
   });
 }
 
+async function report(name, problem) {
+  const text = element("wrong-text").value.trim();
+  try {
+    await insist(() => call(`${study}/reports`, { candidate: name, problem, text }));
+    element("receipt").textContent = words.reported;
+    say(words.reported);
+  } catch (error) {
+    trouble(refusal(error));
+  }
+}
+
 function askWhy() {
-  if (page.dataset.skips !== "yes" || busy || !question || question.number === null) return;
-  const dialog = element("why");
-  dialog.returnValue = "";
-  dialog.showModal();
+  if (!data.skips || busy || !isAsked()) return;
+  const conflicts = (data.conflicts ? question.candidates : []).map((name) => {
+    const label = fill(words.cannot_judge, { name: isolated(titleOf(name)) });
+    return made("button", "button", label, { value: `conflict ${question.candidates.indexOf(name)}` });
+  });
+  element("why-conflicts").replaceChildren(...conflicts);
+  element("why").returnValue = "";
+  element("why").showModal();
+}
+
+function askWhatIsWrong(name) {
+  if (busy) return;
+  pointedAt = name;
+  element("wrong-title").textContent = titleOf(name);
+  element("wrong-text").value = "";
+  element("wrong").returnValue = "";
+  element("wrong").showModal();
 }
 
 async function begin() {
-  busy = true;
-  try {
-    const [about, me] = await patiently(() => Promise.all([get(study), get(`${study}/me`)]), trouble);
-    details = { candidates: named(about.problem.candidates), positions: named(about.problem.positions) };
-    answered = me.answers;
-    last = me.last;
-  } catch (error) {
-    trouble(error.message);
-    return;
-  } finally {
-    busy = false;
+  if (!me) {
+    me = await insist(() => get(`${study}/me`));
+    outbox = new Outbox(data.study, me.voter);
   }
-  await act(async () => {});
+  await act(async () => (outbox.get() ? send() : data.question));
+}
+
+async function join() {
+  element("begin").disabled = true;
+  try {
+    await insist(() => call(`${study}/join`));
+    await begin();
+  } catch (error) {
+    trouble(refusal(error));
+    element("begin").disabled = false;
+  }
 }
 
 const once = (work) => (event) => {
   if (event.detail < 2) work();
 };
-element("tie").addEventListener("click", once(() => answer(null)));
-element("level").addEventListener("click", once(toggleLevel));
-element("again").addEventListener("click", startAgain);
-element("skip").addEventListener("click", askWhy);
-element("undo").addEventListener("click", once(undo));
-element("end-undo").addEventListener("click", undo);
-element("why").addEventListener("close", () => {
-  if (element("why").returnValue) skip(element("why").returnValue);
+const on = (id, kind, work) => element(id)?.addEventListener(kind, work);
+on("tie", "click", once(() => answer(null)));
+on("send", "click", once(sendRanking));
+on("again", "click", startAgain);
+on("skip", "click", askWhy);
+on("undo", "click", once(undo));
+on("end-undo", "click", undo);
+on("begin", "click", join);
+on("why", "close", () => {
+  const [kind, number] = element("why").returnValue.split(" ");
+  if (kind === "conflict") cannotJudge(question.candidates[Number(number)]);
+  else if (kind) skip(element("why").returnValue);
 });
-element("begin").addEventListener("click", async () => {
-  element("begin").disabled = true;
-  try {
-    await patiently(() => call(`${study}/join`), trouble);
-    await begin();
-  } catch (error) {
-    trouble(error.message);
-    element("begin").disabled = false;
-  }
+on("wrong", "close", () => {
+  const kind = element("wrong").returnValue;
+  if (kind === "conflict") cannotJudge(pointedAt);
+  else if (kind) report(pointedAt, kind);
+});
+on("wrong-text", "keydown", (event) => {
+  if (event.key !== "Enter") return; // which would press the first button
+  event.preventDefault();
+  element("wrong").close("other");
 });
 document.addEventListener("keydown", (event) => {
-  if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || element("why").open) return;
+  const isTyping = event.target.closest("input, dialog");
+  if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || isTyping) return;
   const key = event.key.toLowerCase();
   if (/^[0-9]$/.test(key)) choose(key === "0" ? 9 : Number(key) - 1);
-  else if (key === "t" && page.dataset.ties === "yes" && question?.number) {
-    if (isRanking()) toggleLevel();
-    else answer(null);
-  } else if (key === "r") startAgain();
+  else if (key === "t" && data.ties && isAsked() && !isRanking()) answer(null);
+  else if (key === "r") startAgain();
   else if (key === "s") {
     event.preventDefault();
     askWhy();
-  } else if (key === "u") undo();
+  } else if (key === "u" && me) undo();
 });
 
-if (page.dataset.joined === "yes") begin();
+const { Ranking } = element("ranking") ? await import("/static/ranking.js") : {};
+if (me) await begin();
 else show("join", true);
