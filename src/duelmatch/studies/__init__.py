@@ -33,9 +33,11 @@ from duelmatch.studies.exchange import (
     import_log,
 )
 from duelmatch.studies.feed import Feed
+from duelmatch.studies.hints import Hints
 from duelmatch.studies.history import HOUR, History, Point
 from duelmatch.studies.links import Access, Link, Role
 from duelmatch.studies.links import id_of as link_id_of
+from duelmatch.studies.previews import Action, Preview, Standpoint, preview
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.state import check_beginning
 from duelmatch.studies.store import MOST_PAIRS, Store
@@ -64,11 +66,13 @@ __all__ = [
     "LONGEST_REASON",
     "MOST_PAIRS",
     "Access",
+    "Action",
     "AnswersLeft",
     "Entry",
     "Estimates",
     "Feed",
     "GivenAnswer",
+    "Hints",
     "History",
     "Link",
     "Listed",
@@ -77,6 +81,7 @@ __all__ = [
     "Nothing",
     "Phase",
     "Point",
+    "Preview",
     "Question",
     "Ranking",
     "Reason",
@@ -84,6 +89,7 @@ __all__ = [
     "Report",
     "Role",
     "Settings",
+    "Standpoint",
     "Status",
     "Store",
     "Study",
@@ -96,4 +102,5 @@ __all__ = [
     "exported_log",
     "import_log",
     "link_id_of",
+    "preview",
 ]

@@ -9,6 +9,7 @@ import secrets
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Any, Literal, TypeVar, get_args
 
@@ -23,10 +24,12 @@ from duelmatch.studies.database import Database
 from duelmatch.studies.entries import Entry, checked
 from duelmatch.studies.estimates import MOST_ANSWERS, SIMULATING, Estimates, Moment
 from duelmatch.studies.feed import Feed, Later
+from duelmatch.studies.hints import Hints, hints
 from duelmatch.studies.history import History
 from duelmatch.studies.links import Access, Link, Role, id_of, is_id, new_token, works_at
 from duelmatch.studies.log import LAST, Transaction, Writer, end_of, read_entries
 from duelmatch.studies.pictures import claim
+from duelmatch.studies.previews import Action, Preview, preview
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.state import State
 from duelmatch.studies.states import States
@@ -581,6 +584,24 @@ class Study:
                 state.kind.run_to_go_on() if few else None,
             )
 
+    def preview(self, action: Action, what: str | int) -> Callable[[], Preview]:
+        """Return what says what a change would do, which takes a while; another process can be given it.
+
+        ``what`` is the voter who would be struck, reinstated or leave, the candidate who would be dropped, or
+        the question whose answer would be struck.
+
+        :raises NotAllowedError: for studies by algorithms that work in rounds, which cannot be copied.
+        """
+        with self._states.reading(self.id) as state:
+            if action == "strike_answer":
+                state.asked(what)
+            elif action != "drop":
+                state.member(what)
+            run = state.kind.run_to_go_on()
+        if run is None:
+            raise NotAllowedError("What this would change cannot be said beforehand with this algorithm.")
+        return partial(preview, run, action, what)
+
     def estimates(self, seconds: float | None = SIMULATING) -> Estimates:
         """Estimate who is probably in the best line-up, and what is still to come; it takes a while.
 
@@ -634,6 +655,11 @@ class Study:
             name: str | None = connection.execute(query).scalar_one_or_none()
         return name
 
+    def hints(self) -> dict[str, Hints]:
+        """Return what is odd about how voters vote, by id, of those about whom something is."""
+        with self._states.reading(self.id) as state:
+            return hints(asked for asked in state.questions.values() if asked.state == "answered")
+
     def answers(
         self, before: int = LAST, voter: str | None = None, limit: int | None = 50
     ) -> list[GivenAnswer]:
@@ -672,7 +698,8 @@ class Study:
 
         What is needed is shared out evenly among the judges who are there.
         """
-        needed, each = self.status().answers_left, self.settings.questions_each
+        status, each = self.status(), self.settings.questions_each
+        needed = 0 if status.done else status.progress.duels_left
         if self.settings.kind != "panel" or needed is None:
             return None
         with self._states.reading(self.id) as state:

@@ -20,9 +20,10 @@ from duelmatch.studies import (
     export_table,
     exported_log,
 )
-from duelmatch.web import models
+from duelmatch.web import models, wording
 from duelmatch.web.access import GetStore, GetStudy, OrganiserLink, organiser_link
 from duelmatch.web.links import link_of, qr_code
+from duelmatch.web.names import Names
 from duelmatch.web.problems import documented
 from duelmatch.web.watching import FIRST_LOOK
 from duelmatch.web.worker import LONGEST_BEGINNING, PATIENCE, worker
@@ -41,9 +42,13 @@ Number = Annotated[int, Path(ge=1, le=LARGEST_NUMBER)]
 VoterId = Annotated[str, Path(pattern="^[0-9a-f]{16}$", description="The id of the voter.")]
 
 EXPORTS: Mapping[str, tuple[Callable[[Study, bool], Iterator[str]], str, str]] = {
-    "log": (exported_log, "application/x-ndjson", "jsonl"),
-    "csv": (lambda study, people: iter([export_answers(study, people)]), "text/csv", "csv"),
-    "table": (lambda study, people: iter([export_table(study, people)]), "text/csv", "csv"),
+    "log": (exported_log, "application/x-ndjson", ".jsonl"),
+    "csv": (lambda study, people: iter([export_answers(study, people)]), "text/csv", "-votes.csv"),
+    "table": (
+        lambda study, people: iter([export_table(study, people)]),
+        "text/csv",
+        "all-votes-with-times.csv",
+    ),
 }
 
 
@@ -60,10 +65,22 @@ def result(study: GetStudy, request: Request) -> models.Outcome:
     return models.Outcome.of_status(study.status(), estimates)
 
 
+@router.post("/preview")
+def preview(study: GetStudy, change: models.Change) -> models.Preview:
+    """Say what striking a voter or an answer, or dropping a candidate, would change. Nothing is changed."""
+    found = worker.run(study.preview(*change.chosen), seconds=LONGEST_BEGINNING, patience=PATIENCE)
+    return models.Preview(
+        before=models.Standpoint.of(found.before),
+        after=models.Standpoint.of(found.after),
+        sentences=wording.preview(found, Names.of(study.problem)),
+    )
+
+
 @router.get("/voters")
 def voters(study: GetStudy) -> list[models.Voter]:
-    """List the voters."""
-    return [models.Voter.model_validate(voter, from_attributes=True) for voter in study.voters()]
+    """List the voters, with hints about how they vote."""
+    odd = {voter: wording.hints(found) for voter, found in study.hints().items()}
+    return [models.Voter.of_study(voter, odd.get(voter.id, [])) for voter in study.voters()]
 
 
 @router.get("/answers")
@@ -98,7 +115,7 @@ def export(
     """
     write, media_type, suffix = EXPORTS[layout]
     name = re.sub("[^A-Za-z0-9]+", "-", study.name).strip("-")[:60] or "study"
-    disposition = {"Content-Disposition": f'attachment; filename="{name}.{suffix}"'}
+    disposition = {"Content-Disposition": f'attachment; filename="{name}{suffix}"'}
     pieces = write(study, people)
     first = next(pieces)  # a refusal is still one
     return StreamingResponse(chain([first], pieces), media_type=media_type, headers=disposition)
