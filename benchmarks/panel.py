@@ -7,6 +7,7 @@ normal, the same for all judges, and each judge adds Gumbel noise. Judges come o
     python benchmarks/panel.py --panels 10              a quick look
     python benchmarks/panel.py --panels 60 --first 2000 the panels of the documentation
     python benchmarks/panel.py --check 2000             random panels against the count of all answers
+    python benchmarks/panel.py --walking --panels 16    only what it costs that judges walk
 """
 
 import argparse
@@ -92,6 +93,38 @@ def budgets(count, begin):
         short = [result.shortfall for result in results if result.status == "budget_spent"]
         shown = f"{np.median(short):.3f}" if short else ""
         print(f"| {each} | {certain:.0%} | {beaten:.0%} | {1 - certain - beaten:.0%} | {shown} |", flush=True)
+
+
+def walking(count, begin):
+    """Print how often judges who walk keep a candidate, and how many more answers that takes."""
+    shape = (8, 4, 20)
+    print(f"\n{shape[0]} x {shape[1]}, {shape[2]} judges, {count} panels: questions that keep a candidate.\n")
+    print("| questions | kept | kept, walking | answers | answers, walking |\n|---|---|---|---|---|")
+    for criterion, size in (("condorcet", 2), ("condorcet", 4), ("borda", 2)):
+        drawn = [random_utility(*shape, seed) for seed in range(begin, begin + count)]
+        (usual, kept), (walked, kept_walking) = (
+            np.transpose([walk(panel, criterion, size, is_walking) for panel in drawn])
+            for is_walking in (False, True)
+        )
+        more = np.exp(np.mean(np.log(walked / usual))) - 1
+        name = f"{criterion}{f', rankings of {size}' * (size > 2)}"
+        shares = f"{np.mean(kept):.0%} | {np.mean(kept_walking):.0%}"
+        answers = f"{np.median(usual):,.0f} | {np.median(walked):,.0f} ({more:+.1%})"
+        print(f"| {name} | {shares} | {answers} |", flush=True)
+
+
+def walk(panel, criterion, size, is_walking):
+    """Play a panel; return how many answers it took, and how often a candidate was kept."""
+    run = panel_explorer(panel, criterion, True, question_size=size, walking=is_walking)
+    rng, last, kept = np.random.default_rng(0), {}, []
+    while not run.done:
+        for voter in rng.permutation(panel.voters).tolist():
+            for question in run.ask(1, voter=voter):
+                if voter in last:
+                    kept.append(not last[voter].isdisjoint(question.candidates))
+                last[voter] = set(question.candidates)
+                run.tell(question, answer_of(panel, question))
+    return run.duels, np.mean(kept)
 
 
 def speed():
@@ -199,12 +232,16 @@ if __name__ == "__main__":
     )
     parser.add_argument("--panels", type=int, default=60, help="panels of each size")
     parser.add_argument("--first", type=int, default=0, help="the seed of the first panel")
+    parser.add_argument("--walking", action="store_true", help="only measure what it costs that judges walk")
     parser.add_argument("--check", type=int, help="only compare so many random panels with the count")
     arguments = parser.parse_args()
     if arguments.check:
         check(arguments.check)
+    elif arguments.walking:
+        walking(arguments.panels, arguments.first)
     else:
         speed()
         restore()
         budgets(arguments.panels, arguments.first)
+        walking(max(7, arguments.panels // 4), arguments.first)
         needed(arguments.panels, arguments.first)

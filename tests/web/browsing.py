@@ -1,4 +1,4 @@
-"""A real browser, and somebody at it, for tests."""
+"""A real browser for tests, and somebody at it."""
 
 from __future__ import annotations
 

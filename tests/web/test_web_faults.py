@@ -90,14 +90,18 @@ class Client:
 
 
 def wait(progress: Callable[[], list[int]], more: int) -> None:
-    """Wait until each of these numbers has grown so much."""
+    """Wait until each of these numbers has grown so much; what others are ahead is no comfort to the last."""
     enough = [number + more for number in progress()]
-    last, since = progress(), time.monotonic()
-    while any(number < goal for number, goal in zip(last, enough, strict=True)):
+    missing, since = sum(enough), time.monotonic()
+    while missing:
         time.sleep(0.005)
-        if (now := progress()) != last:
-            last, since = now, time.monotonic()
-        assert time.monotonic() - since < GIVE_UP, f"nothing was acknowledged for {GIVE_UP} seconds: {now}"
+        now = progress()
+        left = sum(max(0, goal - number) for number, goal in zip(now, enough, strict=True))
+        if left < missing:
+            missing, since = left, time.monotonic()
+        assert time.monotonic() - since < GIVE_UP, (
+            f"nothing more was acknowledged for {GIVE_UP} seconds: {now}"
+        )
 
 
 def run_clients(

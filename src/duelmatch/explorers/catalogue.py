@@ -381,13 +381,6 @@ _BALLOTS = (
         "In runs of voters: after how many seconds what is missing on a ballot goes to another voter.",
         of_voters=True,
     ),
-    Parameter(
-        "walking",
-        bool,
-        False,
-        "In runs of voters: whether neighbours on a ballot have a candidate in common, where they can.",
-        of_voters=True,
-    ),
 )
 _REFERENCE = Parameter(
     "reference",

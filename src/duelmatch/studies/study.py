@@ -698,8 +698,7 @@ class Study:
 
         What is needed is shared out evenly among the judges who are there.
         """
-        status, each = self.status(), self.settings.questions_each
-        needed = 0 if status.done else status.progress.duels_left
+        needed, each = self.status().progress.duels_left, self.settings.questions_each
         if self.settings.kind != "panel" or needed is None:
             return None
         with self._states.reading(self.id) as state:

@@ -15,7 +15,7 @@ from duelmatch.files.conditions import explained
 from duelmatch.files.problems import Largest, read_pasted, read_problem, tree_of
 from duelmatch.files.spreadsheets import read_names
 from duelmatch.problem import Problem
-from duelmatch.studies import MOST_PAIRS, NewVoter, Settings
+from duelmatch.studies import MOST_PAIRS, Settings
 from duelmatch.web import models
 from duelmatch.web.access import GetStore, require_creator
 from duelmatch.web.forecasting import LONGEST_FORECAST, forecast_of
@@ -46,7 +46,7 @@ def _problem_of(new: models.NewStudy, patience: float) -> Problem:
 def create_study(store: GetStore, new: models.NewStudy) -> models.Created:
     """Create a study; the tokens of its links are in the response and nowhere else."""
     problem = _problem_of(new, PATIENCE)
-    voters = [NewVoter(voter.name, voter.weight, voter.conflicts) for voter in new.voters]
+    voters = [voter.new for voter in new.voters]
     settings = Settings.from_dict(new.settings)
     return created(store.create(problem, settings, new.name, voters, try_beginning))
 

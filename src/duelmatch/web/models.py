@@ -54,6 +54,14 @@ class NewVoter(_Strict):
     conflicts: list[Name] = Field(
         default=[], max_length=1_000, description="Candidates whom this judge does not judge, in a panel."
     )
+    only: list[Name] | None = Field(
+        default=None, max_length=1_000, description="Candidates whom this judge judges, and no others so far."
+    )
+
+    @property
+    def new(self) -> studies.NewVoter:
+        """The voter as studies take it."""
+        return studies.NewVoter(self.name, self.weight, self.conflicts, self.only)
 
 
 class NewVoters(_Strict):

@@ -127,7 +127,7 @@ def export(
 @router.post("/voters", status_code=201, responses=documented(409))
 def invite(study: GetStudy, by: OrganiserLink, new: models.NewVoter) -> models.Invited:
     """Add a voter; the token of their link is in the response and nowhere else."""
-    voter = study.add_voter(new.name, new.weight, new.conflicts, by=by)
+    voter = study.add_voters([new.new], by)[0]
     return models.Invited(voter=voter, name=new.name, token=study.new_link("voter", voter, by=by))
 
 
@@ -140,7 +140,7 @@ def read_voters(study: GetStudy, written: models.JudgesText) -> list[models.Read
 @router.post("/voters/bulk", status_code=201, responses=documented(409))
 def invite_many(study: GetStudy, by: OrganiserLink, new: models.NewVoters) -> list[models.Invited]:
     """Add many voters, all or none; the tokens of their links are in the response and nowhere else."""
-    people = [NewVoter(voter.name, voter.weight, voter.conflicts) for voter in new.voters]
+    people = [voter.new for voter in new.voters]
     voters = study.add_voters(people, by=by)
     return _invited(study, voters, by)
 

@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from duelmatch.explorers.ballots.drawing import draw, draw_apart, inclusion_chances, pivotal, systematic
+from duelmatch.explorers.ballots.drawing import (
+    as_a_walk,
+    draw,
+    draw_apart,
+    inclusion_chances,
+    pivotal,
+    systematic,
+)
 
 
 @settings(deadline=None)  # compiled on the first call
@@ -93,3 +100,17 @@ def test_pairs_kept_apart_have_their_chances_and_seldom_share_a_candidate():
     error = np.sqrt(chances * (1 - chances) / draws)
     assert (np.abs(found / draws - chances) <= 6 * error + 1e-9).all()
     assert apart < 0.95 * together
+
+
+def test_a_walk_has_the_same_questions_and_stays_with_a_candidate_where_it_can():
+    candidate = np.array([0, 1, 2, 3, 0, 1, 2, 3])  # four at each of two positions
+    rng = np.random.default_rng(0)
+    pairs = [(i, j) for i in range(4) for j in range(i + 1, 4)] + [(4, 5), (4, 6), (4, 7)]
+    for _ in range(50):
+        drawn = [pairs[k] for k in rng.permutation(len(pairs))[: rng.integers(0, 8)]]
+        walk = as_a_walk(drawn, candidate)
+        assert sorted(walk) == sorted(drawn)
+        assert walk[:1] == drawn[:1]
+    star = [(0, 1), (2, 3), (4, 7), (0, 3), (4, 6)]
+    met = [{int(candidate[edge]) for edge in question} for question in as_a_walk(star, candidate)]
+    assert all(one & other for one, other in pairwise(met))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -266,3 +268,19 @@ def test_late_candidates_are_among_what_is_taken_for_granted():
     run = BallotExplorer(TRIO, seed=1)
     run.add("d", ["s"])
     assert Assumption.ADMISSIONS_BLIND in run.conclusions.assumptions
+
+
+def test_walking_changes_the_order_on_a_ballot_and_nothing_else() -> None:
+    problem = dm.Problem.complete([f"c{i}" for i in range(6)], ["x", "y", "z"])
+    usual = BallotExplorer(problem, "condorcet", seed=3, ballot_size=8)
+    walking = BallotExplorer(problem, "condorcet", seed=3, ballot_size=8, walking=True)
+    kept: dict[bool, list[bool]] = {False: [], True: []}
+    for voter in "abcdefgh":
+        asked = [run.ask(8, voter=voter) for run in (usual, walking)]
+        sets = [{(one.position, frozenset(one.candidates)) for one in questions} for questions in asked]
+        assert sets[0] == sets[1]
+        for is_walking, questions in enumerate(asked):
+            for before, after in pairwise(questions):
+                kept[bool(is_walking)].append(not set(before.candidates).isdisjoint(after.candidates))
+    assert sum(kept[True]) > 1.2 * sum(kept[False])
+    assert all(kept[True])

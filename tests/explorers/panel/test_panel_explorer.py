@@ -371,3 +371,27 @@ def test_whose_opinions_are_open_is_told():
     assert run.progress.waiting_for == (("eve", pairs), ("ned", pairs - 1))
     run.leave("eve", "dropped")
     assert run.progress.waiting_for == (("ned", pairs - 1),)
+
+
+def test_judges_who_walk_stay_with_a_candidate_and_decide_the_same() -> None:
+    """Whatever is asked, what is certain is what the count of all answers says."""
+    kept: dict[bool, list[bool]] = {False: [], True: []}
+    for seed in range(12):
+        panel, ranks = panels.random_panel(seed)
+        for walking in (False, True):
+            run = panel_explorer(panel, "condorcet", ranks, walking=walking)
+            last: dict[str | None, set[str]] = {}
+            while not run.done:
+                for question in run.ask(1):
+                    if question.voter in last:
+                        kept[walking].append(not last[question.voter].isdisjoint(question.candidates))
+                    last[question.voter] = set(question.candidates)
+                    run.tell(question, answer_of(panel, question))
+            opinions, result = panels.opinions_of(panel), run.result
+            if result.status != "budget_spent":
+                count = panels.Count(panel.problem, opinions, panels.weights_of(panel))
+                lineup = tuple(result.matching.values())
+                assert count.agrees("condorcet", result.status, lineup, result.shortfall)
+    assert np.mean(kept[True]) > np.mean(kept[False]) + 0.05
+    with pytest.raises(dm.ProblemError, match="walking must be True or False"):
+        PanelExplorer(TEAM, VOTERS, walking=1)  # type: ignore[arg-type]

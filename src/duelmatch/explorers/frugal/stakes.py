@@ -53,6 +53,9 @@ OPTIMISM = 0.1
 STEPS = 15
 """Steps towards the best shares in every round."""
 
+MANY, FEW_STEPS = 100_000, 1
+"""So many pairs take fewer steps: the shares go on from round to round, and a question must not take long."""
+
 EXPLORED = 0.1
 """The share of the duels that is spread evenly over all pairs that tell anything."""
 
@@ -155,18 +158,18 @@ class Stakes:
 
     def sums(self, per_pair: Vector) -> Vector:
         """Return, for every edge b, the sum of c_pair(b) per_pair over the pairs at its position."""
-        return self._sums(self.neither, self.first, self.second, per_pair)
+        return self._sums(per_pair)
 
     def square_sums(self, per_pair: Vector) -> Vector:
         """Return, for every edge b, the sum of c_pair(b)^2 per_pair over the pairs at its position."""
-        return self._sums(self.neither**2, self.first**2, self.second**2, per_pair)
+        return self._sums(per_pair, squared=True)
 
-    def _sums(self, neither: Vector, first: Vector, second: Vector, per_pair: Vector) -> Vector:
+    def _sums(self, per_pair: Vector, squared: bool = False) -> Vector:
         graph, pairs = self.pairs.graph, self.pairs
         out = np.zeros(graph.edges)
         edge_sums(
-            pairs.first, pairs.second, pairs.position, graph.start, graph.seats, neither, first, second,
-            per_pair, out,
+            pairs.first, pairs.second, pairs.position, graph.start, graph.seats, self.neither, self.first,
+            self.second, per_pair, out, squared,
         )  # fmt: skip
         return out
 
@@ -186,10 +189,14 @@ class Stakes:
         return max(worst, float(_worst(self.both, self.both, self.both, omega)))
 
 
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _quarters(omega: Vector) -> Vector:
     """Return 1 / (4 omega), and 0 where omega is 0."""
-    drawable = omega > 0
-    return np.where(drawable, 0.25 / np.where(drawable, omega, 1.0), 0.0)
+    out = np.zeros(len(omega))
+    for pair in range(len(omega)):
+        if omega[pair] > 0:
+            out[pair] = 0.25 / omega[pair]
+    return out
 
 
 def _chosen(graph: Graph, champion: Indices) -> Vector:
@@ -284,8 +291,9 @@ def edge_sums(
     second: Vector,
     per_pair: Vector,
     out: Vector,
+    squared: bool,
 ) -> None:
-    """Fill ``out`` with the sums over the pairs at each edge's position.
+    """Fill ``out`` with the sums over the pairs at each edge's position, of their squares if wanted.
 
     What is the same for all edges of a position is split between its seats.
     """
@@ -294,9 +302,12 @@ def edge_sums(
     for pair in range(len(pair_first)):
         weight = per_pair[pair]
         if weight != 0.0:
-            common[pair_position[pair]] += neither[pair] * weight
-            out[pair_first[pair]] += (first[pair] - neither[pair]) * weight
-            out[pair_second[pair]] += (second[pair] - neither[pair]) * weight
+            none, one, other = neither[pair], first[pair], second[pair]
+            if squared:
+                none, one, other = none * none, one * one, other * other
+            common[pair_position[pair]] += none * weight
+            out[pair_first[pair]] += (one - none) * weight
+            out[pair_second[pair]] += (other - none) * weight
     for position in range(len(start) - 1):
         shared = common[position] / seats[position]
         for edge in range(start[position], start[position + 1]):
@@ -417,21 +428,25 @@ def allocation(stakes: Stakes, rivals: Indices, squared_gaps: Vector, shares: Ve
     pairs, graph = stakes.pairs, stakes.pairs.graph
     np.maximum(shares, LEAST_SHARE / len(shares), out=shares)
     shares /= shares.sum()
-    omega = np.zeros(pairs.count)
-    squares = stakes.neither**2, stakes.first**2, stakes.second**2
+    omega, told = np.zeros(pairs.count), stakes.told(used)
     if stakes.both is not None:
-        iterate_seats(
-            rivals, pairs_within(graph, rivals), squared_gaps, shares, pairs.first, pairs.second, *squares,
-            stakes.both**2, STEPS, omega,
-        )  # fmt: skip
+        squares = stakes.neither**2, stakes.first**2, stakes.second**2, stakes.both**2
+        within = pairs_within(graph, rivals)
+        iterate_seats(rivals, within, squared_gaps, shares, pairs.first, pairs.second, *squares, STEPS, omega)
+        chances: Vector = omega[told]
     else:
+        part = slice(None) if told.all() else np.flatnonzero(told)  # for Condorcet few tell anything
+        neither, first, second = stakes.neither[part] ** 2, stakes.first[part] ** 2, stakes.second[part] ** 2
+        chances = np.empty(len(first))
         _iterate(
-            rivals, squared_gaps, shares, pairs.first, pairs.second, pairs.position, graph.edge_position,
-            graph.start, graph.seats, *squares, STEPS, omega,
+            rivals, squared_gaps, shares, pairs.first[part], pairs.second[part], pairs.position[part],
+            graph.edge_position, graph.start, graph.seats, neither, first, second,
+            STEPS if len(first) <= MANY else FEW_STEPS, chances,
         )  # fmt: skip
-    told = stakes.told(used)
-    omega = (1 - EXPLORED) * np.where(told, omega, 0.0) + EXPLORED / told.sum() * told
-    return np.asarray(omega / omega.sum())
+    chances = (1 - EXPLORED) * chances + EXPLORED / len(chances)
+    omega[:] = 0.0
+    omega[told] = chances / chances.sum()
+    return omega
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
@@ -477,7 +492,17 @@ def _iterate(
         if step == steps:
             return
         edge_sums(
-            pair_first, pair_second, pair_position, start, seats, neither, first, second, inverse, spread
+            pair_first,
+            pair_second,
+            pair_position,
+            start,
+            seats,
+            neither,
+            first,
+            second,
+            inverse,
+            spread,
+            False,
         )
         total = 0.0
         for rival in range(count):

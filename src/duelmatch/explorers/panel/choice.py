@@ -111,7 +111,7 @@ def best_of(worth: Vector, near: Mask) -> int | None:
     if worth.max(initial=0.0) <= 0:
         return None
     best, nearest = int(worth.argmax()), int(np.where(near, worth, 0.0).argmax())
-    enough = near[nearest] and worth[nearest] >= (1 - WALKING_LOSS) * worth[best]
+    enough = near[nearest] and worth[nearest] >= (1 - WALKING_LOSS) * worth[best] and worth[nearest] > 0
     return nearest if enough else best
 
 

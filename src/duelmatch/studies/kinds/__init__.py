@@ -150,6 +150,11 @@ def new_kind(problem: Problem, settings: Settings, voters: Sequence[Mapping[str,
     return RoundsKind(problem, settings, [voter["id"] for voter in voters])
 
 
-def shown(seed: int, question: int, candidates: Sequence[str]) -> list[str]:
-    """Return candidates in the order in which they are shown: as good as random, and always the same."""
-    return sorted(candidates, key=lambda name: sha256(f"{seed} {question} {name}".encode()).digest())
+def shown(seed: int, voter: str, about: str, candidates: Sequence[str]) -> list[str]:
+    """Return candidates in the order in which a voter is shown them: as good as random, and always the same.
+
+    It does not depend on the number of the question: whoever takes an answer back and gives it again is asked
+    the next question as before, and cannot have the sides drawn anew.
+    """
+    among = f"{seed} {voter} {about} {sorted(candidates)}"
+    return sorted(candidates, key=lambda name: sha256(f"{among} {name}".encode()).digest())

@@ -94,6 +94,8 @@ class RoundsKind:
                 self._free(question)
             case "released" if question is not None:
                 self._free(question)
+                if event.get("reason") == "undo":  # it was hardly seen, and comes again
+                    self._times[question.voter][question.pair] -= 1
             case "undone" if question is not None:
                 self._take_back(event["question"], question)
                 del self._answered[event["question"]]
@@ -170,9 +172,10 @@ class RoundsKind:
             position, *both = pair
             number = len(self._asked) + 1
             names = [self._problem.candidates[each] for each in both]
+            at, times = self._problem.positions[position], self._times.get(voter, Counter[Pair]())[pair]
             about = {
-                "position": self._problem.positions[position],
-                "candidates": shown(self._settings.seed or 0, number, names),
+                "position": at,
+                "candidates": shown(self._settings.seed or 0, voter, f"{at} {times}", names),
             }
             self._decide({"kind": "asked", "question": number, "voter": voter, **about, "until": None})
             return None

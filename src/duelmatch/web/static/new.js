@@ -25,11 +25,11 @@ const keyed = () => {
 // What is wrong.
 
 function numberMistakes(found) {
-  for (const [id, most] of [["judges-number", 1000], ["questions-each", 10000], ["minutes", 10000]]) {
+  for (const [id, most] of [["judges-number", isPanel() ? 1000 : 100000], ["questions-each", 10000], ["minutes", 10000]]) {
     const field = element(id);
     const value = number(id);
     const bad = field.validity.badInput || (value !== null && !(Number.isInteger(value) && value >= 1 && value <= most));
-    if (bad && (isPanel() || id === "minutes")) found.set(id, `A whole number from 1 to ${most.toLocaleString()}.`);
+    if (bad && (isPanel() || id !== "questions-each")) found.set(id, `A whole number from 1 to ${most.toLocaleString()}.`);
   }
 }
 
@@ -66,10 +66,10 @@ function study() {
   const size = Number(element("size").value);
   const settings = { ties: element("ties").checked, skips: element("skips").checked };
   if (isPanel()) {
-    Object.assign(settings, { algorithm: "panel", parameters: { criterion: chosen("criterion"), question_size: size, until: element("until").value } });
+    Object.assign(settings, { algorithm: "panel", parameters: { criterion: chosen("criterion"), question_size: size, walking: element("walking").checked, until: element("until").value } });
     if (number("questions-each")) settings.questions_each = number("questions-each");
   } else {
-    Object.assign(settings, { algorithm: chosen("criterion"), delta: Number(chosen("delta")), parameters: { question_size: size } });
+    Object.assign(settings, { algorithm: chosen("criterion"), delta: Number(chosen("delta")), parameters: { question_size: size, walking: element("walking").checked } });
   }
   const voters = isPanel() ? people.map(({ name, weight, conflicts }) => ({ name, weight, conflicts })) : [];
   return { name: element("name").value.trim(), problem: problem(), settings, voters };
@@ -245,28 +245,34 @@ async function read(text, name, field) {
 let reading = null;
 function readJudges() {
   clearTimeout(reading);
-  reading = setTimeout(async () => {
-    const text = element("judges").value;
-    try {
-      people = text.trim() ? await call("/judges/read", { text }, keyed()) : [];
-      fieldError("judges", null);
-      const special = people.filter(({ weight, conflicts }) => weight > 1 || conflicts.length);
-      const about = ({ name, weight, conflicts }) =>
-        `${name} ${[weight > 1 && `has ${weight} votes`, conflicts.length && `does not judge ${conflicts.join(", ")}`].filter(Boolean).join(" and ")}`;
-      element("judges-read").textContent = people.length ? `${people.length} ${people.length === 1 ? "judge" : "judges"}. ${special.map((one) => `${about(one)}.`).join(" ")}` : "";
-      if (people.length) element("judges-number").value = people.length;
-      changed();
-    } catch (error) {
-      people = [];
-      fieldError("judges", error.message);
-    }
-  }, 300);
+  reading = setTimeout(readJudgesNow, 300);
+}
+
+async function readJudgesNow() {
+  clearTimeout(reading);
+  const text = element("judges").value;
+  try {
+    people = text.trim() ? await call("/judges/read", { text }, keyed()) : [];
+    fieldError("judges", null);
+    const special = people.filter(({ weight, conflicts }) => weight > 1 || conflicts.length);
+    const about = ({ name, weight, conflicts }) =>
+      `${name} ${[weight > 1 && `has ${weight} votes`, conflicts.length && `does not judge ${conflicts.join(", ")}`].filter(Boolean).join(" and ")}.`;
+    element("judges-read").textContent = people.length ? `${people.length} ${people.length === 1 ? "judge" : "judges"}. ${special.map(about).join(" ")}` : "";
+    if (people.length) element("judges-number").value = people.length;
+    changed();
+    return true;
+  } catch (error) {
+    people = [];
+    fieldError("judges", error.message);
+    return false;
+  }
 }
 
 function showWho() {
   show("judges-part", isPanel());
   show("delta-part", !isPanel());
   show("until-part", isPanel());
+  element("number-label").textContent = isPanel() ? "How many judges will there be?" : "How many people will vote?";
   changed();
 }
 
@@ -274,9 +280,10 @@ function showWho() {
 
 async function create() {
   goingOn = true;
+  const readable = !isPanel() || (await readJudgesNow());
   const [first] = showMistakes().keys();
-  if (element("judges-error").textContent && isPanel()) element("judges").focus();
-  else if (first) element(first).focus();
+  if (first) element(first).focus();
+  else if (!readable) element("judges").focus();
   else
     await attempt(async () => {
       const made = await call("/studies", study(), keyed());

@@ -73,6 +73,7 @@ function draw() {
   element("cards").replaceChildren(...cards);
   drawRanking();
   say(question.candidates.map((name, number) => `${number + 1}: ${isolated(titleOf(name))}.`).join(" "));
+  if (shownAt === 0) performance.mark("first question");
   shownAt = performance.now();
   element("question").focus({ preventScroll: true });
   window.scrollTo(0, 0);
@@ -214,6 +215,7 @@ function undo() {
 }
 
 function cannotJudge(name) {
+  if (!confirm(fill(words.sure, { name: isolated(titleOf(name)) }))) return;
   act(async () => {
     await insist(() => call(`${study}/conflicts`, { candidates: [name] }));
     me = await insist(() => get(`${study}/me`));
@@ -291,6 +293,11 @@ on("wrong", "close", () => {
   const kind = element("wrong").returnValue;
   if (kind === "conflict") cannotJudge(pointedAt);
   else if (kind) report(pointedAt, kind);
+});
+on("wrong-text", "keydown", (event) => {
+  if (event.key !== "Enter") return; // which would press the first button
+  event.preventDefault();
+  element("wrong").close("other");
 });
 document.addEventListener("keydown", (event) => {
   const isTyping = event.target.closest("input, dialog");
