@@ -34,7 +34,7 @@ def day(place: tuple[str, Store]) -> Study:
 
 def test_a_jury_sees_who_leads_how_sure_that_is_and_what_is_left(browser: Browser, day: Study) -> None:
     browser.go(f"/l/{day.new_link('organiser')}")
-    browser.until(lambda: browser.text(".contenders"))
+    browser.until(lambda: browser.text(".contenders"), seconds=90)
     said = browser.text("#live")
     assert "The bars are an estimate from all" in said
     assert re.search(r"Votes still needed\n[\d,]+ to [\d,]+", said)
@@ -54,8 +54,9 @@ def test_the_result_always_has_an_answer_prints_on_one_page_and_can_be_checked(
 ) -> None:
     token = day.new_link("organiser")
     browser.go(f"/l/{token}")
+    browser.until(lambda: browser.text(".contenders"), seconds=90)
     browser.go(f"/studies/{day.id}/result")
-    browser.until(lambda: "Leading by estimate" in browser.text("#kind"))
+    assert "Leading by estimate" in browser.text("#kind")
     assert browser.text("tbody td strong").startswith("Project ")
     browser.picture("result-estimate-desk")
     browser.check()

@@ -31,7 +31,7 @@ REST = 2.0
 log = logging.getLogger("duelmatch.web")
 
 
-estimator = Worker(niceness=10)
+estimator = Worker(niceness=5)
 """The process in which estimates are computed; it is started when it is needed."""
 
 
