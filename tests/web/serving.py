@@ -18,7 +18,7 @@ import uvicorn
 
 from duelmatch.studies import Store
 from duelmatch.web import Config, create_app
-from duelmatch.web.estimating import try_out
+from duelmatch.web.forecasting import try_out
 
 
 def start(config: uvicorn.Config, url: str, listener: socket.socket) -> int:
