@@ -76,6 +76,8 @@ def test_a_matching_that_breaks_a_condition_is_refused(matching, sentence):
         ({"weight": {"jury": float("inf")}}, "must be a number above 0, not inf"),
         ({"weight": {"jury": "2"}}, "must be a number above 0, not '2'"),
         ({"weight": {"jury": 1e9}}, "must lie between 1e-06 and 1e\\+06"),
+        ({"weight": {"jury": 10**400}}, "must lie between 1e-06 and 1e\\+06, not 1000"),
+        ({"capacity": {"ann": 10**30}}, "must be a whole number from 1 to 1,000,000, not 1000"),
         ({"rules": [Rule(of=["eve"], at_most=1)]}, "A rule names 'eve', but no candidate is called so"),
         ({"rules": [Rule(of=[("ann", "cook")], at_most=1)]}, "names 'cook', but no position is called so"),
         ({"rules": ["ann"]}, "A rule is a duelmatch.Rule, not 'ann'"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from math import isfinite, nan
+from math import inf, nan
 from numbers import Integral, Real
 from types import MappingProxyType
 from typing import Any
@@ -39,7 +39,11 @@ def checked_counts(what: str, kind: str, values: object, numbers: Mapping[str, i
     counts = {}
     for name, value in _given(what, kind, values, numbers):
         if isinstance(value, bool) or not isinstance(value, Integral) or not 1 <= int(value) <= LARGEST_COUNT:
-            raise ProblemError(f"The {what} of '{name}' must be a whole number from 1, not {value!r:.80}.")
+            too_large = isinstance(value, Integral) and int(value) > LARGEST_COUNT
+            limit = f" to {LARGEST_COUNT:,}" if too_large else ""
+            raise ProblemError(
+                f"The {what} of '{name}' must be a whole number from 1{limit}, not {value!r:.80}."
+            )
         counts[name] = int(value)
     return {name: counts[name] for name in numbers if counts.get(name, 1) != 1}
 
@@ -48,15 +52,15 @@ def checked_weights(values: object, numbers: Mapping[str, int]) -> dict[str, flo
     """Return the weights that differ from 1, in the order of the positions."""
     weights = {}
     for name, value in _given("weight", "position", values, numbers):
-        number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else nan
-        if not number > 0 or not isfinite(number):
+        number: Any = value if isinstance(value, Real) and not isinstance(value, bool) else nan
+        if not 0 < number < inf:
             raise ProblemError(f"The weight of '{name}' must be a number above 0, not {value!r:.80}.")
         if not 1 / LARGEST_WEIGHT <= number <= LARGEST_WEIGHT:
             raise ProblemError(
                 f"The weight of '{name}' must lie between {1 / LARGEST_WEIGHT:g} and {LARGEST_WEIGHT:g}, "
-                f"not {value!r}."
+                f"not {value!r:.80}."
             )
-        weights[name] = number
+        weights[name] = float(number)
     return {name: weights[name] for name in numbers if weights.get(name, 1.0) != 1.0}
 
 

@@ -1,4 +1,4 @@
-"""One server and one browser for all tests of pages."""
+"""A server with its store, one browser, and a study to look at."""
 
 from __future__ import annotations
 
@@ -26,13 +26,11 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Store
 
 @pytest.fixture(scope="session")
 def downloads(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give the folder into which the browser saves what it downloads."""
     return tmp_path_factory.mktemp("chromium")
 
 
 @pytest.fixture(scope="session")
 def driver(downloads: Path) -> Iterator[webdriver.Chrome]:
-    """Give a running browser."""
     if not (CHROMIUM and DRIVER):
         pytest.skip("Chromium and its driver are not installed")
     with chromium(downloads) as driver:
@@ -41,7 +39,6 @@ def driver(downloads: Path) -> Iterator[webdriver.Chrome]:
 
 @pytest.fixture
 def browser(driver: webdriver.Chrome, place: tuple[str, Store]) -> Browser:
-    """Give somebody at the browser, whom no study knows."""
     return Browser(driver, place[0])
 
 

@@ -83,6 +83,7 @@ def test_a_panel_is_created_with_a_link_for_each_judge(browser: Browser, place: 
         browser.press(Keys.BACKSPACE)
     browser.until(lambda: not browser.find("#judges-error").is_displayed())
     browser.find("#size").send_keys("four")
+    browser.click("#walking")
     browser.find("#until").send_keys("it is clear")
     browser.click("button[type=submit]")
     browser.until(lambda: browser.find("#made").is_displayed())
@@ -95,11 +96,8 @@ def test_a_panel_is_created_with_a_link_for_each_judge(browser: Browser, place: 
     assert access is not None
     study = place[1].study(access.study)
     parameters = study.settings.parameters
-    assert (study.settings.algorithm, parameters["question_size"], parameters["until"]) == (
-        "panel",
-        4,
-        "decided",
-    )
+    chosen = [parameters[name] for name in ("question_size", "until", "walking")]
+    assert (study.settings.algorithm, chosen) == ("panel", [4, "decided", True])
     browser.driver.get(addresses[0])
     _, *names = browser.question()
     assert sorted(names) == ["Ann", "Bob", "Cyd", "Dan"]

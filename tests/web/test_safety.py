@@ -327,7 +327,7 @@ def test_made_up_tokens_get_no_bucket_and_empty_nobody_elses(study: Study) -> No
     assert links.wait(real) == 0
     assert links.wait(guessed) is None
     assert links.wait(real[:16] + guessed[16:]) is None, "the id of a link is no secret"
-    assert len(links._buckets._levels) == 1
+    assert len(links.buckets._levels) == 1
     wait = links.wait(real)
     assert wait is not None
     assert wait > 0

@@ -326,9 +326,9 @@ def test_a_conflict_is_declared_once_and_a_problem_reaches_the_organiser(
     browser.until(study.reports)
     browser.press("s")
     browser.until(lambda: browser.find("#why").is_displayed())
-    browser.driver.find_element(
-        By.XPATH, "//dialog//button[contains(., 'I cannot judge') and contains(., 'Anna')]"
-    ).click()
+    browser.click(f"#why [value='conflict {number - 1}']")
+    browser.until(lambda: "You will not be asked about" in browser.driver.switch_to.alert.text)
+    browser.driver.switch_to.alert.accept()
     browser.until(lambda: "A" in next(each for each in study.voters() if each.id == voter).conflicts)
     browser.until(lambda: "You will not be asked about Anna again." in heard(browser))
     for _ in range(20):

@@ -61,8 +61,9 @@ class Standings:
 
     def __str__(self) -> str:
         chosen = "; ".join(f"{position}: {self.said_of(position)}" for position in self.leader)
+        answers = f"{self.answers:,.0f} answer{'s' * (self.answers != 1)}"
         return (
-            f"{chosen} (an estimate from {self.answers:,.0f} answers: falls short of the best by "
+            f"{chosen} (an estimate from {answers}: falls short of the best by "
             f"{self.expected_shortfall:.3f} per position)"
         )
 

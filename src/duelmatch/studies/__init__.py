@@ -29,13 +29,17 @@ from duelmatch.studies.exchange import (
     export_answers,
     export_log,
     export_table,
+    exported_answers,
     exported_log,
+    exported_table,
     import_log,
 )
 from duelmatch.studies.feed import Feed
 from duelmatch.studies.history import HOUR, History, Point
+from duelmatch.studies.kinds.stacks import begin_run
 from duelmatch.studies.links import Access, Link, Role
 from duelmatch.studies.links import id_of as link_id_of
+from duelmatch.studies.rehearsal import rehearse
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.state import check_beginning
 from duelmatch.studies.store import MOST_PAIRS, Store
@@ -89,11 +93,15 @@ __all__ = [
     "Study",
     "Trouble",
     "Voter",
+    "begin_run",
     "check_beginning",
     "export_answers",
     "export_log",
     "export_table",
+    "exported_answers",
     "exported_log",
+    "exported_table",
     "import_log",
     "link_id_of",
+    "rehearse",
 ]

@@ -438,6 +438,7 @@ class About(BaseModel):
     )
     ties: bool
     skips: bool
+    secret: bool = Field(description="Whether organisers are kept from seeing who answered what.")
     conflicts: bool = Field(description="Whether a voter can say whom not to judge.")
 
 
@@ -579,19 +580,20 @@ class Outcome(BaseModel):
     rejected: list[Edge]
     undecided: list[Edge]
     dropped: list[str]
-    waiting_for: dict[VoterId, int] = Field(
+    waiting_for: dict[VoterId, int | None] = Field(
         description=(
             "Who holds up the result: of a panel, the open opinions of each judge; of a crowd, how many "
-            "answers wait for the ballot of each voter."
+            "answers wait for the ballot of each voter. In a secret study it does not say how many."
         )
     )
     entries: int = Field(description="How long the log was.")
     hash: str = Field(description="The hash of its last entry.")
 
     @classmethod
-    def of_status(cls, status: Status, estimates: studies.Estimates | None) -> Outcome:
+    def of_status(cls, status: Status, estimates: studies.Estimates | None, secret: bool) -> Outcome:
         """Show the result that a status tells."""
         result, progress = status.result, status.progress
+        waiting = {voter: None if secret else count for voter, count in progress.waiting_for}
         return cls(
             status=status.outcome,
             matching=None if result.matching is None else result.matching.as_json(),
@@ -604,7 +606,7 @@ class Outcome(BaseModel):
             rejected=_edges(progress.rejected),
             undecided=_edges(progress.undecided),
             dropped=list(status.dropped),
-            waiting_for=dict(status.progress.waiting_for),
+            waiting_for=waiting,
             entries=status.entries,
             hash=status.hash,
         )
@@ -649,7 +651,15 @@ class Voter(BaseModel):
     conflicts: list[str]
     struck: bool
     left: bool
-    answers: int
+    begun: bool = Field(description="Whether they have answered anything.")
+    answers: int | None = Field(description="Null in a secret study, where it would tell ballots apart.")
+
+    @classmethod
+    def of_study(cls, voter: studies.Voter, secret: bool) -> Voter:
+        """Show a voter."""
+        names = ("id", "name", "weight", "conflicts", "struck", "left")
+        shown = {name: getattr(voter, name) for name in names}
+        return cls(**shown, begun=voter.answers > 0, answers=None if secret else voter.answers)
 
 
 def read_judges(written: JudgesText) -> list[ReadJudge]:

@@ -19,6 +19,7 @@ from duelmatch.web.answer_pages import AnswerPage
 from duelmatch.web.cookies import all_remembered, remember, remembered
 from duelmatch.web.languages import language_of, remember_language, to_translate
 from duelmatch.web.links import PATH, address_of, is_of_this_machine
+from duelmatch.web.organising import not_secret
 from duelmatch.web.reports import reports_of
 from duelmatch.web.views import Dashboard
 from duelmatch.web.voting import vote_data
@@ -160,7 +161,7 @@ def live(request: Request, study: GetStudy, access: GetAccess, voters: PageNumbe
     return page(request, "live.html", study=study, view=Dashboard.of(study, voters), own=own)
 
 
-@router.get("/studies/{study}/answers", dependencies=[Depends(organiser_link)])
+@router.get("/studies/{study}/answers", dependencies=[Depends(organiser_link), Depends(not_secret)])
 def answers(
     request: Request,
     study: GetStudy,

@@ -16,7 +16,7 @@ from fastapi.concurrency import run_in_threadpool
 from duelmatch.errors import StudyError
 from duelmatch.studies import Store
 from duelmatch.web import models
-from duelmatch.web.access import GetStore, organiser_link, require_creator
+from duelmatch.web.access import GetStore, GetStudy, organiser_link, require_creator
 from duelmatch.web.problems import documented
 from duelmatch.web.worker import LONGEST_BEGINNING, PATIENCE, worker
 
@@ -33,7 +33,7 @@ FORMATS = ("JPEG", "PNG", "WEBP", "GIF")
 
 NOT_A_PICTURE = "This is not a whole picture that can be shown. Choose a JPEG, PNG, WebP or GIF file."
 
-router = APIRouter(tags=["organiser"], responses=documented(401))
+router = APIRouter(tags=["organiser"], responses=documented(401, 404))
 pages = APIRouter(include_in_schema=False)
 
 UPLOAD = {
@@ -56,7 +56,7 @@ async def upload(store: GetStore, request: Request) -> models.Picture:
     dependencies=[Depends(organiser_link)],
     openapi_extra=UPLOAD,
 )
-async def upload_for(study: str, store: GetStore, request: Request) -> models.Picture:
+async def upload_for(study: GetStudy, store: GetStore, request: Request) -> models.Picture:
     """Upload a picture for a candidate or position of this study, to be named in an edit."""
     return await _kept(store, request)
 

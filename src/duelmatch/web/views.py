@@ -143,9 +143,7 @@ class Dashboard:
         panel = study.settings.kind == "panel"
         p_value = status.progress.p_value
         bars, bars_label = _bars(history.hours)
-        everybody = study.voters()
-        shown = everybody[(page - 1) * VOTERS_SHOWN : page * VOTERS_SHOWN]
-        ids = {None, *(voter.id for voter in shown)}
+        shown = study.voters(limit=VOTERS_SHOWN, skip=(page - 1) * VOTERS_SHOWN)
         return cls(
             status=status,
             is_panel=panel,
@@ -163,8 +161,8 @@ class Dashboard:
             bars_label=bars_label,
             voters=shown,
             page=page,
-            pages=max(1, math.ceil(len(everybody) / VOTERS_SHOWN)),
-            links=[link for link in study.links() if link.voter in ids],
+            pages=max(1, math.ceil(status.voters / VOTERS_SHOWN)),
+            links=study.links(voters=[voter.id for voter in shown]),
             remaining=[who for who in names.candidates.values() if who.name not in status.dropped],
             withdrawn=[names.candidates[name] for name in status.dropped],
             positions=list(names.positions.values()),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,7 +12,7 @@ import click
 from duelmatch.cli.options import DELTA, DELTA_HELP, Between, Source, file_argument, json_option
 from duelmatch.cli.output import Page, counted, print_json
 from duelmatch.cli.store import opened_store, store_option
-from duelmatch.cli.study import changes, show, vote
+from duelmatch.cli.study import changes, judges, show, vote
 
 if TYPE_CHECKING:
     from duelmatch.studies import NewVoter
@@ -42,6 +43,14 @@ def command() -> None:
     metavar="NAME",
     multiple=True,
     help="One of those who decide; can be repeated. With names, the study is a panel: they are counted.",
+)
+@click.option(
+    "--judges",
+    "list_of_judges",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Those who decide, from a file: one name on a line, or a table with the headings name, weight and "
+    "conflicts.",
 )
 @click.option("--weight", "weights", metavar="NAME=N", multiple=True, help="How many votes a judge has.")
 @click.option(
@@ -87,6 +96,9 @@ def command() -> None:
 )
 @click.option("--ties/--no-ties", default=True, help="Whether voters may say that there is no difference.")
 @click.option("--skips/--no-skips", default=True, help="Whether voters may skip a question.")
+@click.option(
+    "--secret/--no-secret", default=False, help="Whether organisers are kept from seeing who answered what."
+)
 @click.option("--max-answers", type=click.IntRange(0), help="Ask for this many answers at most.")
 @click.option("--questions-each", type=click.IntRange(0), help="Ask each judge of a panel this much at most.")
 @click.option(
@@ -104,6 +116,7 @@ def create(
     voters: Sequence[str],
     weights: Sequence[str],
     conflicts: Sequence[str],
+    list_of_judges: Path | None,
     criterion: str | None,
     question_size: int | None,
     until: str | None,
@@ -120,7 +133,7 @@ def create(
       duelmatch study create example:lineup --voter ann --voter ben --conflict ben=comets
       duelmatch study create team.yaml --algorithm condorcet --delta 0.01 --lease 60
     """  # noqa: D301
-    from duelmatch.studies import Settings
+    from duelmatch.studies import NewVoter, Settings
 
     problem = source.document.problem()
     given = {key: _value(text) for key, text in _pairs("--parameter", parameters)}
@@ -128,9 +141,12 @@ def create(
     given |= {} if question_size is None else {"question_size": question_size}
     given |= {} if until is None else {"until": until}
     settings = Settings(parameters=given, **own)
-    judges = _judges(voters, weights, conflicts)
+    panel = _judges(voters, weights, conflicts)
+    if list_of_judges is not None:
+        listed = judges.people_of(list_of_judges)
+        panel += [NewVoter(person.name, person.weight, person.conflicts) for person in listed]
     with opened_store(url, new=True) as store:
-        study = store.create(problem, settings, name or source.stem, judges)
+        study = store.create(problem, settings, name or source.stem, panel)
         token = study.new_link("organiser")
         settings, title = study.settings, study.name
     if as_json:
@@ -146,7 +162,7 @@ def create(
             ("Study", study.id),
             ("Problem", sizes),
             ("Algorithm", f"{settings.algorithm}"),
-            *([("Voters", ", ".join(voters))] if voters else []),
+            *([("Voters", ", ".join(str(voter.name) for voter in panel))] if panel else []),
             ("Seed", f"{settings.seed}"),
             ("Organiser's token", token),
         ]
@@ -184,5 +200,5 @@ def _judges(voters: Sequence[str], weights: Sequence[str], conflicts: Sequence[s
     ]
 
 
-for part in (*vote.COMMANDS, *show.COMMANDS, *changes.COMMANDS):
+for part in (*vote.COMMANDS, *show.COMMANDS, *changes.COMMANDS, *judges.COMMANDS):
     command.add_command(part)

@@ -86,8 +86,8 @@ class PanelExplorer:
         voter_weights(names, weights)
         self.record: Callable[[Event], None] | None = None
         """Called with each event that this object decided, after it was noted."""
-        self.shown: Callable[[int, Sequence[str]], Sequence[str]] | None = None
-        """The order in which a question shows its candidates, given its number; as in the problem if None."""
+        self.shown: Callable[[str, str, Sequence[str]], Sequence[str]] | None = None
+        """The order in which candidates are shown to a voter at a position; as in the problem if None."""
         self._proceedings = Proceedings(
             problem,
             {voter: Seat(weights.get(voter, 1), as_conflicts(conflicts.get(voter, ()))) for voter in names},
@@ -352,12 +352,13 @@ class PanelExplorer:
         names = [self.problem.edges[edge] for edge in sorted(choice)]
         number = self._proceedings.last_question + 1
         candidates = [name for name, _ in names]
+        voter, position = self.standing.now.voters[judge], names[0][1]
         self._happen(
             "asked",
             question=number,
-            voter=self.standing.now.voters[judge],
-            position=names[0][1],
-            candidates=candidates if self.shown is None else list(self.shown(number, candidates)),
+            voter=voter,
+            position=position,
+            candidates=candidates if self.shown is None else list(self.shown(voter, position, candidates)),
             until=deadline,
         )
         return self._proceedings.open[number]

@@ -50,7 +50,7 @@ for (const form of document.querySelectorAll(".mend-form"))
     try {
       await call(`${study}/edit`, { [form.dataset.kind]: { [form.dataset.name]: details(form) } });
       say(form, null);
-      form.querySelector(".saved").textContent = "Saved: voters see it with their next question.";
+      form.querySelector(".saved").textContent = "Saved. Voters see it as soon as they open their page again.";
     } catch (error) {
       say(form, error.message);
     }

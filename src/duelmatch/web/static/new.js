@@ -25,11 +25,11 @@ const keyed = () => {
 // What is wrong.
 
 function numberMistakes(found) {
-  for (const [id, most] of [["judges-number", 1000], ["questions-each", 10000], ["minutes", 10000]]) {
+  for (const [id, most] of [["judges-number", isPanel() ? 1000 : 100000], ["questions-each", 10000], ["minutes", 10000]]) {
     const field = element(id);
     const value = number(id);
     const bad = field.validity.badInput || (value !== null && !(Number.isInteger(value) && value >= 1 && value <= most));
-    if (bad && (isPanel() || id === "minutes")) found.set(id, `A whole number from 1 to ${most.toLocaleString()}.`);
+    if (bad && (isPanel() || id !== "questions-each")) found.set(id, `A whole number from 1 to ${most.toLocaleString()}.`);
   }
 }
 
@@ -66,10 +66,10 @@ function study() {
   const size = Number(element("size").value);
   const settings = { ties: element("ties").checked, skips: element("skips").checked };
   if (isPanel()) {
-    Object.assign(settings, { algorithm: "panel", parameters: { criterion: chosen("criterion"), question_size: size, until: element("until").value } });
+    Object.assign(settings, { algorithm: "panel", parameters: { criterion: chosen("criterion"), question_size: size, walking: element("walking").checked, until: element("until").value } });
     if (number("questions-each")) settings.questions_each = number("questions-each");
   } else {
-    Object.assign(settings, { algorithm: chosen("criterion"), delta: Number(chosen("delta")), parameters: { question_size: size } });
+    Object.assign(settings, { algorithm: chosen("criterion"), delta: Number(chosen("delta")), parameters: { question_size: size, walking: element("walking").checked } });
   }
   const voters = isPanel() ? people.map(({ name, weight, conflicts }) => ({ name, weight, conflicts })) : [];
   return { name: element("name").value.trim(), problem: problem(), settings, voters };
@@ -141,7 +141,7 @@ function more(kind, entry) {
     });
     const block = document.createElement("div");
     block.append(wrap, error);
-    if (detail === "picture") block.append(pictureButton(entry, input));
+    if (detail === "picture") block.append(...pictureTools(entry, input));
     return block;
   });
   element("more-fields").replaceChildren(...fields);
@@ -156,23 +156,39 @@ function more(kind, entry) {
   element("more").showModal();
 }
 
-function pictureButton(entry, address) {
-  const label = Object.assign(document.createElement("label"), { className: "button small file-button", textContent: "Choose a picture" });
-  const input = Object.assign(document.createElement("input"), { type: "file", accept: element("pictures").accept, id: "more-file" });
+// A picture that was uploaded is shown, and not its address; it can be replaced or taken away.
+function pictureTools(entry, address) {
+  const make = (tag, properties) => Object.assign(document.createElement(tag), properties);
+  const image = make("img", { className: "thumb", alt: `The picture of ${entry.name.trim() || "this candidate"}` });
+  const label = make("label", { className: "button small file-button", textContent: "Choose a picture" });
+  const input = make("input", { type: "file", accept: element("pictures").accept, id: "more-file" });
+  const away = make("button", { type: "button", className: "button small quiet", textContent: "Take the picture away" });
+  const drawPicture = () => {
+    const picture = entry.about.picture || "";
+    const uploaded = picture.startsWith("/pictures/");
+    address.value = uploaded ? "" : picture;
+    image.hidden = away.hidden = !uploaded;
+    if (uploaded) image.src = picture;
+  };
   label.append(input);
+  away.addEventListener("click", () => {
+    setPicture(entry, null);
+    drawPicture();
+  });
   input.addEventListener("change", async () => {
     const [file] = input.files;
     if (!file) return;
     try {
       fieldError("more-picture", null);
       setPicture(entry, await upload("/pictures", file, keyed().headers));
-      address.value = entry.about.picture;
+      drawPicture();
     } catch (error) {
       fieldError("more-picture", error.message);
     }
     input.value = "";
   });
-  return label;
+  drawPicture();
+  return [image, label, away];
 }
 
 // Many pictures at once: each file is called like its candidate, or as a spreadsheet named it.
@@ -245,28 +261,34 @@ async function read(text, name, field) {
 let reading = null;
 function readJudges() {
   clearTimeout(reading);
-  reading = setTimeout(async () => {
-    const text = element("judges").value;
-    try {
-      people = text.trim() ? await call("/judges/read", { text }, keyed()) : [];
-      fieldError("judges", null);
-      const special = people.filter(({ weight, conflicts }) => weight > 1 || conflicts.length);
-      const about = ({ name, weight, conflicts }) =>
-        `${name} ${[weight > 1 && `has ${weight} votes`, conflicts.length && `does not judge ${conflicts.join(", ")}`].filter(Boolean).join(" and ")}`;
-      element("judges-read").textContent = people.length ? `${people.length} ${people.length === 1 ? "judge" : "judges"}. ${special.map((one) => `${about(one)}.`).join(" ")}` : "";
-      if (people.length) element("judges-number").value = people.length;
-      changed();
-    } catch (error) {
-      people = [];
-      fieldError("judges", error.message);
-    }
-  }, 300);
+  reading = setTimeout(readJudgesNow, 300);
+}
+
+async function readJudgesNow() {
+  clearTimeout(reading);
+  const text = element("judges").value;
+  try {
+    people = text.trim() ? await call("/judges/read", { text }, keyed()) : [];
+    fieldError("judges", null);
+    const special = people.filter(({ weight, conflicts }) => weight > 1 || conflicts.length);
+    const about = ({ name, weight, conflicts }) =>
+      `${name} ${[weight > 1 && `has ${weight} votes`, conflicts.length && `does not judge ${conflicts.join(", ")}`].filter(Boolean).join(" and ")}.`;
+    element("judges-read").textContent = people.length ? `${people.length} ${people.length === 1 ? "judge" : "judges"}. ${special.map(about).join(" ")}` : "";
+    if (people.length) element("judges-number").value = people.length;
+    changed();
+    return true;
+  } catch (error) {
+    people = [];
+    fieldError("judges", error.message);
+    return false;
+  }
 }
 
 function showWho() {
   show("judges-part", isPanel());
   show("delta-part", !isPanel());
   show("until-part", isPanel());
+  element("number-label").textContent = isPanel() ? "How many judges will there be?" : "How many people will vote?";
   changed();
 }
 
@@ -274,9 +296,10 @@ function showWho() {
 
 async function create() {
   goingOn = true;
+  const readable = !isPanel() || (await readJudgesNow());
   const [first] = showMistakes().keys();
-  if (element("judges-error").textContent && isPanel()) element("judges").focus();
-  else if (first) element(first).focus();
+  if (first) element(first).focus();
+  else if (!readable) element("judges").focus();
   else
     await attempt(async () => {
       const made = await call("/studies", study(), keyed());

@@ -215,6 +215,7 @@ function undo() {
 }
 
 function cannotJudge(name) {
+  if (!confirm(fill(words.sure, { name: isolated(titleOf(name)) }))) return;
   act(async () => {
     await insist(() => call(`${study}/conflicts`, { candidates: [name] }));
     me = await insist(() => get(`${study}/me`));
@@ -292,6 +293,11 @@ on("wrong", "close", () => {
   const kind = element("wrong").returnValue;
   if (kind === "conflict") cannotJudge(pointedAt);
   else if (kind) report(pointedAt, kind);
+});
+on("wrong-text", "keydown", (event) => {
+  if (event.key !== "Enter") return; // which would press the first button
+  event.preventDefault();
+  element("wrong").close("other");
 });
 document.addEventListener("keydown", (event) => {
   const isTyping = event.target.closest("input, dialog");

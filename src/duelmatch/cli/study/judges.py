@@ -1,0 +1,126 @@
+"""``duelmatch study judges``: who they are, many at once, and a list of their links to mail from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from duelmatch.cli.options import json_option
+from duelmatch.cli.output import Page, print_json
+from duelmatch.cli.store import on_study
+from duelmatch.cli.study.changes import voter_called
+from duelmatch.files.people import Person, read_people
+from duelmatch.files.tables import dump_table, harmless
+from duelmatch.files.text import naming, read_text
+
+if TYPE_CHECKING:
+    from duelmatch.studies import Study, Voter
+
+LARGEST_LIST = 1_000_000
+"""Bytes."""
+
+
+def people_of(path: Path) -> list[Person]:
+    """Read a list of judges from a file."""
+    with naming(path) as file:
+        return read_people(read_text(file, LARGEST_LIST))
+
+
+@click.command("judges")
+@on_study
+@click.option(
+    "--add",
+    "file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Add those in a file: one name on a line, or a table with the headings name, weight, conflicts, and "
+    "others such as email. All of them are added, or none.",
+)
+@click.option(
+    "--renew", "names", metavar="NAME", multiple=True, help="A new link; the old one stops working."
+)
+@click.option(
+    "--server",
+    metavar="ADDRESS",
+    default="http://127.0.0.1:8000",
+    show_default=True,
+    help="Where phones reach `duelmatch serve`.",
+)
+@json_option
+def judges(study: Study, file: Path | None, names: Sequence[str], server: str, as_json: bool) -> None:
+    """List the judges, or voters; or make links for many, as a CSV to mail from.
+
+    Links are printed now and never again. The pages of the organiser print them with QR codes.
+
+    \b
+    Example:
+      duelmatch study judges
+      duelmatch study judges --add judges.csv --server https://duels.example.org > links.csv
+      duelmatch study judges --renew ann --server https://duels.example.org
+    """  # noqa: D301
+    from duelmatch.studies import NewVoter
+
+    if file is None and not names:
+        _print(study, as_json)
+        return
+    whose = [voter_called(study, name) for name in names]  # before anybody is added
+    people = [] if file is None else people_of(file)
+    added = study.add_voters([NewVoter(who.name, who.weight, who.conflicts) for who in people])
+    voters = [*added, *(voter.id for voter in whose)]
+    tokens = study.replace_links(voters)
+    known = {voter.id: voter.name or voter.id for voter in study.voters()}
+    others: dict[str, Mapping[str, str]] = {
+        voter: who.others for voter, who in zip(added, people, strict=True)
+    }
+    rows = [
+        {"name": known[voter], **others.get(voter, {}), "link": f"{server.rstrip('/')}/l/{token}"}
+        for voter, token in zip(voters, tokens, strict=True)
+    ]
+    if as_json:
+        print_json({"study": study.id, "name": study.name, "links": rows})
+        return
+    headings = list(dict.fromkeys(heading for row in rows for heading in row if heading != "link"))
+    cells = [[*(harmless(row.get(heading, "")) for heading in headings), row["link"]] for row in rows]
+    click.echo(dump_table([*map(str, map(harmless, headings)), "link"], cells), nl=False)
+
+
+def _print(study: Study, as_json: bool) -> None:
+    voters = study.voters()
+    if as_json:
+        rows = [
+            {
+                "id": voter.id,
+                "name": voter.name,
+                "weight": voter.weight,
+                "conflicts": list(voter.conflicts),
+                "answers": voter.answers,
+                "struck": voter.struck,
+                "left": voter.left,
+            }
+            for voter in voters
+        ]
+        print_json({"study": study.id, "name": study.name, "voters": rows})
+        return
+    page = Page()
+    page.heading(study.name)
+    page.table(
+        {"Judge": "left", "Votes each": "right", "Does not judge": "left", "Answers": "right"},
+        [
+            (voter.name or voter.id, f"{voter.weight}", ", ".join(voter.conflicts), _answers(voter))
+            for voter in voters
+        ],
+    )
+
+
+def _answers(voter: Voter) -> str:
+    if voter.struck:
+        return "struck"
+    if voter.left:
+        return f"{voter.answers:,}, has left"
+    return f"{voter.answers:,}" if voter.answers else "has not begun"
+
+
+COMMANDS = (judges,)
