@@ -101,7 +101,9 @@ class Browser:
             role, name = (node.get(part, {}).get("value") for part in ("role", "name"))
             if role in ("button", "link", "textbox", "checkbox", "radio", "dialog", "heading", "image"):
                 assert node["ignored"] or name, f"a {role} without a name for a screen reader"
-        script = "return document.documentElement.scrollWidth - window.innerWidth"
+        script = (
+            "const { scrollWidth, clientWidth } = document.documentElement; return scrollWidth - clientWidth"
+        )
         assert self.driver.execute_script(script) <= 0
 
     # Voting.

@@ -711,12 +711,15 @@ class Study:
 
         What is needed is shared out evenly among the judges who are there.
         """
-        needed, each = self.status().progress.duels_left, self.settings.questions_each
+        status, each = self.status(), self.settings.questions_each
+        needed = status.progress.duels_left
         if self.settings.kind != "panel" or needed is None:
             return None
+        if status.done:
+            return 0
         with self._states.reading(self.id) as state:
             judges = sum(not (member.struck or member.left) for member in state.members.values())
-            left = -(-needed // max(1, judges))
+            left = max(1, -(-needed // max(1, judges)))  # the open question is not among those needed
             return left if each is None else min(left, max(0, each - len(state.member(voter).answered)))
 
     def history(self) -> History:
