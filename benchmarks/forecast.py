@@ -39,7 +39,9 @@ def panel_study(candidates: int, positions: int, judges: int, spread: float, cam
         for judge in rng.permutation(judges).tolist():
             for question in run.ask(1, voter=str(judge)):
                 row = utility[judge]
-                run.tell(question, max(question.candidates, key=lambda name: row[edge[name, question.position]]))
+                run.tell(
+                    question, max(question.candidates, key=lambda name: row[edge[name, question.position]])
+                )
                 given += 1
         return given
 
@@ -58,7 +60,9 @@ def crowd_study(candidates: int, positions: int, criterion: str, spread: float, 
         utility = strengths + rng.gumbel(size=len(strengths))
         questions = run.ask(100, voter=f"v{len(run.state.parts)}")
         for question in questions:
-            run.tell(question, max(question.candidates, key=lambda name: utility[edge[name, question.position]]))
+            run.tell(
+                question, max(question.candidates, key=lambda name: utility[edge[name, question.position]])
+            )
         return len(questions)
 
     return run, turn
@@ -74,7 +78,9 @@ def judged(found: Forecast, actual: int | None) -> tuple[bool, bool]:
 
 def main() -> None:
     """Run the cases, and print a table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--cases", type=int, default=40, help="cases of each kind and spread")
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--only", help="kinds that contain this")
