@@ -624,7 +624,7 @@ def test_who_asks_for_an_estimate_never_waits_for_another(client: httpx2.Client)
     """Many who wait would take the threads that voters need."""
     from duelmatch.web import creating
 
-    with creating.worker._lock:
+    with creating.estimator._lock:
         answer = client.post("/api/v1/estimate", json=NEW)
     assert answer.status_code == 429
     assert int(answer.headers["retry-after"]) > 0
