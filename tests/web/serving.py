@@ -16,9 +16,8 @@ import sys
 import alembic.command
 import uvicorn
 
-from duelmatch.studies import Store
+from duelmatch.studies import Store, rehearse
 from duelmatch.web import Config, create_app
-from duelmatch.web.forecasting import try_out
 
 
 def start(config: uvicorn.Config, url: str, listener: socket.socket) -> int:
@@ -37,7 +36,7 @@ def main() -> None:
     url, processes = sys.argv[1], int(sys.argv[2])
     listener = socket.create_server(("127.0.0.1", 0), backlog=100)
     print(listener.getsockname()[1], flush=True)
-    try_out()  # so that no process has to compile
+    rehearse()  # so that no process has to compile
     with Store(url) as store:
         app = create_app(store, Config(rates=None))
     config = uvicorn.Config(app, log_level="critical", lifespan="off", ws="none")

@@ -234,11 +234,11 @@ class Study:
     def add_voters(self, voters: Iterable[NewVoter], by: str | None = None) -> list[str]:
         """Add voters, all of them or none, and return their ids."""
         new = list(voters)
-        if twice := looks_twice(voter.name for voter in new if voter.name is not None):
-            raise StudyError(f"Two voters are called '{twice:.80}'.")
 
         def work(transaction: Transaction, feed: Feed) -> list[str]:
             checked = [voter.checked(feed.state.problem) for voter in new]
+            if twice := looks_twice(voter.name for voter in checked if voter.name is not None):
+                raise StudyError(f"Two voters are called '{twice:.80}'.")
             for voter in checked:
                 if voter.name is not None and self._voter_called(transaction, voter.name) is not None:
                     raise ConflictError(f"There is a voter called '{voter.name}' already.")
