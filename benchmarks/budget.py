@@ -95,7 +95,7 @@ def world(family, size, seed):
     candidates, positions, density = size
     make = dm.instances
     if family == "real votes":
-        return World(*real_votes(candidates))
+        return World(*real_votes(candidates, seed))
     if family in ("Bradley-Terry", "n > l"):
         return World(make.bradley_terry(candidates, positions, density, spread=0.8, seed=seed))
     if family == "planted":
@@ -334,7 +334,7 @@ PLAY = {
 def run(task):
     """Return the shortfall at each budget."""
     family, size, criterion, method, seed, *python = task
-    here = world(family, tuple(size), 0 if family == "real votes" else seed)
+    here = world(family, tuple(size), None if family == "real votes" else seed)
     if method == "0.1.0":
         return play_old(here, criterion, seed, *python)
     return PLAY[method](here, criterion, seed)
