@@ -3,9 +3,9 @@
     python benchmarks/forecast.py --cases 40
 
 Every case is a study with judges or voters of its own, asked to the end. Before its first answer, and again
-after some, it is forecast how many more it takes; a range that is right in 8 of 10 cases has the real number in
-it that often. Judges rank by utilities: strengths with a spread, and tastes; in `camps` two halves have strengths
-of their own, which no strengths of the model explain.
+after some, it is forecast how many more it takes; a range that is right in 8 of 10 cases has the real number
+in it that often. Judges rank by utilities: strengths with a spread, and tastes; in `camps` two halves have
+strengths of their own, which no strengths of the model explain.
 """
 
 from __future__ import annotations
@@ -38,10 +38,7 @@ def panel_study(candidates: int, positions: int, judges: int, spread: float, cam
         given = 0
         for judge in rng.permutation(judges).tolist():
             for question in run.ask(1, voter=str(judge)):
-                row = utility[judge]
-                run.tell(
-                    question, max(question.candidates, key=lambda name: row[edge[name, question.position]])
-                )
+                run.tell(question, liked(question, utility[judge], edge))
                 given += 1
         return given
 
@@ -60,16 +57,19 @@ def crowd_study(candidates: int, positions: int, criterion: str, spread: float, 
         utility = strengths + rng.gumbel(size=len(strengths))
         questions = run.ask(100, voter=f"v{len(run.state.parts)}")
         for question in questions:
-            run.tell(
-                question, max(question.candidates, key=lambda name: utility[edge[name, question.position]])
-            )
+            run.tell(question, liked(question, utility, edge))
         return len(questions)
 
     return run, turn
 
 
+def liked(question, utility, edge):
+    """Return the candidate that somebody likes best."""
+    return max(question.candidates, key=lambda name: utility[edge[name, question.position]])
+
+
 def judged(found: Forecast, actual: int | None) -> tuple[bool, bool]:
-    """Return whether the real number (None: more than was followed) is in the range, and if that has an end."""
+    """Return whether the real number (None: more than was followed) is in the range, and if it has an end."""
     real = float("inf") if actual is None else actual
     low = found.low if found.low is not None else (found.simulated or 0)
     high = float("inf") if found.high is None else found.high
@@ -78,9 +78,7 @@ def judged(found: Forecast, actual: int | None) -> tuple[bool, bool]:
 
 def main() -> None:
     """Run the cases, and print a table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cases", type=int, default=40, help="cases of each kind and spread")
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--only", help="kinds that contain this")

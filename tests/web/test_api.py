@@ -540,8 +540,8 @@ def test_many_who_watch_look_once(study: Study, monkeypatch: pytest.MonkeyPatch)
     from duelmatch.web import events
 
     looks = []
-    end = study.end
-    monkeypatch.setattr(study, "end", lambda: looks.append(1) or end())
+    status = study.status
+    monkeypatch.setattr(study, "status", lambda: looks.append(1) or status())
 
     async def watch() -> set[str]:
         watched = events.WatchedStudy(study)

@@ -19,7 +19,7 @@ from duelmatch.web.worker import ExhaustedError, Worker
 LONGEST_ESTIMATE = 60.0
 """Seconds by the clock: a forecast stops by itself, and standings of the largest problems take a while."""
 
-SIMULATING = 3.0
+SIMULATING = 2.0
 """Seconds of a processor for a forecast."""
 
 FIRST_LOOK = 3.0
