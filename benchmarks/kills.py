@@ -40,7 +40,6 @@ from duelmatch.verify import verify
 from postgres import PostgresServer, server
 from web.killing import (
     CLIENTS,
-    LONG,
     PROBLEM,
     Client,
     Servers,
@@ -51,6 +50,7 @@ from web.killing import (
     voting,
     wait_for_votes,
 )
+from web.serving import LONG
 
 BATCH = 20
 GIVE_UP = 900.0

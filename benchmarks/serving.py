@@ -296,17 +296,14 @@ def memory(store: str, options: argparse.Namespace) -> None:
 
 
 def row_of(places: list[Place], seconds: float, busy: float) -> list[str]:
-    asks, tells = ([time for place in places for time in times] for times in columns_of(places))
+    asks = [time for place in places for time in place.asks]
+    tells = [time for place in places for time in place.tells]
     times = [
         f"{percentile(each, 0.5):.0f} / {percentile(each, 0.99):.0f}" if each else "none"
         for each in (asks, tells)
     ]
     work = f"{1000 * busy / len(tells):.2f}"
     return [f"{len(tells) / seconds:,.0f}", *times, work, f"{os.getloadavg()[0]:.1f}"]
-
-
-def columns_of(places: list[Place]) -> tuple[list[list[float]], list[list[float]]]:
-    return [place.asks for place in places], [place.tells for place in places]
 
 
 def main() -> None:

@@ -77,8 +77,8 @@ class Browser:
     def press(self, keys: str) -> None:
         ActionChains(self.driver).send_keys(keys).perform()
 
-    def until(self, truth: Callable[[], Any]) -> Any:
-        wait = WebDriverWait(self.driver, 20, poll_frequency=0.05, ignored_exceptions=[Exception])
+    def until(self, truth: Callable[[], Any], seconds: float = 20) -> Any:
+        wait = WebDriverWait(self.driver, seconds, poll_frequency=0.05, ignored_exceptions=[Exception])
         return wait.until(lambda _: truth())
 
     def picture(self, name: str) -> None:

@@ -30,9 +30,6 @@ CLIENTS = 8
 GIVE_UP = 120.0
 """Seconds without any confirmed answer, only 503 for example, after which something is wrong."""
 
-LONG: dict[str, dict[str, Any]] = {"panel": {"consistent": False}, "borda": {"ballot_size": 300}}
-"""So that the questions do not run out before the last kill."""
-
 
 class Client:
     """A voter who tries every request until it is answered, and remembers what was confirmed."""

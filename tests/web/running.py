@@ -21,7 +21,7 @@ def served(store: Store, config: Config | None = None) -> Iterator[str]:
     """Serve a store; give the address."""
     worker.start()
     app = create_app(store, config)
-    share_rates(app, every=0.1)
+    sharing = share_rates(app, every=0.1)
     server = uvicorn.Server(
         uvicorn.Config(app, log_level="critical", lifespan="off", ws="none", http=BoundedConnection)
     )
@@ -34,3 +34,5 @@ def served(store: Store, config: Config | None = None) -> Iterator[str]:
             app.state.stopping = True
             server.should_exit = True
             thread.join()
+            if sharing is not None:
+                sharing.join()

@@ -12,13 +12,16 @@ import random
 import signal
 import socket
 import sys
+from typing import Any
 
 import alembic.command
 import uvicorn
 
-from duelmatch.studies import Store
+from duelmatch.studies import Settings, Store, rehearse
 from duelmatch.web import Config, create_app
-from duelmatch.web.estimating import try_out
+
+LONG: dict[str, dict[str, Any]] = {"panel": {"consistent": False}, "borda": {"ballot_size": 300}}
+"""Parameters of studies whose questions do not run out before the last kill."""
 
 
 def start(config: uvicorn.Config, url: str, listener: socket.socket) -> int:
@@ -36,12 +39,12 @@ def main() -> None:
     assert alembic.command  # imported once, before the first fork
     url, processes = sys.argv[1], int(sys.argv[2])
     listener = socket.create_server(("127.0.0.1", 0), backlog=100)
-    print(listener.getsockname()[1], flush=True)
-    try_out()  # so that no process has to compile
+    rehearse([Settings(name, parameters=given) for name, given in LONG.items()])  # or each would compile
     with Store(url) as store:
         app = create_app(store, Config(rates=None))
     config = uvicorn.Config(app, log_level="critical", lifespan="off", ws="none")
     config.load()
+    print(listener.getsockname()[1], flush=True)
     chance = random.Random(1)
     running = [start(config, url, listener) for _ in range(processes)]
     frozen: list[int] = []

@@ -383,7 +383,7 @@ def test_an_address_of_ipv6_is_its_network(one: str, other: str, same: bool) -> 
 def test_what_costs_more_has_limits_of_its_own(store: Store, study: Study) -> None:
     rates = Rates(read=Rate(0.01, 1), join=Rate(0.01, 1))
     headers = {"Authorization": f"Bearer {study.new_link('open')}"}
-    with served(store, Config(rates=rates)) as address, httpx2.Client(trust_env=False) as client:
+    with served(store, Config(rates=rates)) as address, httpx2.Client(trust_env=False, timeout=120) as client:
 
         def code(path: str, body: object, headers: dict[str, str] | None = None) -> int:
             return client.post(f"{address}/api/v1/{path}", json=body, headers=headers).status_code

@@ -47,7 +47,7 @@ def test_the_organiser_cannot_see_who_answered_what(store: Store, address: str, 
     ids = [voter.id for voter in study.voters()]
     headers = {"Authorization": f"Bearer {study.new_link('organiser')}"}
     base = f"/api/v1/studies/{study.id}"
-    with httpx2.Client(base_url=address, headers=headers, trust_env=False) as organiser:
+    with httpx2.Client(base_url=address, headers=headers, trust_env=False, timeout=60) as organiser:
 
         def status(method: str, path: str, body: object = None) -> int:
             return organiser.request(method, base + path, json=body).status_code

@@ -175,8 +175,8 @@ def test_a_voter_of_a_crowd_sees_how_long_the_ballot_is(browser: Browser, place:
     study = place[1].create(team, Settings("condorcet", seed=0), "Team")
     browser.go(f"/l/{study.new_link('voter', study.add_voter())}")
     for place_on_ballot in range(1, 5):
-        browser.question()
         browser.until(lambda n=place_on_ballot: browser.text("#count") == f"Question {n} of 4")
+        browser.question()
         browser.press("1")
     browser.until(lambda: "all that you are asked" in browser.text("#end-title"))
 

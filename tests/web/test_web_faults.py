@@ -11,7 +11,8 @@ import pytest
 from duelmatch.studies import Settings, Store, export_log
 from duelmatch.verify import verify
 from studies.playing import check_every_question, check_log
-from web.killing import CLIENTS, LONG, PROBLEM, Client, check_rows, rows_of, servers, voting, wait_for_votes
+from web.killing import CLIENTS, PROBLEM, Client, check_rows, rows_of, servers, voting, wait_for_votes
+from web.serving import LONG
 
 KILLS = 6
 """Of each test; benchmarks/kills.py does more, and other things to the servers."""

@@ -35,10 +35,12 @@ from duelmatch.studies.exchange import (
     import_log,
 )
 from duelmatch.studies.feed import Feed
+from duelmatch.studies.hints import Hints
 from duelmatch.studies.history import HOUR, History, Point
 from duelmatch.studies.kinds.stacks import begin_run
 from duelmatch.studies.links import Access, Link, Role
 from duelmatch.studies.links import id_of as link_id_of
+from duelmatch.studies.previews import Action, Preview, Standpoint, preview
 from duelmatch.studies.rehearsal import rehearse
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.state import check_beginning
@@ -68,11 +70,13 @@ __all__ = [
     "LONGEST_REASON",
     "MOST_PAIRS",
     "Access",
+    "Action",
     "AnswersLeft",
     "Entry",
     "Estimates",
     "Feed",
     "GivenAnswer",
+    "Hints",
     "History",
     "Link",
     "Listed",
@@ -81,6 +85,7 @@ __all__ = [
     "Nothing",
     "Phase",
     "Point",
+    "Preview",
     "Question",
     "Ranking",
     "Reason",
@@ -88,6 +93,7 @@ __all__ = [
     "Report",
     "Role",
     "Settings",
+    "Standpoint",
     "Status",
     "Store",
     "Study",
@@ -103,5 +109,6 @@ __all__ = [
     "exported_table",
     "import_log",
     "link_id_of",
+    "preview",
     "rehearse",
 ]

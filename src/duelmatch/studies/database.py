@@ -163,7 +163,11 @@ class Database:
         connection: Any = self._driver.connect(
             **self._engine.dialect.create_connect_args(self._engine.url)[1], autocommit=True
         )
-        connection.execute(f"LISTEN {channel}")
+        try:
+            connection.execute(f"LISTEN {channel}")
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
     def upgrade(self) -> tuple[str | None, str]:

@@ -31,7 +31,7 @@ STUDIES = (
 PROBLEMS = (
     Problem.complete(["a", "b", "c", "d"], ["x", "y"]),
     Problem.complete(
-        ["a", "b", "c", "d"], ["x", "y"], capacity={"a": 2}, rules=[Rule(of=["a", "b"], at_most=1)]
+        ["a", "b", "c", "d"], ["x", "y"], capacity={"a": 2}, rules=[Rule(of=("a", "b"), at_most=1)]
     ),
     Problem.complete(["a", "b", "c", "d", "g"], ["x", "y"], seats={"x": 2}),
 )

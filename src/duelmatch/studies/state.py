@@ -56,6 +56,7 @@ class Asked:
     until: float | None
     ballot: int | None
     place: int | None
+    asked_at: float = 0.0
     state: Literal["open", "answered", "skipped", "released"] = "open"
     answer: Ranking | None = None
     entry: int = 0
@@ -183,6 +184,7 @@ class State:
             data.get("until"),
             data.get("ballot"),
             data.get("place"),
+            entry.at,
         )
         if asked.number in self.questions:
             raise StoreError(f"Entry {entry.seq} asks question {asked.number}, which was asked before.")

@@ -9,6 +9,7 @@ import secrets
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 from itertools import dropwhile, islice
 from typing import Any, Literal, TypeVar, get_args
 
@@ -23,10 +24,12 @@ from duelmatch.studies.database import Database
 from duelmatch.studies.entries import Entry, checked
 from duelmatch.studies.estimates import MOST_ANSWERS, SIMULATING, Estimates, Moment
 from duelmatch.studies.feed import Feed, Later
+from duelmatch.studies.hints import Hints, hints
 from duelmatch.studies.history import History
 from duelmatch.studies.links import Access, Link, Role, id_of, is_id, new_token, works_at
 from duelmatch.studies.log import LAST, Transaction, Writer, end_of, read_entries
 from duelmatch.studies.pictures import claim
+from duelmatch.studies.previews import Action, Preview, preview
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.state import Member, State
 from duelmatch.studies.states import States
@@ -231,11 +234,11 @@ class Study:
     def add_voters(self, voters: Iterable[NewVoter], by: str | None = None) -> list[str]:
         """Add voters, all of them or none, and return their ids."""
         new = list(voters)
-        if twice := looks_twice(voter.name for voter in new if voter.name is not None):
-            raise StudyError(f"Two voters are called '{twice:.80}'.")
 
         def work(transaction: Transaction, feed: Feed) -> list[str]:
             checked = [voter.checked(feed.state.problem) for voter in new]
+            if twice := looks_twice(voter.name for voter in checked if voter.name is not None):
+                raise StudyError(f"Two voters are called '{twice:.80}'.")
             for voter in checked:
                 if voter.name is not None and self._voter_called(transaction, voter.name) is not None:
                     raise ConflictError(f"There is a voter called '{voter.name}' already.")
@@ -596,6 +599,24 @@ class Study:
                 state.kind.run_to_go_on() if few else None,
             )
 
+    def preview(self, action: Action, what: str | int) -> Callable[[], Preview]:
+        """Return what says what a change would do, which takes a while; another process can be given it.
+
+        ``what`` is the voter who would be struck, reinstated or leave, the candidate who would be dropped, or
+        the question whose answer would be struck.
+
+        :raises NotAllowedError: for studies by algorithms that work in rounds, which cannot be copied.
+        """
+        with self._states.reading(self.id) as state:
+            if action == "strike_answer":
+                state.asked(what)
+            elif action != "drop":
+                state.member(what)
+            run = state.kind.run_to_go_on()
+        if run is None:
+            raise NotAllowedError("What this would change cannot be said beforehand with this algorithm.")
+        return partial(preview, run, action, what)
+
     def estimates(self, seconds: float | None = SIMULATING) -> Estimates:
         """Estimate who is probably in the best line-up, and what is still to come; it takes a while.
 
@@ -666,6 +687,11 @@ class Study:
         with self._database.reading() as connection:
             name: str | None = connection.execute(query).scalar_one_or_none()
         return name
+
+    def hints(self) -> dict[str, Hints]:
+        """Return what is odd about how voters vote, by id, of those about whom something is."""
+        with self._states.reading(self.id) as state:
+            return hints(asked for asked in state.questions.values() if asked.state == "answered")
 
     def answers(
         self, before: int = LAST, voter: str | None = None, limit: int | None = 50

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from duelmatch import studies
+from duelmatch.errors import StudyError
 from duelmatch.explorers.forecast import Forecast
 from duelmatch.files.people import read_people
 from duelmatch.problem import LONGEST_NAME
@@ -543,6 +544,55 @@ class Standings(BaseModel):
         )
 
 
+class Change(_Strict):
+    """A change that an organiser thinks about; one of these."""
+
+    strike: VoterId | None = Field(default=None, description="A voter whose votes would not count.")
+    reinstate: VoterId | None = Field(default=None, description="A voter whose votes would count again.")
+    leave: VoterId | None = Field(
+        default=None, description="A judge who would be asked nothing more; what is unsaid is not counted."
+    )
+    drop: Name | None = Field(default=None, description="A candidate who would withdraw.")
+    strike_answer: int | None = Field(
+        default=None, ge=1, le=LARGEST_NUMBER, description="A question whose answer would not count."
+    )
+
+    @property
+    def chosen(self) -> tuple[studies.Action, str | int]:
+        """What would be done, and to what.
+
+        :raises StudyError: unless there is one of them.
+        """
+        given = [(name, value) for name, value in self if value is not None]
+        if len(given) != 1:
+            raise StudyError("Name one change: strike, reinstate, leave, drop or strike_answer.")
+        return given[0]  # type: ignore[return-value]
+
+
+class Standpoint(BaseModel):
+    """Where a study stands, before or after a change."""
+
+    certain: bool
+    answers: int = Field(description="Those that count.")
+    lineup: dict[str, str | list[str]] | None = Field(
+        description="The result if it is certain, and else the leader of the standings, an estimate."
+    )
+
+    @classmethod
+    def of(cls, stand: studies.Standpoint) -> Standpoint:
+        """Show it."""
+        lineup = None if stand.lineup is None else stand.lineup.as_json()
+        return cls(certain=stand.certain, answers=stand.answers, lineup=lineup)
+
+
+class Preview(BaseModel):
+    """What a change would do. It is not made."""
+
+    before: Standpoint
+    after: Standpoint
+    sentences: list[str] = Field(description="The difference in words.")
+
+
 class Outcome(BaseModel):
     """Who should fill what, and how sure that is."""
 
@@ -654,12 +704,15 @@ class Voter(BaseModel):
     begun: bool = Field(description="Whether they have answered anything.")
     answers: int | None = Field(description="Null in a secret study, where it would tell ballots apart.")
 
+    hints: list[str] = Field(description="What is odd about how they vote, without their answers.")
+
     @classmethod
-    def of_study(cls, voter: studies.Voter, secret: bool) -> Voter:
+    def of_study(cls, voter: studies.Voter, secret: bool, hints: list[str]) -> Voter:
         """Show a voter."""
         names = ("id", "name", "weight", "conflicts", "struck", "left")
         shown = {name: getattr(voter, name) for name in names}
-        return cls(**shown, begun=voter.answers > 0, answers=None if secret else voter.answers)
+        answers = None if secret else voter.answers
+        return cls(**shown, begun=voter.answers > 0, answers=answers, hints=hints)
 
 
 def read_judges(written: JudgesText) -> list[ReadJudge]:

@@ -20,9 +20,10 @@ from duelmatch.studies import (
     exported_log,
     exported_table,
 )
-from duelmatch.web import models
+from duelmatch.web import models, wording
 from duelmatch.web.access import GetStore, GetStudy, OrganiserLink, organiser_link
 from duelmatch.web.links import link_of, qr_code
+from duelmatch.web.names import Names
 from duelmatch.web.problems import documented
 from duelmatch.web.watching import FIRST_LOOK
 from duelmatch.web.worker import LONGEST_BEGINNING, PATIENCE, worker
@@ -45,10 +46,12 @@ VoterId = Annotated[str, Path(pattern="^[0-9a-f]{16}$", description="The id of t
 
 Limit = Annotated[int, Query(ge=1, le=MOST_LISTED)]
 
+NO_PREVIEW = "The study is secret: what the votes of a single voter change would tell how they voted."
+
 EXPORTS: Mapping[str, tuple[Callable[[Study, bool, bool], Iterator[str]], str, str]] = {
-    "log": (lambda study, people, _: exported_log(study, people), "application/x-ndjson", "jsonl"),
-    "csv": (exported_answers, "text/csv", "csv"),
-    "table": (exported_table, "text/csv", "csv"),
+    "log": (lambda study, people, _: exported_log(study, people), "application/x-ndjson", ".jsonl"),
+    "csv": (exported_answers, "text/csv", "-votes.csv"),
+    "table": (exported_table, "text/csv", "-all-votes.csv"),
 }
 
 
@@ -71,6 +74,20 @@ def result(study: GetStudy, request: Request) -> models.Outcome:
     return models.Outcome.of_status(study.status(), estimates, study.settings.secret)
 
 
+@router.post("/preview")
+def preview(study: GetStudy, change: models.Change) -> models.Preview:
+    """Say what striking a voter or an answer, or dropping a candidate, would change. Nothing is changed."""
+    action, what = change.chosen
+    if study.settings.secret and action != "drop":
+        raise HTTPException(403, NO_PREVIEW)
+    found = worker.run(study.preview(action, what), seconds=LONGEST_BEGINNING, patience=PATIENCE)
+    return models.Preview(
+        before=models.Standpoint.of(found.before),
+        after=models.Standpoint.of(found.after),
+        sentences=wording.preview(found, Names.of(study.problem)),
+    )
+
+
 @router.get("/voters")
 def voters(
     study: GetStudy,
@@ -78,7 +95,10 @@ def voters(
     limit: Limit = MOST_LISTED,
 ) -> list[models.Voter]:
     """List the voters in the order in which they joined, a page at a time: those after a voter."""
-    return [models.Voter.of_study(voter, study.settings.secret) for voter in study.voters(after, limit)]
+    secret = study.settings.secret
+    odd = {} if secret else {voter: wording.hints(found) for voter, found in study.hints().items()}
+    listed = study.voters(after, limit)
+    return [models.Voter.of_study(voter, secret, odd.get(voter.id, [])) for voter in listed]
 
 
 @router.get("/answers", dependencies=[Depends(not_secret)])
@@ -121,7 +141,7 @@ def export(
         raise HTTPException(409, UNTIL_CLOSED)
     write, media_type, suffix = EXPORTS[layout]
     name = re.sub("[^A-Za-z0-9]+", "-", study.name).strip("-")[:60] or "study"
-    disposition = {"Content-Disposition": f'attachment; filename="{name}.{suffix}"'}
+    disposition = {"Content-Disposition": f'attachment; filename="{name}{suffix}"'}
     pieces = write(study, people, secret)
     first = next(pieces)  # a refusal is still one
     return StreamingResponse(chain([first], pieces), media_type=media_type, headers=disposition)

@@ -74,11 +74,14 @@ def _written(told: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
             yield json.dumps({kind: {name: callers[name] for name in names[begin : begin + IN_A_MESSAGE]}})
 
 
-def share_rates(app: FastAPI, every: float = EVERY) -> None:
-    """Share the limits of an application with the other servers of its store, until it stops."""
+def share_rates(app: FastAPI, every: float = EVERY) -> threading.Thread | None:
+    """Share the limits of an application with the other servers of its store, until it stops.
+
+    Return the thread that does so; None if there is nothing to share.
+    """
     config, store = app.state.config, app.state.store
     if config.rates is None or store.database.is_sqlite:
-        return
+        return None
     shared = SharedRates(store, app.state.buckets, config.rates)
 
     def work() -> None:
@@ -88,4 +91,6 @@ def share_rates(app: FastAPI, every: float = EVERY) -> None:
             time.sleep(every)
         shared.close()
 
-    threading.Thread(target=work, name="duelmatch-rates", daemon=True).start()
+    thread = threading.Thread(target=work, name="duelmatch-rates", daemon=True)
+    thread.start()
+    return thread
