@@ -156,7 +156,7 @@ def test_the_thresholds_of_all_proofs_share_half_of_delta(algorithm):
     spent = np.exp(-run._threshold)
     for number in range(1, 2000):
         run._proof = Proof(number, np.zeros(2, dtype=np.intp), 0)
-        spent += np.exp(-run._aim[1])
+        spent += np.exp(-run._aim(run._proof)[1])
     assert 0.0999 < spent <= 0.1 + 1e-12
     plain = FrugalSearch(WIDE.graph, algorithm, 0.1, 0, assume_winner=True)
     assert np.exp(-plain._threshold) == pytest.approx(0.1)
