@@ -152,17 +152,6 @@ def test_epsilon_is_per_position():
 
 
 @each("algorithm", BOTH)
-<<<<<<< HEAD
-def test_the_thresholds_of_all_proofs_share_half_of_delta(algorithm):
-    run = FrugalSearch(WIDE.graph, algorithm, 0.1, 0, epsilon=0.01, assume_winner=True)
-    spent = np.exp(-run._threshold)
-    for number in range(1, 2000):
-        run._proof = Proof(number, np.zeros(2, dtype=np.intp), 0)
-        spent += np.exp(-run._aim(run._proof)[1])
-    assert 0.0999 < spent <= 0.1 + 1e-12
-    plain = FrugalSearch(WIDE.graph, algorithm, 0.1, 0, assume_winner=True)
-    assert np.exp(-plain._threshold) == pytest.approx(0.1)
-=======
 def test_rejections_and_proofs_share_delta_unless_a_certificate_takes_both(algorithm):
     def parts(**parameters):
         run = FrugalSearch(WIDE.graph, algorithm, 0.1, 0, **parameters)
@@ -175,7 +164,6 @@ def test_rejections_and_proofs_share_delta_unless_a_certificate_takes_both(algor
         rejections, proofs = parts()
         assert rejections == pytest.approx(0.1)
         assert 0.0998 < proofs <= 0.1 + 1e-12
->>>>>>> certify
 
 
 @pytest.mark.parametrize("assume_winner", [False, True])
