@@ -24,7 +24,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 import numpy as np
-from error_rates.saving import measured
+from error_rates.saving import measured, saved
 from real_votes import real_votes
 from scipy.special import digamma, expit, gammaln
 
@@ -95,7 +95,7 @@ def world(family, size, seed):
     candidates, positions, density = size
     make = dm.instances
     if family == "real votes":
-        return World(*real_votes(candidates))
+        return World(*real_votes(candidates, seed))
     if family in ("Bradley-Terry", "n > l"):
         return World(make.bradley_terry(candidates, positions, density, spread=0.8, seed=seed))
     if family == "planted":
@@ -334,10 +334,14 @@ PLAY = {
 def run(task):
     """Return the shortfall at each budget."""
     family, size, criterion, method, seed, *python = task
-    here = world(family, tuple(size), 0 if family == "real votes" else seed)
+    here = world(family, tuple(size), None if family == "real votes" else seed)
     if method == "0.1.0":
         return play_old(here, criterion, seed, *python)
     return PLAY[method](here, criterion, seed)
+
+
+def key(task):
+    return json.dumps(task[:5])
 
 
 def tasks(seeds, methods, families, old):
@@ -480,6 +484,7 @@ def main():
     parser.add_argument("--first", type=int, default=0, help="the number of the first run: its seed")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--save", type=Path, help="a file to save the runs in, and to go on from")
+    parser.add_argument("--saved", action="store_true", help="play nothing: only what the file has")
     parser.add_argument("--old", help="an interpreter that has duelmatch 0.1.0")
     parser.add_argument("--method", action="append", choices=METHODS, help="only these")
     parser.add_argument("--family", action="append", choices=list(FAMILIES), help="only these")
@@ -488,7 +493,10 @@ def main():
     methods = options.method or [name for name in METHODS if name != "0.1.0" or options.old]
     seeds = range(options.first, options.first + options.runs)
     todo = list(tasks(seeds, methods, options.family or list(FAMILIES), options.old))
-    results = list(measured(run, todo, options.jobs, options.save, lambda task: json.dumps(task[:5])))
+    if options.saved:
+        had = saved(options.save)
+        todo = [task for task in todo if key(task) in had]
+    results = list(measured(run, todo, options.jobs, options.save, key))
     cells = summary(results)
     report(cells, methods)
     if options.plot:

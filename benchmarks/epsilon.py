@@ -16,7 +16,7 @@ from itertools import permutations
 from pathlib import Path
 
 import numpy as np
-from real_votes import real_preferences
+from real_votes import real_votes
 
 import duelmatch as dm
 
@@ -41,7 +41,7 @@ def instance(name):
     """Return the preferences, the worst defeat per position of each matching, and its Borda score."""
     kind, candidates, positions, seed = INSTANCES[name]
     if kind == "real":
-        preferences, _ = real_preferences(candidates)
+        preferences, _ = real_votes(candidates)
     elif kind == "random":
         preferences = dm.instances.uniform(candidates, positions, low=0.2, high=0.8, seed=seed)
     else:

@@ -21,8 +21,43 @@ WEIGHT = 5.0
 """In votes; about the number of votes that a pair has itself."""
 
 
-def real_preferences(candidates):
-    """Return preferences over the candidates with the most votes, and how likely a tie is, as a mapping."""
+MOST_VOTED = 30
+"""Candidates are drawn from so many."""
+
+
+def real_votes(candidates, seed=None):
+    """Return preferences over the candidates with the most votes, and the probability of a tie by pair.
+
+    With a seed, so many are drawn from the MOST_VOTED instead.
+    """
+    names, counts, fits = counted()
+    chosen = names[:candidates]
+    if seed is not None:
+        drawn = np.random.default_rng([seed, 9]).choice(MOST_VOTED, candidates, replace=False)
+        chosen = [names[number] for number in sorted(drawn.tolist())]
+    problem = dm.Problem.complete(chosen, sorted(fits))
+    win, ties = {}, {}
+    for position, predicted in fits.items():
+        for i, a in enumerate(chosen):
+            for b in chosen[i + 1 :]:
+                three = WEIGHT * predicted(a, b)
+                three = three + counts[position, a, b] + counts[position, b, a][::-1]
+                three /= three.sum()
+                win[position, a, b] = float(three[0] + three[1] / 2)
+                ties[position, a, b] = float(three[1])
+    preferences = dm.Preferences(problem, win)
+    table = problem.graph.pair_table
+    edges = problem.edges
+    share = [
+        ties[edges[one][1], edges[one][0], edges[other][0]]
+        for one, other in zip(table.first, table.second, strict=True)
+    ]
+    return preferences, np.array(share)
+
+
+@cache
+def counted():
+    """Return the names by their votes, the counts of the pairs, and the model of each position."""
     counts, votes = defaultdict(lambda: np.zeros(3)), defaultdict(float)
     with FILE.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
@@ -31,33 +66,11 @@ def real_preferences(candidates):
             votes[row["a"]] += three.sum()
             votes[row["b"]] += three.sum()
     names = sorted(votes, key=lambda name: (-votes[name], name))
-    positions = sorted({position for position, _, _ in counts})
-    problem = dm.Problem.complete(names[:candidates], positions)
-    win, ties = {}, {}
-    for position in positions:
+    fits = {}
+    for position in sorted({position for position, _, _ in counts}):
         own = {(a, b): three for (place, a, b), three in counts.items() if place == position}
-        predicted = fitted(names, own)
-        for i, a in enumerate(names[:candidates]):
-            for b in names[i + 1 : candidates]:
-                three = WEIGHT * predicted(a, b)
-                three = three + own.get((a, b), np.zeros(3)) + own.get((b, a), np.zeros(3))[::-1]
-                three /= three.sum()
-                win[position, a, b] = float(three[0] + three[1] / 2)
-                ties[position, a, b] = float(three[1])
-    return dm.Preferences(problem, win), ties
-
-
-@cache
-def real_votes(candidates):
-    """Return preferences over the candidates with the most votes, and the probability of a tie by pair."""
-    preferences, ties = real_preferences(candidates)
-    table = preferences.problem.graph.pair_table
-    edges = preferences.problem.edges
-    share = [
-        ties[edges[one][1], edges[one][0], edges[other][0]]
-        for one, other in zip(table.first, table.second, strict=True)
-    ]
-    return preferences, np.array(share)
+        fits[position] = fitted(names, own)
+    return names, counts, fits
 
 
 def fitted(names, counts):

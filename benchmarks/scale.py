@@ -55,6 +55,7 @@ def main():
         ("8 x 8", planted(8, 8, gap=0.2, noise=0.1, seed=1), both),
         ("100 x 20", planted(100, 20, gap=0.2, noise=0.1, seed=1), both),
         ("60 x 60, sparse", planted(60, 60, gap=0.2, noise=0.1, density=0.06, seed=1), both),
+        ("200 x 50", planted(200, 50, gap=0.2, noise=0.1, seed=1), ("condorcet", CANDIDATES)),
         (
             "30 x 20, ten rules",
             planted(30, 20, gap=0.2, noise=0.1, rules=10, seed=1),

@@ -15,8 +15,9 @@ import random
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from time import perf_counter, process_time, sleep
 
@@ -42,11 +43,16 @@ def problem_of(edges: int) -> dm.Problem:
 
 
 @contextmanager
-def databases() -> Iterator[dict[str, str]]:
+def databases() -> Iterator[dict[str, Callable[[], str]]]:
+    """Give what makes a new database and returns its address, on SQLite and on PostgreSQL."""
     from postgres import server
 
+    numbers = count()
     with tempfile.TemporaryDirectory() as folder, server(fsync=True) as postgres:
-        yield {"SQLite": f"sqlite:///{folder}/duels.db", "PostgreSQL": postgres}
+        yield {
+            "SQLite": lambda: f"sqlite:///{folder}/duels{next(numbers)}.db",
+            "PostgreSQL": postgres.new_database,
+        }
 
 
 def percentile(seconds: list[float], part: float) -> float:
@@ -161,9 +167,9 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|")
     with databases() as addresses:
         for algorithm in options.algorithm:
-            for name, address in addresses.items():
+            for name, new in addresses.items():
                 for edges in SIZES if options.all else [min(SIZES)]:
-                    row = measured(address, edges, algorithm, options)
+                    row = measured(new(), edges, algorithm, options)
                     print(f"| {algorithm} | {name} | {edges:,} | {row} |", flush=True)
 
 

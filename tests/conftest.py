@@ -45,18 +45,8 @@ def own_registrations(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Callable[[], str]]:
     """Give a function that makes a new database and returns its address."""
-    import psycopg
-
-    numbers = count()
-    with server() as url:
-
-        def new_database() -> str:
-            name = f"duels{next(numbers)}"
-            with psycopg.connect(url, autocommit=True) as connection:
-                connection.execute(f"CREATE DATABASE {name}".encode())
-            return url.replace("/postgres?", f"/{name}?")
-
-        yield new_database
+    with server() as running:
+        yield running.new_database
 
 
 @pytest.fixture(scope="session", params=["sqlite", "postgresql"])

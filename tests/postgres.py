@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import pwd
+import secrets
 import shutil
 import signal
 import subprocess
@@ -43,42 +44,71 @@ def somebody() -> dict[str, Any]:
     return {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
 
 
+class PostgresServer:
+    """A server in a folder of its own, which can be killed and started again with the same data."""
+
+    def __init__(self, folder: Path, fsync: bool = False) -> None:
+        self._folder = folder
+        who = somebody()
+        if who:
+            os.chown(folder, who["user"], who["group"])
+        self._run = {"env": os.environ | {"LC_ALL": "C", "HOME": str(folder)}, "cwd": folder, **who}
+        self._binaries = _reachable(programs(), folder, who)
+        self._options = [] if fsync else ["-c", "fsync=off"]
+        self._process: subprocess.Popen[bytes] | None = None
+        setup = ["-D", folder / "data", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale"]
+        subprocess.run(
+            [self._binaries / "initdb", *setup, "--no-sync"], check=True, capture_output=True, **self._run
+        )
+
+    @property
+    def url(self) -> str:
+        return f"postgresql://postgres@/postgres?host={self._folder}"
+
+    def new_database(self) -> str:
+        """Make another database; return its address."""
+        import psycopg
+
+        name = f"duels{secrets.token_hex(6)}"
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}".encode())
+        return self.url.replace("/postgres?", f"/{name}?")
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        data, log = self._folder / "data", self._folder / "log"
+        options = ["-D", data, "-k", self._folder, "-c", "listen_addresses=", "-c", "max_connections=200"]
+        with log.open("ab") as output:
+            command = [self._binaries / "postgres", *options, *self._options]
+            self._process = subprocess.Popen(command, stdout=output, stderr=output, **self._run)
+        _wait_for(self._folder / ".s.PGSQL.5432", self._process, log)
+
+    def kill(self) -> None:
+        """Kill its main process with -9; those that it has started end when they notice."""
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
+
+    def stop(self) -> None:
+        """End it without waiting for those who are connected."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGINT)
+            self._process.wait(60)
+
+
 @contextmanager
-def server(fsync: bool = False) -> Iterator[str]:
-    """Run a server; give the address of its first database. Tests need not wait for the disk."""
+def server(fsync: bool = False) -> Iterator[PostgresServer]:
+    """Run a server. Tests need not wait for the disk."""
     folder = Path(tempfile.mkdtemp(prefix="duelmatch-postgres-", dir="/tmp"))  # sockets need short paths
-    who = somebody()
-    if who:
-        os.chown(folder, who["user"], who["group"])
-    process = None
     try:
-        run = {"env": os.environ | {"LC_ALL": "C", "HOME": str(folder)}, "cwd": folder, **who}
-        binaries = _reachable(programs(), folder, who)
-        data = folder / "data"
-        setup = [
-            binaries / "initdb",
-            "-D",
-            data,
-            "-U",
-            "postgres",
-            "-A",
-            "trust",
-            "-E",
-            "UTF8",
-            "--no-locale",
-        ]
-        subprocess.run([*setup, "--no-sync"], check=True, capture_output=True, **run)
-        options = ["-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "max_connections=200"]
-        options += [] if fsync else ["-c", "fsync=off"]
-        with (folder / "log").open("wb") as log:
-            process = subprocess.Popen([binaries / "postgres", *options], stdout=log, stderr=log, **run)
-        _wait_for(folder / ".s.PGSQL.5432", process, folder / "log")
-        yield f"postgresql://postgres@/postgres?host={folder}"
+        running = PostgresServer(folder, fsync)
+        try:
+            running.start()
+            yield running
+        finally:
+            running.stop()
     finally:
-        if process is not None:
-            process.send_signal(signal.SIGINT)  # do not wait for those who are connected
-            process.wait(60)
-        shutil.rmtree(folder)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _reachable(binaries: Path, folder: Path, who: dict[str, Any]) -> Path:

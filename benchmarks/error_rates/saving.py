@@ -26,11 +26,11 @@ def measured(
     Results are what JSON can hold; tuples come back from the file as lists. A task is known in the file by
     its key.
     """
-    saved = {} if path is None else _read(path)
+    known = {} if path is None else saved(path)
     left = []
     for number, task in enumerate(tasks):
-        if key(task) in saved:
-            yield task, saved[key(task)]
+        if key(task) in known:
+            yield task, known[key(task)]
         else:
             left.append((number, task))
     with closing(Processes(jobs).map(partial(_numbered, function), left)) as finished:
@@ -46,7 +46,7 @@ def _numbered(function: Callable[[T], Any], numbered: tuple[int, T]) -> tuple[in
     return number, function(task)
 
 
-def _read(path: Path) -> dict[str, Any]:
+def saved(path: Path) -> dict[str, Any]:
     """Return what is in a file, and cut off a last line that was not written to its end."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists():

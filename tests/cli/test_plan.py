@@ -75,3 +75,20 @@ def test_quick_leaves_out_the_information_limit() -> None:
 @each("option", ["--delta=0", "--delta=1e-300", "--delta=nan", "--epsilon=0", "--epsilon=inf", "--gap=0.6"])
 def test_numbers_out_of_range_are_wrong_usage(option: str) -> None:
     run("plan", "example:lineup", option, code=2)
+
+
+def test_what_judges_bring_in_their_time() -> None:
+    said = read("plan", "example:lineup", "--judges", "5", "--minutes", "5")
+    assert (said["questions_each"], said["seconds_each"], said["judges"]) == (10, 30.0, 5)
+    assert said["fewest"] <= said["low"] <= said["high"] <= said["most"]
+    assert 0 <= said["certain"] <= 1
+    slower = flat(
+        run("plan", "example:lineup", "--judges", "5", "--minutes", "5", "--seconds-each", "60").stdout
+    )
+    assert "5 people have time for 5 questions each, at 60 seconds a question." in slower
+    assert "not a promise" in slower
+    assert (
+        "Give either --judges"
+        in run("plan", "example:lineup", "--judges", "5", "--voters", "5", code=2).stderr
+    )
+    assert "whose minutes" in run("plan", "example:lineup", "--minutes", "5", code=2).stderr

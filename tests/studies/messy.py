@@ -16,7 +16,7 @@ from typing import Any
 import duelmatch as dm
 from duelmatch.errors import ConflictError, DuelmatchError, NotAllowedError
 from duelmatch.files.answers import read_sheet
-from duelmatch.studies import NewVoter, Nothing, Question, Settings, Store, Study, export_answers
+from duelmatch.studies import NewVoter, Nothing, Question, Settings, Store, Study, exported_answers
 from duelmatch.studies.state import State
 
 LEASE = 10.0
@@ -274,11 +274,16 @@ class Game:
 
 
 def check_export(study: Study) -> None:
-    """The answers as CSV decide what the study has decided, and leave open as much."""
+    """The answers as CSV decide what the study has decided, and leave open as much; secretly, too."""
     if all(voter.struck for voter in study.voters()):
         return
+    for secretly in (False, True):
+        check_sheet(study, "".join(exported_answers(study, secretly=secretly)))
+
+
+def check_sheet(study: Study, text: str) -> None:
     parameters, status = study.settings.parameters, study.status()
-    sheet = read_sheet(export_answers(study), study.problem)
+    sheet = read_sheet(text, study.problem)
     decision = dm.decide(
         sheet.problem,
         [row.answer for row in sheet.rows],

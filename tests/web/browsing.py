@@ -77,8 +77,8 @@ class Browser:
     def press(self, keys: str) -> None:
         ActionChains(self.driver).send_keys(keys).perform()
 
-    def until(self, truth: Callable[[], Any]) -> Any:
-        wait = WebDriverWait(self.driver, 20, poll_frequency=0.05, ignored_exceptions=[Exception])
+    def until(self, truth: Callable[[], Any], seconds: float = 20) -> Any:
+        wait = WebDriverWait(self.driver, seconds, poll_frequency=0.05, ignored_exceptions=[Exception])
         return wait.until(lambda _: truth())
 
     def picture(self, name: str) -> None:
@@ -101,7 +101,9 @@ class Browser:
             role, name = (node.get(part, {}).get("value") for part in ("role", "name"))
             if role in ("button", "link", "textbox", "checkbox", "radio", "dialog", "heading", "image"):
                 assert node["ignored"] or name, f"a {role} without a name for a screen reader"
-        script = "return document.documentElement.scrollWidth - window.innerWidth"
+        script = (
+            "const { scrollWidth, clientWidth } = document.documentElement; return scrollWidth - clientWidth"
+        )
         assert self.driver.execute_script(script) <= 0
 
     # Voting.

@@ -12,6 +12,7 @@ import uvicorn
 from duelmatch.studies import Store
 from duelmatch.web import Config, create_app
 from duelmatch.web.connections import BoundedConnection
+from duelmatch.web.shared_rates import share_rates
 from duelmatch.web.worker import worker
 
 
@@ -20,6 +21,7 @@ def served(store: Store, config: Config | None = None) -> Iterator[str]:
     """Serve a store; give the address."""
     worker.start()
     app = create_app(store, config)
+    sharing = share_rates(app, every=0.1)
     server = uvicorn.Server(
         uvicorn.Config(app, log_level="critical", lifespan="off", ws="none", http=BoundedConnection)
     )
@@ -32,3 +34,5 @@ def served(store: Store, config: Config | None = None) -> Iterator[str]:
             app.state.stopping = True
             server.should_exit = True
             thread.join()
+            if sharing is not None:
+                sharing.join()

@@ -200,5 +200,4 @@ def test_axe_finds_no_barrier(browser: Browser, place: tuple[str, Store], lived:
         found = barriers(browser, dark)
         browser.picture(f"{page}-{'phone' if size == PHONE else 'desk'}{'-dark' if dark else ''}")
         assert not found, json.dumps(found, indent=1)
-    browser.size(DESK)
-    browser.check()
+        browser.check()

@@ -540,8 +540,8 @@ def test_many_who_watch_look_once(study: Study, monkeypatch: pytest.MonkeyPatch)
     from duelmatch.web import events
 
     looks = []
-    end = study.end
-    monkeypatch.setattr(study, "end", lambda: looks.append(1) or end())
+    status = study.status
+    monkeypatch.setattr(study, "status", lambda: looks.append(1) or status())
 
     async def watch() -> set[str]:
         watched = events.WatchedStudy(study)
@@ -624,7 +624,7 @@ def test_who_asks_for_an_estimate_never_waits_for_another(client: httpx2.Client)
     """Many who wait would take the threads that voters need."""
     from duelmatch.web import creating
 
-    with creating.worker._lock:
+    with creating.estimator._lock:
         answer = client.post("/api/v1/estimate", json=NEW)
     assert answer.status_code == 429
     assert int(answer.headers["retry-after"]) > 0

@@ -187,6 +187,21 @@ def test_the_log_names_the_link_that_did_what(address: str, study: Study) -> Non
     assert {voter.name for voter in study.voters()} == {None}
 
 
+def test_a_name_that_was_deleted_is_nowhere_in_the_files(tmp_path: Path) -> None:
+    with Store(f"sqlite:///{tmp_path}/x.db") as store:
+        study = store.create(PROBLEM, Settings("panel"), "x", ["Zebediah Quill", "Ned"])
+        voter = study.voters()[0].id
+        study.rename_voter(voter, "Zebediah Quillon")
+
+        def found() -> bool:
+            return any(b"Zebediah" in file.read_bytes() for file in tmp_path.iterdir())
+
+        assert found()
+        study.forget_voter_name(voter)
+        assert not found()
+        assert study.check() == study.end()
+
+
 def test_a_link_can_expire(url: str) -> None:
     now = 1000.0
     with Store(url, clock=lambda: now) as store:

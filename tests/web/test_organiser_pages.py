@@ -59,6 +59,12 @@ def test_a_spreadsheet_and_pictures_become_a_study(
     browser.until(lambda: "cats.png: no candidate" in browser.text("#pictures-error"))
     browser.until(lambda: len(browser.driver.find_elements(By.CSS_SELECTOR, "#grid .thumb")) == 2)
     assert not browser.find("#candidate-2-error").is_displayed()
+    browser.click("[aria-label='More about candidate 1']")
+    browser.find("#more-file").send_keys(str(files[2]))
+    browser.until(lambda: browser.find("#more .thumb").is_displayed())
+    assert values(browser, "#more-picture") == [""], "an address that nobody would know is not shown"
+    browser.click("#more-done")
+    browser.until(lambda: len(browser.driver.find_elements(By.CSS_SELECTOR, "#grid .thumb")) == 3)
     browser.find("#name").send_keys("Hack day")
     browser.find("#judges").send_keys("name,votes,conflicts,email\nEve,2,Owls,eve@example.org\nNed,,,")
     browser.until(lambda: "Eve has 2 votes and does not judge Owls" in browser.text("#judges-read"))
@@ -80,7 +86,7 @@ def test_a_spreadsheet_and_pictures_become_a_study(
         ("Foxes", "Fun"),
     )
     assert (problem.capacity, problem.candidate_details["Owls"].place) == ({"Owls": 2}, "table 12")
-    for name in ("Owls", "Foxes"):
+    for name in problem.candidates:
         address = problem.candidate_details[name].picture or ""
         assert (place[1].picture(address.rpartition("/")[2]) or b"")[8:12] == b"WEBP"
     assert [(voter.name, voter.weight, voter.conflicts) for voter in study.voters()] == [

@@ -327,7 +327,7 @@ def test_made_up_tokens_get_no_bucket_and_empty_nobody_elses(study: Study) -> No
     assert links.wait(real) == 0
     assert links.wait(guessed) is None
     assert links.wait(real[:16] + guessed[16:]) is None, "the id of a link is no secret"
-    assert len(links._buckets._levels) == 1
+    assert len(links.buckets._levels) == 1
     wait = links.wait(real)
     assert wait is not None
     assert wait > 0
@@ -383,7 +383,7 @@ def test_an_address_of_ipv6_is_its_network(one: str, other: str, same: bool) -> 
 def test_what_costs_more_has_limits_of_its_own(store: Store, study: Study) -> None:
     rates = Rates(read=Rate(0.01, 1), join=Rate(0.01, 1))
     headers = {"Authorization": f"Bearer {study.new_link('open')}"}
-    with served(store, Config(rates=rates)) as address, httpx2.Client(trust_env=False) as client:
+    with served(store, Config(rates=rates)) as address, httpx2.Client(trust_env=False, timeout=120) as client:
 
         def code(path: str, body: object, headers: dict[str, str] | None = None) -> int:
             return client.post(f"{address}/api/v1/{path}", json=body, headers=headers).status_code

@@ -69,7 +69,7 @@ def test_a_crowd_is_watched_to_its_end(store: Store, algorithm: str) -> None:
     assert [race.leaders for race in first.races] == [[], []]
     for view in play(study, best):
         assert view.curve is not None
-        assert 0 <= (view.sure or 0.0) <= 1
+        assert view.proven is None or 0.5 <= view.proven <= 1
         for race in view.races:
             (leader,) = race.leaders
             assert leader not in race.others
@@ -78,7 +78,8 @@ def test_a_crowd_is_watched_to_its_end(store: Store, algorithm: str) -> None:
     assert "wrong at most 1 time in 5" in view.explanation
     assert {race.position.name: race.leaders[0].name for race in view.races} == BEST
     assert not any(race.others for race in view.races)
-    assert view.sure == pytest.approx(0.8, abs=0.1)
+    assert (view.proven, view.standings) == (None, None)
+    assert view.kind == "Certified: results like this are wrong at most 1 time in 5."
     assert view.curve is not None
     assert view.graph is not None
 
@@ -103,7 +104,10 @@ def test_a_panel_that_skipped_everything_is_not_called_certain_and_has_a_way_out
     [
         (Settings(questions_each=1), "Nobody can be asked anything more. What would help: “Has left”"),
         (Settings(max_answers=3), "As many votes as were planned are in. What would help: “Has left”"),
-        (Settings("condorcet", max_answers=3), "and not certain: as many votes as were planned are in."),
+        (
+            Settings("condorcet", max_answers=3),
+            "Nothing is proven, and as many votes as were planned are in.",
+        ),
     ],
 )
 def test_a_study_without_questions_left_says_that_it_is_not_certain(
@@ -127,7 +131,8 @@ def test_a_study_without_questions_left_says_that_it_is_not_certain(
 def test_a_panel_is_watched_to_its_end(store: Store, criterion: str) -> None:
     study = store.create(TEAM, Settings(parameters={"criterion": criterion}), "Team", ["eve", "ned", "zoe"])
     first = Dashboard.of(study)
-    assert (first.headline, first.wrong, first.sure) == ("Waiting for the first vote", None, None)
+    assert (first.headline, first.wrong, first.proven) == ("Waiting for the first vote", None, None)
+    assert first.kind == "No answer yet: there are no votes."
     assert "Nobody leads" in first.explanation
     for _ in range(20):
         for voter in study.voters():
@@ -137,17 +142,40 @@ def test_a_panel_is_watched_to_its_end(store: Store, criterion: str) -> None:
                 view = Dashboard.of(study)
                 assert view.is_panel
                 may = ("by at most" in view.explanation, "others may draw level" in view.explanation)
-                assert view.certain or may == (bool(view.shortfall), not view.shortfall)
+                bound = view.status.shortfall
+                assert view.certain or may == (bool(bound), not bound)
     view = Dashboard.of(study)
     assert view.headline == "The result is in"
     assert {race.position.name: race.leaders[0].name for race in view.races} == BEST
-    assert view.shortfall == 0.0
+    assert view.status.shortfall == 0.0
+    assert view.kind.startswith("Decided by this panel: the votes were counted")
     assert view.curve is not None
-    assert view.curve.now == "0.0 percentage points"
+    assert view.curve.now == "0.0 votes in 100"
     assert view.graph is not None
     assert {
         (line.candidate.name, line.position.name) for line in view.graph.lines if line.kind == "accepted"
     } == {(candidate, position) for position, candidate in BEST.items()}
+
+
+@pytest.mark.parametrize("algorithm", ["panel", "condorcet"])
+def test_before_anything_is_certain_there_is_an_estimate(store: Store, algorithm: str) -> None:
+    study = store.create(TEAM, Settings(algorithm), "Team", ["eve", "ned", "zoe", "kim", "leo"])
+    for voter in study.voters():
+        question = study.ask(voter.id)
+        assert isinstance(question, Question)
+        study.tell(voter.id, question.number, best(question.position, *question.candidates))
+    view = Dashboard.of(study, estimates=study.estimates(0.2))
+    assert not view.certain
+    assert view.kind == "Leading by estimate: it is not decided, and more votes could change it."
+    assert "By an estimate from the votes so far" in view.explanation
+    assert view.left != "not known yet"
+    for race in view.races:
+        assert [each.who for each in race.contenders if each.leads] == race.leaders
+        assert race.word in ("ahead", "wide open", "clear lead")
+        assert sum(each.share or 0 for each in race.contenders) == pytest.approx(1, abs=0.02)
+    assert bool(view.needed) == view.is_panel
+    assert sum(each.answers for each in view.needed) == (view.status.progress.fewest_questions or 0)
+    assert view.hints == {} or not view.is_panel or all(view.hints.values())
 
 
 def test_a_panel_without_a_winner_names_the_least_beaten(store: Store) -> None:
@@ -162,7 +190,7 @@ def test_a_panel_without_a_winner_names_the_least_beaten(store: Store) -> None:
                 study.tell(voter.id, question.number, liked)
     view = Dashboard.of(study)
     assert view.headline == "No line-up beats every other"
-    assert "beaten least: its share of the votes is at most 16.7 percentage points" in view.explanation
+    assert "beaten least: its share of the votes is at most 16.7 votes in 100" in view.explanation
     assert view.races[0].leaders
 
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from duelmatch.explorers.planning import DuelBounds, Plan
     from duelmatch.preferences import Criterion
 
+MOST_PEOPLE = 100_000
+
 THEOREMS = {"borda": "Theorem 3", "condorcet": "Theorem 6"}
 
 
@@ -47,6 +49,19 @@ THEOREMS = {"borda": "Theorem 3", "condorcet": "Theorem 6"}
 @click.option(
     "--quick", is_flag=True, help="Leave out the information limit, which takes minutes on large problems."
 )
+@click.option("--judges", type=click.IntRange(1, MOST_PEOPLE), help="So many judges decide, and are counted.")
+@click.option("--voters", type=click.IntRange(1, MOST_PEOPLE), help="So many voters come, who are a sample.")
+@click.option("--minutes", type=Between(0, 100_000), help="How long each of them votes.")
+@click.option(
+    "--seconds-each", type=Between(0, 100_000), help="How long a question takes: 15 for each candidate in it."
+)
+@click.option(
+    "--question-size",
+    type=click.IntRange(2, 10),
+    default=2,
+    show_default=True,
+    help="Candidates in a question.",
+)
 @json_option
 @click.pass_context
 def command(
@@ -57,20 +72,39 @@ def command(
     criterion: str,
     gap: float | None,
     quick: bool,
+    judges: int | None,
+    voters: int | None,
+    minutes: float | None,
+    seconds_each: float | None,
+    question_size: int,
     as_json: bool,
 ) -> None:
-    """Say how many duels to expect for the problem in FILE, from the bounds.
+    """Say how many duels to expect for the problem in FILE, or what so many people bring in their time.
 
-    If FILE has preferences, the bounds are for exactly these. If not, assume with --gap how clearly the
-    best matching wins.
+    With --judges or --voters, studies like this one are simulated: how probably the result is certain when
+    their time is over, how good the leader will be otherwise, and how many answers it takes.
+
+    Without, it is the bounds. If FILE has preferences, they are for exactly these. If not, assume with --gap
+    how clearly the best matching wins.
 
     \b
     Example:
+      duelmatch plan team.csv --judges 20 --minutes 15
       duelmatch plan example:lineup
       duelmatch plan team.csv --gap 0.1 --delta 0.01
     """  # noqa: D301
     from duelmatch.explorers import planning
 
+    if judges is not None or voters is not None:
+        from duelmatch.cli.people import print_expectations
+
+        wanted: Criterion = "borda" if criterion == "borda" else "condorcet"
+        print_expectations(
+            source, judges, voters, minutes, seconds_each, question_size, wanted, delta, as_json
+        )
+        return
+    if minutes is not None or seconds_each is not None:
+        raise click.UsageError("Say whose minutes these are: give --judges or --voters, too.")
     document = source.document
     problem = document.problem()
     preferences = None

@@ -45,8 +45,8 @@ class Forecast:
 
     ``low`` to ``high`` answers more until the result is certain (of a panel) or proven (of a crowd), in 8 of
     10 cases; ``middle`` in the middle. None where that is more than ``simulated``, how far the simulations
-    went. A panel needs ``fewest`` answers more if all of them speak for the leader, along the present plan,
-    and ``most`` if everybody is asked everything.
+    went. A panel needs about ``fewest`` answers more if all of them speak for the leader, and ``most`` if
+    everybody is asked everything.
 
     Where it was said who comes and for how long: they give about ``planned`` answers, ``questions_each`` at
     most; the result is certain by then with probability ``certain``, and else the line-up that leads then is
@@ -269,9 +269,8 @@ def _summary(run: Run, plan: _Plan, endings: Sequence[_Ending]) -> Forecast:
     )
     if isinstance(run, PanelExplorer):
         progress, pairs = run.progress, run.question_size * (run.question_size - 1) // 2
-        found = replace(
-            found, fewest=ceil((progress.fewest_questions or 0) / pairs), most=progress.open_answers
-        )
+        fewest = ceil((progress.fewest_questions or 0) / pairs)
+        found = replace(found, fewest=min(fewest, ordered[0]), most=progress.open_answers)
     planned = [ending.planned for ending in endings if ending.planned is not None]
     if plan.rounds is None or len(planned) < len(endings):
         return found

@@ -1,9 +1,10 @@
 """The best matching of each of many tables of pair probabilities, as drawn from a posterior.
 
-Borda: one assignment problem under the rewards. Condorcet: follow best responses until one has no answer;
-that matching is unbeaten, as nothing does better against it than a draw. Where the walk runs into a circle,
-the least beaten of those passed is taken, a good guess at the least beaten of all, which would be a program
-of its own for each table (:mod:`duelmatch.matchings.minimax`).
+Borda: one assignment problem under the rewards. Condorcet: from the matching that wins most against everyone,
+follow best responses until one has no answer; that matching is unbeaten, as nothing does better against it
+than a draw. Where the walk runs into a circle, so does mostly a second one, and the least beaten of those
+passed is taken: a good guess at the least beaten of all, which would be a program of its own for each table
+(:mod:`duelmatch.matchings.minimax`).
 
 Decisions beyond one-to-one are in :mod:`duelmatch.models.general_lineups`.
 """
@@ -68,8 +69,8 @@ class LineupFinder:
         present = self._present(self._usable if allowed is None else allowed & self._usable)
         if self._marginals is None:
             _unbeaten(
-                tables, lay.start, lay.begin, graph.edge_at, graph.edge_candidate, present, start, rows,
-                defeats,
+                tables, lay.start, lay.begin, lay.one, lay.other, graph.edge_at, graph.edge_candidate,
+                present, start, rows, defeats,
             )  # fmt: skip
         else:
             _highest(
@@ -219,6 +220,8 @@ def _unbeaten(
     tables: Matrix,
     start: Indices,
     begin: Indices,
+    one: Indices,
+    other: Indices,
     edge_at: NDArray[np.intp],
     edge_candidate: Indices,
     present: NDArray[np.bool_],
@@ -226,37 +229,68 @@ def _unbeaten(
     rows: Indices,
     defeats: Vector,
 ) -> None:
+    """Walk from the matching that wins most against everyone, and from the guess if that leads in circles.
+
+    From the guess alone, whoever is near it would seem to be the least beaten more often than it is.
+    """
     positions, candidates = edge_at.shape
     cost = np.zeros((positions, candidates))
     column = np.empty(positions, dtype=np.intp)
     seen = np.empty((LONGEST_WALK + 1, positions), dtype=np.intp)
+    rewards, alike = np.empty(len(edge_candidate)), np.ones(len(edge_candidate))
     for row in range(len(tables)):
-        seen[0] = first_guess
-        rows[row] = first_guess
-        least = np.inf
-        for step in range(LONGEST_WALK):
-            lead = _respond(
-                tables[row], start, begin, edge_candidate, edge_at, present, cost, column, seen[step],
-                seen[step + 1],
-            )  # fmt: skip
-            if lead < least:
-                least = lead
-                rows[row] = seen[step]
-            if lead <= ROUNDING:
-                break
-            again = False
-            for earlier in range(step + 1):
-                same = True
-                for position in range(positions):
-                    if seen[earlier, position] != seen[step + 1, position]:
-                        same = False
-                        break
-                if same:
-                    again = True
-                    break
-            if again:
-                break
+        table = tables[row]
+        _rewards(table, start, begin, one, other, alike, rewards)
+        for position in range(positions):
+            for edge in range(start[position], start[position + 1]):
+                cost[position, edge_candidate[edge]] = -rewards[edge]
+        assign(cost, present, column)
+        for position in range(positions):
+            seen[0, position] = edge_at[position, column[position]]
+        rows[row] = seen[0]
+        least = _walk(
+            table, start, begin, edge_at, edge_candidate, present, cost, column, seen, rows[row], np.inf
+        )
+        if least > ROUNDING:
+            seen[0] = first_guess
+            least = _walk(
+                table, start, begin, edge_at, edge_candidate, present, cost, column, seen, rows[row], least
+            )
         defeats[row] = max(least, 0.0)
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _walk(
+    table: Vector,
+    start: Indices,
+    begin: Indices,
+    edge_at: NDArray[np.intp],
+    edge_candidate: Indices,
+    present: NDArray[np.bool_],
+    cost: Matrix,
+    column: Indices,
+    seen: NDArray[np.intp],
+    best: Indices,
+    least: float,
+) -> float:
+    """Follow best responses from ``seen[0]`` on; put who is beaten by less than ``least`` into ``best``."""
+    for step in range(LONGEST_WALK):
+        lead = _respond(
+            table, start, begin, edge_candidate, edge_at, present, cost, column, seen[step], seen[step + 1]
+        )
+        if lead < least:
+            least = lead
+            best[:] = seen[step]
+        if lead <= ROUNDING:
+            break
+        again = False
+        for earlier in range(step + 1):
+            if (seen[earlier] == seen[step + 1]).all():
+                again = True
+                break
+        if again:
+            break
+    return least
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

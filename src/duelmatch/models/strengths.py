@@ -32,10 +32,13 @@ from duelmatch.graph import Graph, Indices, Vector
 
 Matrix = NDArray[np.float64]
 
-SPREADS = np.array([0.3, 0.6, 1.2, 2.4])
+SPREADS = np.array([0.15, 0.3, 0.6, 1.2, 2.4])
 TRUSTS = np.array([4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 512.0, 2048.0])
-"""The settings between which the data choose. With trust 2048 a pair is within 0.01 of the model. Smaller
-spreads would fit tastes without strengths better, and overlook the one candidate that stands out."""
+"""The settings between which the data choose. With trust 2048 a pair is within 0.01 of the model."""
+
+LEAST_SPREAD = 1
+"""The least of the SPREADS that steers. The one before suits tastes without strengths, so standings count it
+in; but a search that goes by it overlooks the one candidate that stands out."""
 
 LOG_PRIOR = -0.5 * np.log(SPREADS / 0.6)[:, None] ** 2 - 0.5 * (np.log(TRUSTS / 20.0) / 1.5) ** 2
 """What is believed of them before any answer: spreads around 0.6, trusts around 20, within wide margins."""
@@ -93,7 +96,7 @@ class StrengthModel:
     def __init__(self, graph: Graph, wins: Vector, duels: Vector) -> None:
         self.graph, self.wins, self.duels = graph, wins, duels
         self.layout = Layout.of(graph)
-        self.setting = (1, 3)
+        self.setting = (2, 3)
         """Which of SPREADS and of TRUSTS are in use."""
         self.strength: Vector = np.zeros(graph.edges)
         self.factor: Vector = np.zeros(int(self.layout.square[-1]))
@@ -123,7 +126,7 @@ class StrengthModel:
         direction = ((1, 0), (0, -1), (-1, 0), (0, 1))[self._direction % 4]
         self._direction += 1
         setting = (self.setting[0] + direction[0], self.setting[1] + direction[1])
-        if not (0 <= setting[0] < len(SPREADS) and 0 <= setting[1] < len(TRUSTS)):
+        if not (LEAST_SPREAD <= setting[0] < len(SPREADS) and 0 <= setting[1] < len(TRUSTS)):
             return
         strength, factor = self.strength.copy(), np.empty_like(self.factor)
         evidence = self._fit(setting, strength, factor)

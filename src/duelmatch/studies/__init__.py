@@ -29,13 +29,19 @@ from duelmatch.studies.exchange import (
     export_answers,
     export_log,
     export_table,
+    exported_answers,
     exported_log,
+    exported_table,
     import_log,
 )
 from duelmatch.studies.feed import Feed
+from duelmatch.studies.hints import Hints
 from duelmatch.studies.history import HOUR, History, Point
+from duelmatch.studies.kinds.stacks import begin_run
 from duelmatch.studies.links import Access, Link, Role
 from duelmatch.studies.links import id_of as link_id_of
+from duelmatch.studies.previews import Action, Preview, Standpoint, preview
+from duelmatch.studies.rehearsal import rehearse
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.state import check_beginning
 from duelmatch.studies.store import MOST_PAIRS, Store
@@ -64,11 +70,13 @@ __all__ = [
     "LONGEST_REASON",
     "MOST_PAIRS",
     "Access",
+    "Action",
     "AnswersLeft",
     "Entry",
     "Estimates",
     "Feed",
     "GivenAnswer",
+    "Hints",
     "History",
     "Link",
     "Listed",
@@ -77,6 +85,7 @@ __all__ = [
     "Nothing",
     "Phase",
     "Point",
+    "Preview",
     "Question",
     "Ranking",
     "Reason",
@@ -84,16 +93,22 @@ __all__ = [
     "Report",
     "Role",
     "Settings",
+    "Standpoint",
     "Status",
     "Store",
     "Study",
     "Trouble",
     "Voter",
+    "begin_run",
     "check_beginning",
     "export_answers",
     "export_log",
     "export_table",
+    "exported_answers",
     "exported_log",
+    "exported_table",
     "import_log",
     "link_id_of",
+    "preview",
+    "rehearse",
 ]

@@ -146,6 +146,30 @@ class Database:
             if self.is_sqlite and not os.path.exists(f"{self.url.database}-wal"):
                 raise UnreachableError(f"{self}: The write-ahead log was deleted. Start again.")
 
+    def purge(self) -> None:
+        """Let what was deleted vanish from the write-ahead log of SQLite, too, if nobody reads just now.
+
+        PostgreSQL does so in its own time (vacuum).
+        """
+        if self.is_sqlite:
+            other = self._driver.connect(self.url.database, timeout=1.0)
+            try:
+                other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            finally:
+                other.close()
+
+    def listening(self, channel: str) -> Any:
+        """Return a connection of PostgreSQL's driver, for messages on a channel."""
+        connection: Any = self._driver.connect(
+            **self._engine.dialect.create_connect_args(self._engine.url)[1], autocommit=True
+        )
+        try:
+            connection.execute(f"LISTEN {channel}")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
     def upgrade(self) -> tuple[str | None, str]:
         """Bring the tables to what this version works with; return the revisions before and after.
 
@@ -309,6 +333,7 @@ def _set_up_sqlite(connection: Any, _: object) -> None:
         )
     cursor.execute("PRAGMA synchronous=FULL")
     cursor.execute("PRAGMA foreign_keys=ON")
+    cursor.execute("PRAGMA secure_delete=ON")  # a name that was deleted is not in the file any more
     cursor.close()
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -35,8 +35,10 @@ JUDGE_COLUMNS = ("weight", "conflict", "missing", "struck", "withdrawn", "chosen
 
 TABLE_COLUMNS = ("entry", "time", "voter", "question", "position", "ranking", "struck", "counts")
 
-AT_ONCE = 1_000
-"""Entries or answers that are read at once: some ten milliseconds."""
+SECRET_COLUMNS = ("position", "ranking", "struck", "counts")
+
+ENTRIES_AT_ONCE, AT_ONCE = 200, 1_000
+"""Entries of the log and answers that are read at once: some ten milliseconds."""
 
 Row = dict[str, object]
 
@@ -51,7 +53,7 @@ def exported_log(study: Study, people: bool = False) -> Iterator[str]:
     before, seen, end = BEGINNING, 0, study.end()
     while seen < end:
         lines = []
-        for entry in study.entries(seen, min(AT_ONCE, end - seen)):
+        for entry in study.entries(seen, min(ENTRIES_AT_ONCE, end - seen)):
             lines.append(line_of(entry, before))
             before, seen = entry.hash, entry.seq
         yield "\n".join(lines) + "\n"
@@ -69,12 +71,79 @@ def _latest_first(study: Study) -> Iterator[GivenAnswer]:
 
 
 def export_answers(study: Study, people: bool = False) -> str:
-    """Return the answers that count, in order, as ``duelmatch estimate`` and ``decide`` read them.
+    """Return the answers that count, in order, as ``duelmatch estimate`` and ``decide`` read them."""
+    return "".join(exported_answers(study, people))
+
+
+def export_table(study: Study, people: bool = False) -> str:
+    """Return all answers, in order, each with when it came, by whom, and whether it counts."""
+    return "".join(exported_table(study, people))
+
+
+def exported_answers(study: Study, people: bool = False, secretly: bool = False) -> Iterator[str]:
+    """Yield the answers that count, in pieces.
 
     Of a panel, all that its verdict depends on is there: weights, judges who have said nothing, conflicts,
     answers that were struck, candidates who withdrew (:mod:`duelmatch.files.answers`).
+
+    ``secretly``: voters are numbered anew by chance, and nothing is in the order in which it came.
     """
-    is_panel, rows = study.settings.kind == "panel", _judge_rows(study)
+    if study.settings.kind != "panel" and not secretly:
+        yield from _in_order(study, people, ANSWER_COLUMNS, _counting_row)
+        return
+    rows = [*_judge_rows(study), *_counting_rows(study)]
+    yield _written(study, people, ANSWER_COLUMNS, _shuffled(rows) if secretly else rows)
+
+
+def exported_table(study: Study, people: bool = False, secretly: bool = False) -> Iterator[str]:
+    """Yield all answers, in pieces; ``secretly``: neither when they came nor by whom."""
+    if secretly:
+        answers = [_table_row(given) for given in _latest_first(study)]
+        answers.sort(key=lambda row: (str(row["position"]), str(row["ranking"])))
+        yield _written(study, False, SECRET_COLUMNS, answers)
+    elif study.settings.kind != "panel":
+        yield from _in_order(study, people, TABLE_COLUMNS, _table_row)
+    else:
+        given = [*_latest_first(study)][::-1]
+        yield _written(study, people, TABLE_COLUMNS, [*_judge_rows(study), *map(_table_row, given)])
+
+
+def _in_order(
+    study: Study, people: bool, columns: Sequence[str], row_of: Callable[[GivenAnswer], Row | None]
+) -> Iterator[str]:
+    """Yield the answers as CSV, a page at a time."""
+    names = {voter.id: voter.name for voter in study.voters() if voter.name} if people else {}
+    seen, header = 0, dump_table(columns, [])
+    yield header
+    while page := study.answers_after(seen, AT_ONCE):
+        seen = page[-1].entry
+        rows = [row for given in page if (row := row_of(given)) is not None]
+        for row in rows:
+            row["voter"] = names.get(str(row["voter"]), row["voter"])
+        cells = [[harmless(row.get(name, "")) for name in columns] for row in rows]
+        yield dump_table(columns, cells).removeprefix(header)
+
+
+def _counting_row(given: GivenAnswer) -> Row | None:
+    if not given.counts:
+        return None
+    return {"voter": given.voter, "position": given.position, "ranking": ranking_text(given.answer)}
+
+
+def _shuffled(rows: list[Row]) -> list[Row]:
+    """Give the voters other names by chance, and put everything in an order that says nothing of when."""
+    voters = sorted({str(row["voter"]) for row in rows if row.get("voter")})
+    secrets.SystemRandom().shuffle(voters)
+    called = {voter: f"voter {number}" for number, voter in enumerate(voters, start=1)}
+    for row in rows:
+        row["person"], row["voter"] = row.get("voter"), called.get(str(row.get("voter")), "")
+    order = ("voter", "position", "ranking", "conflict")
+    return sorted(rows, key=lambda row: [str(row.get(name, "")) for name in order])
+
+
+def _counting_rows(study: Study) -> list[Row]:
+    """Return the answers of a panel that count; of several on a pair, the last."""
+    is_panel = study.settings.kind == "panel"
     judges = {voter.id: voter for voter in study.voters()}
     said: set[tuple[str, str, frozenset[str]]] = set()
     answers: list[Row] = []
@@ -95,18 +164,14 @@ def export_answers(study: Study, people: bool = False) -> str:
             ]
         if not struck:
             said |= {*new}
-    return _written(study, people, ANSWER_COLUMNS, [*rows, *answers[::-1]])
+    return answers[::-1]
 
 
-def export_table(study: Study, people: bool = False) -> str:
-    """Return all answers, in order, each with when it came, by whom, and whether it counts."""
-    rows = _judge_rows(study)
-    for given in [*_latest_first(study)][::-1]:
-        time = datetime.fromtimestamp(given.at, UTC).isoformat(timespec="milliseconds")
-        row: Row = {name: getattr(given, name) for name in ("entry", "voter", "question", "position")}
-        row |= {"time": time, "ranking": ranking_text(given.answer)}
-        rows.append(row | {"struck": _yes(given.struck), "counts": _yes(given.counts)})
-    return _written(study, people, TABLE_COLUMNS, rows)
+def _table_row(given: GivenAnswer) -> Row:
+    time = datetime.fromtimestamp(given.at, UTC).isoformat(timespec="milliseconds")
+    row: Row = {name: getattr(given, name) for name in ("entry", "voter", "question", "position")}
+    row |= {"time": time, "ranking": ranking_text(given.answer)}
+    return row | {"struck": _yes(given.struck), "counts": _yes(given.counts)}
 
 
 def _judge_rows(study: Study) -> list[Row]:
@@ -133,8 +198,9 @@ def _written(study: Study, people: bool, columns: Sequence[str], rows: list[Row]
     voters = {voter.id: voter for voter in study.voters()}
     weighted = study.settings.kind == "panel" and any(voter.weight != 1 for voter in voters.values())
     for row in rows:
-        if (voter := voters.get(str(row.get("voter")))) is not None:
-            row["voter"] = (people and voter.name) or voter.id
+        if (voter := voters.get(str(row.get("person", row.get("voter"))))) is not None:
+            if "person" not in row:
+                row["voter"] = (people and voter.name) or voter.id
             row["weight"] = voter.weight if weighted else ""
     needed = (name for name in JUDGE_COLUMNS if name not in columns and any(row.get(name) for row in rows))
     header = (*columns, *needed)

@@ -269,6 +269,8 @@ class Feed:
             return
         if self.state.phase not in allowed.get(kind, {"open", "paused"}):
             raise ConflictError(f"The study is {self.state.phase}, so it cannot be {kind}.")
+        if kind == "reopened" and self.state.settings.secret:
+            raise ConflictError("A secret ballot stays closed: its votes may have been looked at.")
         if kind != "closed":
             self.append(kind, {})
         else:

@@ -46,7 +46,8 @@ class Settings:
     for each of its questions. ``ties``: whether a voter may say that there is no difference. ``skips``:
     whether a voter may pass. ``max_answers``: how many answers are asked for at most. ``questions_each``: how
     many each member of a panel is asked at most. ``ahead``: how many answers may be asked for beyond what a
-    round wants, so that nobody has to wait for others.
+    round wants, so that nobody has to wait for others. ``secret``: whether organisers are kept from seeing
+    who answered what; once closed, such a study stays so.
     """
 
     algorithm: str | None = None
@@ -59,6 +60,7 @@ class Settings:
     max_answers: int | None = None
     questions_each: int | None = None
     ahead: int = 100
+    secret: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.parameters, Mapping) or not all(isinstance(n, str) for n in self.parameters):
@@ -74,7 +76,7 @@ class Settings:
                 f"A lease lasts from {SHORTEST_LEASE:g} to {LONGEST_LEASE:,.0f} seconds, "
                 f"not {shortly(self.lease)}."
             )
-        for name in ("ties", "skips"):
+        for name in ("ties", "skips", "secret"):
             if not isinstance(getattr(self, name), bool):
                 raise StudyError(f"{name} must be true or false, not {shortly(getattr(self, name))}.")
         if not _is_whole(self.ahead) or not 0 <= self.ahead <= MOST_AHEAD:

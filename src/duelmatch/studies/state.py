@@ -22,7 +22,7 @@ from duelmatch.studies.candidates import with_candidate, with_details
 from duelmatch.studies.entries import BEGINNING, FORMAT, Entry, sealed
 from duelmatch.studies.estimates import Estimates
 from duelmatch.studies.history import HOUR
-from duelmatch.studies.kinds import new_kind
+from duelmatch.studies.kinds import Begin, new_kind
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.values import GivenAnswer, Phase, Question, Ranking, Receipt, Report, Status
 
@@ -56,6 +56,7 @@ class Asked:
     until: float | None
     ballot: int | None
     place: int | None
+    asked_at: float = 0.0
     state: Literal["open", "answered", "skipped", "released"] = "open"
     answer: Ranking | None = None
     entry: int = 0
@@ -90,7 +91,7 @@ RENAMED = {"size": "ballot_size"}
 class State:
     """What the log of a study says, up to and with entry ``seq``. Hold ``lock`` while you look."""
 
-    def __init__(self, created: Entry) -> None:
+    def __init__(self, created: Entry, begin: Begin | None = None) -> None:
         self.problem, self.settings, voters = read_created(created)
         self.lock = threading.RLock()
         self.evicted = False
@@ -110,7 +111,7 @@ class State:
         self.hours: Counter[int] = Counter()
         self.given: list[tuple[int, int]] = []
         """The entry and the question of every answer, also of those undone since."""
-        self.kind = new_kind(self.problem, self.settings, voters)
+        self.kind = new_kind(self.problem, self.settings, voters, begin)
         self.changed_at = 1
         """The last entry that may have changed what follows from the answers."""
         self.estimates: Estimates | None = None
@@ -183,6 +184,7 @@ class State:
             data.get("until"),
             data.get("ballot"),
             data.get("place"),
+            entry.at,
         )
         if asked.number in self.questions:
             raise StoreError(f"Entry {entry.seq} asks question {asked.number}, which was asked before.")
@@ -379,6 +381,14 @@ class State:
             yield from (self.questions[number] for number in reversed(numbers[:end]))
             return
         for place in range(bisect_left(self.given, (entry, 0)) - 1, -1, -1):
+            seq, number = self.given[place]
+            asked = self.questions[number]
+            if asked.entry == seq:
+                yield asked
+
+    def answers_after(self, entry: int) -> Iterator[Asked]:
+        """Yield the questions with an answer that came after an entry, the earliest first."""
+        for place in range(bisect_left(self.given, (entry + 1, 0)), len(self.given)):
             seq, number = self.given[place]
             asked = self.questions[number]
             if asked.entry == seq:

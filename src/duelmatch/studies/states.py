@@ -13,6 +13,7 @@ from sqlalchemy.engine import Connection
 
 from duelmatch.errors import NotThereError, UnreachableError
 from duelmatch.studies.database import Database
+from duelmatch.studies.kinds import Begin
 from duelmatch.studies.log import Held, Transaction, end_of, read_entries
 from duelmatch.studies.state import State
 
@@ -51,6 +52,8 @@ class States:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self.begin: Begin | None = None
+        """What begins runs in rounds, if not this process: a server has them elsewhere."""
         self._states: OrderedDict[str, State] = OrderedDict()
         self._loading: dict[str, threading.Lock] = {}
         self._preparing: dict[str, Future[None]] = {}
@@ -154,7 +157,7 @@ class States:
             created = next(entries, None)
             if created is None:
                 raise NotThereError(f"There is no study '{study:.80}'.")
-            state = State(created)
+            state = State(created, self.begin)
             with _without_collection():
                 state.note(entries)
         with self._lock:

@@ -21,6 +21,7 @@ from duelmatch.studies.entries import BEGINNING, sealed
 from duelmatch.studies.kinds import FOR_PANELS, QUESTIONS_EACH_FOR_PANELS
 from duelmatch.studies.links import Access, accesses_in
 from duelmatch.studies.log import Transaction, Writer, read_entries
+from duelmatch.studies.messages import Messages
 from duelmatch.studies.pictures import claim, keep, picture_data, pictures_of
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.state import check_beginning, created_data, read_created
@@ -166,6 +167,17 @@ class Store:
         """Return what a link's token allows; None if it is not one, or was revoked."""
         with self.database.reading() as connection:
             return accesses_in(connection, [token], self.database.now(connection)).get(token)
+
+    def messages(self, channel: str) -> Messages | None:
+        """Return a channel to the other servers of this store; there is none on SQLite."""
+        return None if self.database.is_sqlite else Messages(self.database, channel)
+
+    def shared_secret(self) -> bytes | None:
+        """Return something that all servers of this store know, and nobody else; None while it is empty."""
+        first = sa.select(schema.links.c.hash).order_by(schema.links.c.id).limit(1)
+        with self.database.reading() as connection:
+            found: bytes | None = connection.execute(first).scalar_one_or_none()
+            return found
 
     def keep_picture(self, data: bytes) -> str:
         """Keep a picture, small enough and safe to show; return its address, for details of candidates.

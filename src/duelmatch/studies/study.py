@@ -6,10 +6,11 @@ All of it is short transactions at the end of the log. Whoever must not wait use
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from itertools import islice
+from functools import partial
+from itertools import dropwhile, islice
 from typing import Any, Literal, TypeVar, get_args
 
 import sqlalchemy as sa
@@ -23,12 +24,14 @@ from duelmatch.studies.database import Database
 from duelmatch.studies.entries import Entry, checked
 from duelmatch.studies.estimates import MOST_ANSWERS, SIMULATING, Estimates, Moment
 from duelmatch.studies.feed import Feed, Later
+from duelmatch.studies.hints import Hints, hints
 from duelmatch.studies.history import History
 from duelmatch.studies.links import Access, Link, Role, id_of, is_id, new_token, works_at
 from duelmatch.studies.log import LAST, Transaction, Writer, end_of, read_entries
 from duelmatch.studies.pictures import claim
+from duelmatch.studies.previews import Action, Preview, preview
 from duelmatch.studies.settings import Settings
-from duelmatch.studies.state import State
+from duelmatch.studies.state import Member, State
 from duelmatch.studies.states import States
 from duelmatch.studies.texts import looks_twice, plain
 from duelmatch.studies.values import GivenAnswer, Nothing, Question, Receipt, Report, Status, Trouble, Voter
@@ -231,11 +234,11 @@ class Study:
     def add_voters(self, voters: Iterable[NewVoter], by: str | None = None) -> list[str]:
         """Add voters, all of them or none, and return their ids."""
         new = list(voters)
-        if twice := looks_twice(voter.name for voter in new if voter.name is not None):
-            raise StudyError(f"Two voters are called '{twice:.80}'.")
 
         def work(transaction: Transaction, feed: Feed) -> list[str]:
             checked = [voter.checked(feed.state.problem) for voter in new]
+            if twice := looks_twice(voter.name for voter in checked if voter.name is not None):
+                raise StudyError(f"Two voters are called '{twice:.80}'.")
             for voter in checked:
                 if voter.name is not None and self._voter_called(transaction, voter.name) is not None:
                     raise ConflictError(f"There is a voter called '{voter.name}' already.")
@@ -279,6 +282,7 @@ class Study:
     def forget_voter_name(self, voter: str, by: str | None = None) -> None:
         """Delete the name of a voter, whose answers stay."""
         self._submit(lambda transaction, feed: self._set_name(transaction, feed, voter, None), by).result()
+        self._database.purge()
 
     def _set_name(self, transaction: Transaction, feed: Feed, voter: str, name: str | None) -> None:
         feed.state.member(voter)
@@ -494,12 +498,26 @@ class Study:
 
         self._submit(work, by).result()
 
-    def links(self) -> list[Link]:
-        """Return the links, without their secrets."""
+    def links(
+        self, after: str | None = None, limit: int | None = None, voters: Collection[str] | None = None
+    ) -> list[Link]:
+        """Return the links in the order in which they were made, without their secrets.
+
+        All, or so many that follow one; with ``voters``, only theirs and those of no voter.
+        """
         columns = schema.links.c
         query = (
             sa.select(schema.links).where(columns.study == self.id).order_by(columns.created_at, columns.id)
         )
+        if voters is not None:
+            query = query.where(sa.or_(columns.voter.is_(None), columns.voter.in_(voters)))
+        if after is not None:
+            made = sa.select(columns.created_at).where(columns.id == after, columns.study == self.id)
+            query = query.where(
+                sa.tuple_(columns.created_at, columns.id) > sa.tuple_(made.scalar_subquery(), after)
+            )
+        if limit is not None:
+            query = query.limit(limit)
         with self._database.reading() as connection:
             now = self._database.now(connection)
             return [
@@ -581,6 +599,24 @@ class Study:
                 state.kind.run_to_go_on() if few else None,
             )
 
+    def preview(self, action: Action, what: str | int) -> Callable[[], Preview]:
+        """Return what says what a change would do, which takes a while; another process can be given it.
+
+        ``what`` is the voter who would be struck, reinstated or leave, the candidate who would be dropped, or
+        the question whose answer would be struck.
+
+        :raises NotAllowedError: for studies by algorithms that work in rounds, which cannot be copied.
+        """
+        with self._states.reading(self.id) as state:
+            if action == "strike_answer":
+                state.asked(what)
+            elif action != "drop":
+                state.member(what)
+            run = state.kind.run_to_go_on()
+        if run is None:
+            raise NotAllowedError("What this would change cannot be said beforehand with this algorithm.")
+        return partial(preview, run, action, what)
+
     def estimates(self, seconds: float | None = SIMULATING) -> Estimates:
         """Estimate who is probably in the best line-up, and what is still to come; it takes a while.
 
@@ -605,13 +641,31 @@ class Study:
             found = state.estimates
             return found, found is not None and found.entry == state.changed_at
 
-    def voters(self) -> list[Voter]:
-        """Return the voters in the order in which they joined."""
+    def voters(
+        self,
+        after: str | None = None,
+        limit: int | None = None,
+        skip: int = 0,
+        ids: Collection[str] | None = None,
+    ) -> list[Voter]:
+        """Return the voters in the order in which they joined.
+
+        All of them, or so many that follow one, or the first ones, or those with these ``ids``.
+        """
         columns = schema.voters.c
         query = sa.select(columns.id, columns.name).where(columns.study == self.id)
-        with self._database.reading() as connection:
-            names: dict[str, str | None] = {row.id: row.name for row in connection.execute(query)}
         with self._states.reading(self.id) as state:
+            members: Iterator[Member] = iter(state.members.values())
+            if after is not None:
+                state.member(after)
+                members, skip = dropwhile(lambda member: member.id != after, members), 1
+            if ids is not None:
+                members, limit = iter([state.member(voter) for voter in ids]), len(ids)
+            page = list(islice(members, skip, None if limit is None else skip + limit))
+            if limit is not None:
+                query = query.where(columns.id.in_([member.id for member in page]))
+            with self._database.reading() as connection:
+                names: dict[str, str | None] = {row.id: row.name for row in connection.execute(query)}
             return [
                 Voter(
                     member.id,
@@ -623,7 +677,7 @@ class Study:
                     member.open_dropped,
                     len(member.answered),
                 )
-                for member in state.members.values()
+                for member in page
             ]
 
     def name_of(self, voter: str) -> str | None:
@@ -634,6 +688,11 @@ class Study:
             name: str | None = connection.execute(query).scalar_one_or_none()
         return name
 
+    def hints(self) -> dict[str, Hints]:
+        """Return what is odd about how voters vote, by id, of those about whom something is."""
+        with self._states.reading(self.id) as state:
+            return hints(asked for asked in state.questions.values() if asked.state == "answered")
+
     def answers(
         self, before: int = LAST, voter: str | None = None, limit: int | None = 50
     ) -> list[GivenAnswer]:
@@ -642,11 +701,17 @@ class Study:
             found = islice(state.answers_before(before, voter), limit)
             return [state.given_answer(asked) for asked in found]
 
-    def answer_of(self, question: int) -> Receipt | None:
-        """Return the answer to a question, if there is one."""
+    def answers_after(self, entry: int, limit: int) -> list[GivenAnswer]:
+        """Return so many answers that came after an entry of the log, the earliest first."""
+        with self._states.reading(self.id) as state:
+            return [state.given_answer(asked) for asked in islice(state.answers_after(entry), limit)]
+
+    def answer_of(self, question: int, voter: str | None = None) -> Receipt | None:
+        """Return the answer to a question, if there is one, and it is this voter's."""
         with self._states.reading(self.id) as state:
             asked = state.asked(question)
-            return state.receipt(asked, repeated=True) if asked.state == "answered" else None
+            given = asked.state == "answered" and voter in (None, asked.voter)
+            return state.receipt(asked, repeated=True) if given else None
 
     def answers_by(self, voter: str) -> int:
         """Return how many answers a voter has given and not taken back."""
@@ -672,12 +737,15 @@ class Study:
 
         What is needed is shared out evenly among the judges who are there.
         """
-        needed, each = self.status().progress.duels_left, self.settings.questions_each
+        status, each = self.status(), self.settings.questions_each
+        needed = status.progress.duels_left
         if self.settings.kind != "panel" or needed is None:
             return None
+        if status.done:
+            return 0
         with self._states.reading(self.id) as state:
             judges = sum(not (member.struck or member.left) for member in state.members.values())
-            left = -(-needed // max(1, judges))
+            left = max(1, -(-needed // max(1, judges)))  # the open question is not among those needed
             return left if each is None else min(left, max(0, each - len(state.member(voter).answered)))
 
     def history(self) -> History:

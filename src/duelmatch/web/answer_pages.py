@@ -41,7 +41,8 @@ class AnswerPage:
         """Look at the answers before an entry of the log."""
         found = study.answers(before, voter, PER_PAGE + 1)
         shown = found[:PER_PAGE]
-        voters = study.voters()
+        ids = {given.voter for given in shown} | ({voter} if voter is not None else set())
+        voters = study.voters(ids=ids)
         people = {person.id: voter_name(person.id, person.name) for person in voters}
         struck = {person.id for person in voters if person.struck}
         names, status = Names.of(study.problem), study.status()

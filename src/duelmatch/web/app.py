@@ -22,7 +22,8 @@ from duelmatch.web.limits import BodyLimit
 from duelmatch.web.metrics import Metrics, RequestLog
 from duelmatch.web.problems import documented
 from duelmatch.web.proxies import is_local
-from duelmatch.web.rates import LinkLimit, RateLimit
+from duelmatch.web.rates import OF_ADDRESSES, Buckets, LinkLimit, RateLimit
+from duelmatch.web.runs import RemoteRun
 from duelmatch.web.watching import Watcher
 
 READY_WITHIN = 5.0
@@ -46,6 +47,7 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
         redirect_slashes=False,  # to an address that it would take from the request
         telemetry={"tracing": False, "metrics": False, "logs": False},  # which would tell paths, with tokens
     )
+    store.states.begin = RemoteRun
     app.state.store = store
     app.state.config = config
     app.state.metrics = Metrics()
@@ -76,7 +78,9 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     app.add_middleware(voting.DirectVotes, prefix="/api/v1")
     app.add_middleware(BodyLimit, largest=LARGEST_BODY, larger={"/pictures": pictures.LARGEST_PICTURE})
     if config.rates is not None:
-        app.add_middleware(RateLimit, rates=config.rates, links=app.state.links)
+        addresses = {kind: Buckets() for kind in OF_ADDRESSES}
+        app.add_middleware(RateLimit, rates=config.rates, links=app.state.links, addresses=addresses)
+        app.state.buckets = {"link": app.state.links.buckets, **addresses}
     app.add_middleware(Guard)
     app.add_middleware(RequestLog, metrics=app.state.metrics)
     _describe_problems(app)

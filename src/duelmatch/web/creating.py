@@ -21,6 +21,7 @@ from duelmatch.web.access import GetStore, require_creator
 from duelmatch.web.forecasting import LONGEST_FORECAST, forecast_of
 from duelmatch.web.organising import created, try_beginning
 from duelmatch.web.problems import documented
+from duelmatch.web.watching import estimator
 from duelmatch.web.worker import LONGEST_BEGINNING, PATIENCE, ExhaustedError, worker
 
 LARGEST = Largest(edges=50_000, duels=MOST_PAIRS)
@@ -88,6 +89,6 @@ def estimate(new: models.PlannedStudy) -> models.Estimate:
         if problem.graph.pairs <= MOST_PAIRS_ESTIMATED:
             voters = [(voter.weight, voter.conflicts) for voter in new.voters] or [(1, [])] * (people or 1)
             plan = people, new.minutes, new.seconds_each
-            found = worker.run(forecast_of, problem, settings, voters, plan, seconds=LONGEST_FORECAST)
+            found = estimator.run(forecast_of, problem, settings, voters, plan, seconds=LONGEST_FORECAST)
             return models.Estimate.of_forecast(found)
     return models.Estimate.unknown()

@@ -12,7 +12,7 @@ from duelmatch.explorers.panel import PanelExplorer
 from duelmatch.problem import Problem
 from duelmatch.studies import Settings
 
-SIMULATING = 4.0
+SIMULATING = 2.0
 """Seconds of a processor."""
 
 LONGEST_FORECAST = 20.0

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from duelmatch import studies
+from duelmatch.errors import StudyError
 from duelmatch.explorers.forecast import Forecast
 from duelmatch.files.people import read_people
 from duelmatch.problem import LONGEST_NAME
@@ -438,6 +439,7 @@ class About(BaseModel):
     )
     ties: bool
     skips: bool
+    secret: bool = Field(description="Whether organisers are kept from seeing who answered what.")
     conflicts: bool = Field(description="Whether a voter can say whom not to judge.")
 
 
@@ -542,6 +544,55 @@ class Standings(BaseModel):
         )
 
 
+class Change(_Strict):
+    """A change that an organiser thinks about; one of these."""
+
+    strike: VoterId | None = Field(default=None, description="A voter whose votes would not count.")
+    reinstate: VoterId | None = Field(default=None, description="A voter whose votes would count again.")
+    leave: VoterId | None = Field(
+        default=None, description="A judge who would be asked nothing more; what is unsaid is not counted."
+    )
+    drop: Name | None = Field(default=None, description="A candidate who would withdraw.")
+    strike_answer: int | None = Field(
+        default=None, ge=1, le=LARGEST_NUMBER, description="A question whose answer would not count."
+    )
+
+    @property
+    def chosen(self) -> tuple[studies.Action, str | int]:
+        """What would be done, and to what.
+
+        :raises StudyError: unless there is one of them.
+        """
+        given = [(name, value) for name, value in self if value is not None]
+        if len(given) != 1:
+            raise StudyError("Name one change: strike, reinstate, leave, drop or strike_answer.")
+        return given[0]  # type: ignore[return-value]
+
+
+class Standpoint(BaseModel):
+    """Where a study stands, before or after a change."""
+
+    certain: bool
+    answers: int = Field(description="Those that count.")
+    lineup: dict[str, str | list[str]] | None = Field(
+        description="The result if it is certain, and else the leader of the standings, an estimate."
+    )
+
+    @classmethod
+    def of(cls, stand: studies.Standpoint) -> Standpoint:
+        """Show it."""
+        lineup = None if stand.lineup is None else stand.lineup.as_json()
+        return cls(certain=stand.certain, answers=stand.answers, lineup=lineup)
+
+
+class Preview(BaseModel):
+    """What a change would do. It is not made."""
+
+    before: Standpoint
+    after: Standpoint
+    sentences: list[str] = Field(description="The difference in words.")
+
+
 class Outcome(BaseModel):
     """Who should fill what, and how sure that is."""
 
@@ -579,19 +630,20 @@ class Outcome(BaseModel):
     rejected: list[Edge]
     undecided: list[Edge]
     dropped: list[str]
-    waiting_for: dict[VoterId, int] = Field(
+    waiting_for: dict[VoterId, int | None] = Field(
         description=(
             "Who holds up the result: of a panel, the open opinions of each judge; of a crowd, how many "
-            "answers wait for the ballot of each voter."
+            "answers wait for the ballot of each voter. In a secret study it does not say how many."
         )
     )
     entries: int = Field(description="How long the log was.")
     hash: str = Field(description="The hash of its last entry.")
 
     @classmethod
-    def of_status(cls, status: Status, estimates: studies.Estimates | None) -> Outcome:
+    def of_status(cls, status: Status, estimates: studies.Estimates | None, secret: bool) -> Outcome:
         """Show the result that a status tells."""
         result, progress = status.result, status.progress
+        waiting = {voter: None if secret else count for voter, count in progress.waiting_for}
         return cls(
             status=status.outcome,
             matching=None if result.matching is None else result.matching.as_json(),
@@ -604,7 +656,7 @@ class Outcome(BaseModel):
             rejected=_edges(progress.rejected),
             undecided=_edges(progress.undecided),
             dropped=list(status.dropped),
-            waiting_for=dict(status.progress.waiting_for),
+            waiting_for=waiting,
             entries=status.entries,
             hash=status.hash,
         )
@@ -649,7 +701,18 @@ class Voter(BaseModel):
     conflicts: list[str]
     struck: bool
     left: bool
-    answers: int
+    begun: bool = Field(description="Whether they have answered anything.")
+    answers: int | None = Field(description="Null in a secret study, where it would tell ballots apart.")
+
+    hints: list[str] = Field(description="What is odd about how they vote, without their answers.")
+
+    @classmethod
+    def of_study(cls, voter: studies.Voter, secret: bool, hints: list[str]) -> Voter:
+        """Show a voter."""
+        names = ("id", "name", "weight", "conflicts", "struck", "left")
+        shown = {name: getattr(voter, name) for name in names}
+        answers = None if secret else voter.answers
+        return cls(**shown, begun=voter.answers > 0, answers=answers, hints=hints)
 
 
 def read_judges(written: JudgesText) -> list[ReadJudge]:

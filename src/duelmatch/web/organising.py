@@ -16,19 +16,23 @@ from duelmatch.studies import (
     NewVoter,
     Study,
     check_beginning,
-    export_answers,
-    export_table,
+    exported_answers,
     exported_log,
+    exported_table,
 )
-from duelmatch.web import models
+from duelmatch.web import models, wording
 from duelmatch.web.access import GetStore, GetStudy, OrganiserLink, organiser_link
 from duelmatch.web.links import link_of, qr_code
+from duelmatch.web.names import Names
 from duelmatch.web.problems import documented
 from duelmatch.web.watching import FIRST_LOOK
 from duelmatch.web.worker import LONGEST_BEGINNING, PATIENCE, worker
 
-MOST_ANSWERS_LISTED = 1000
+MOST_LISTED = 1000
 """In one response."""
+
+SECRET = "The ballot is secret: nobody sees or changes the answers of a voter."
+UNTIL_CLOSED = "The ballot is secret: its votes can be exported once the study is closed."
 
 router = APIRouter(
     prefix="/studies/{study}",
@@ -40,11 +44,21 @@ router = APIRouter(
 Number = Annotated[int, Path(ge=1, le=LARGEST_NUMBER)]
 VoterId = Annotated[str, Path(pattern="^[0-9a-f]{16}$", description="The id of the voter.")]
 
-EXPORTS: Mapping[str, tuple[Callable[[Study, bool], Iterator[str]], str, str]] = {
-    "log": (exported_log, "application/x-ndjson", "jsonl"),
-    "csv": (lambda study, people: iter([export_answers(study, people)]), "text/csv", "csv"),
-    "table": (lambda study, people: iter([export_table(study, people)]), "text/csv", "csv"),
+Limit = Annotated[int, Query(ge=1, le=MOST_LISTED)]
+
+NO_PREVIEW = "The study is secret: what the votes of a single voter change would tell how they voted."
+
+EXPORTS: Mapping[str, tuple[Callable[[Study, bool, bool], Iterator[str]], str, str]] = {
+    "log": (lambda study, people, _: exported_log(study, people), "application/x-ndjson", ".jsonl"),
+    "csv": (exported_answers, "text/csv", "-votes.csv"),
+    "table": (exported_table, "text/csv", "-all-votes.csv"),
 }
+
+
+async def not_secret(study: GetStudy) -> None:
+    """Refuse what would show or change a single answer of a secret study."""
+    if study.settings.secret:
+        raise HTTPException(403, SECRET)
 
 
 # Where it stands.
@@ -57,21 +71,42 @@ def result(study: GetStudy, request: Request) -> models.Outcome:
     The standings are those that were computed last. When nobody has looked yet, they are waited for a little.
     """
     estimates = request.app.state.watcher.estimates(study, patience=FIRST_LOOK)
-    return models.Outcome.of_status(study.status(), estimates)
+    return models.Outcome.of_status(study.status(), estimates, study.settings.secret)
+
+
+@router.post("/preview")
+def preview(study: GetStudy, change: models.Change) -> models.Preview:
+    """Say what striking a voter or an answer, or dropping a candidate, would change. Nothing is changed."""
+    action, what = change.chosen
+    if study.settings.secret and action != "drop":
+        raise HTTPException(403, NO_PREVIEW)
+    found = worker.run(study.preview(action, what), seconds=LONGEST_BEGINNING, patience=PATIENCE)
+    return models.Preview(
+        before=models.Standpoint.of(found.before),
+        after=models.Standpoint.of(found.after),
+        sentences=wording.preview(found, Names.of(study.problem)),
+    )
 
 
 @router.get("/voters")
-def voters(study: GetStudy) -> list[models.Voter]:
-    """List the voters."""
-    return [models.Voter.model_validate(voter, from_attributes=True) for voter in study.voters()]
+def voters(
+    study: GetStudy,
+    after: Annotated[str | None, Query(pattern="^[0-9a-f]{16}$")] = None,
+    limit: Limit = MOST_LISTED,
+) -> list[models.Voter]:
+    """List the voters in the order in which they joined, a page at a time: those after a voter."""
+    secret = study.settings.secret
+    odd = {} if secret else {voter: wording.hints(found) for voter, found in study.hints().items()}
+    listed = study.voters(after, limit)
+    return [models.Voter.of_study(voter, secret, odd.get(voter.id, [])) for voter in listed]
 
 
-@router.get("/answers")
+@router.get("/answers", dependencies=[Depends(not_secret)])
 def answers(
     study: GetStudy,
     before: Annotated[int, Query(ge=1, le=LARGEST_NUMBER)] = LARGEST_NUMBER,
     voter: Annotated[str | None, Query(pattern="^[0-9a-f]{16}$")] = None,
-    limit: Annotated[int, Query(ge=1, le=MOST_ANSWERS_LISTED)] = 50,
+    limit: Limit = 50,
 ) -> list[models.GivenAnswer]:
     """List the latest answers, of all voters or of one, that came before an entry of the log."""
     return [models.GivenAnswer.of_study(given) for given in study.answers(before, voter, limit)]
@@ -84,7 +119,8 @@ def answers(
         200: {
             "content": {"application/x-ndjson": {}, "text/csv": {}},
             "description": "The log, or the answers",
-        }
+        },
+        **documented(409),
     },
 )
 def export(
@@ -95,11 +131,18 @@ def export(
     """Return the log for `duelmatch verify`, or the answers as CSV; names of voters only if asked for.
 
     `csv` has the answers that count, as `duelmatch estimate` reads them; `table` has all of them, with times.
+    Of a secret study organisers get no log, and the answers, without voters, times and order, once it is
+    closed.
     """
+    secret = study.settings.secret
+    if secret and (layout == "log" or people):
+        raise HTTPException(403, SECRET)
+    if secret and study.status().phase != "closed":
+        raise HTTPException(409, UNTIL_CLOSED)
     write, media_type, suffix = EXPORTS[layout]
     name = re.sub("[^A-Za-z0-9]+", "-", study.name).strip("-")[:60] or "study"
-    disposition = {"Content-Disposition": f'attachment; filename="{name}.{suffix}"'}
-    pieces = write(study, people)
+    disposition = {"Content-Disposition": f'attachment; filename="{name}{suffix}"'}
+    pieces = write(study, people, secret)
     first = next(pieces)  # a refusal is still one
     return StreamingResponse(chain([first], pieces), media_type=media_type, headers=disposition)
 
@@ -143,13 +186,13 @@ def _invited(study: Study, voters: Sequence[str], by: str) -> list[models.Invite
     ]
 
 
-@router.post("/voters/{voter}/strike", status_code=204)
+@router.post("/voters/{voter}/strike", status_code=204, responses=documented(409))
 def strike_voter(study: GetStudy, by: OrganiserLink, voter: VoterId) -> None:
     """Let no answer of a voter count, and ask them nothing more."""
     study.strike(voter, by=by)
 
 
-@router.post("/voters/{voter}/reinstate", status_code=204)
+@router.post("/voters/{voter}/reinstate", status_code=204, responses=documented(409))
 def reinstate(study: GetStudy, by: OrganiserLink, voter: VoterId) -> None:
     """Let the answers of a voter count again."""
     study.reinstate(voter, by=by)
@@ -216,9 +259,13 @@ def another_organiser_link(
 
 
 @router.get("/links")
-def links(study: GetStudy) -> list[models.Link]:
-    """List the links, without their secrets."""
-    return [models.Link.model_validate(link, from_attributes=True) for link in study.links()]
+def links(
+    study: GetStudy,
+    after: Annotated[str | None, Query(pattern="^[A-Za-z0-9_-]{16}$")] = None,
+    limit: Limit = MOST_LISTED,
+) -> list[models.Link]:
+    """List the links without their secrets, a page at a time: those made after a link."""
+    return [models.Link.model_validate(link, from_attributes=True) for link in study.links(after, limit)]
 
 
 @router.post("/links/{link}/revoke", status_code=204, responses=documented(409))
@@ -243,7 +290,12 @@ def qr(study: GetStudy, store: GetStore, request: Request, of: models.Token) -> 
 # Answers and candidates.
 
 
-@router.post("/questions/{number}/correct", status_code=204, responses=documented(409))
+@router.post(
+    "/questions/{number}/correct",
+    status_code=204,
+    responses=documented(409),
+    dependencies=[Depends(not_secret)],
+)
 def correct(study: GetStudy, by: OrganiserLink, number: Number, meant: models.Correction) -> None:
     """Change an answer to what was meant; a struck one counts again then."""
     said = meant.said
@@ -252,7 +304,12 @@ def correct(study: GetStudy, by: OrganiserLink, number: Number, meant: models.Co
     study.correct(number, said, meant.clerical, by=by)
 
 
-@router.post("/questions/{number}/strike", status_code=204, responses=documented(409))
+@router.post(
+    "/questions/{number}/strike",
+    status_code=204,
+    responses=documented(409),
+    dependencies=[Depends(not_secret)],
+)
 def strike_answer(study: GetStudy, by: OrganiserLink, number: Number) -> None:
     """Let a single answer not count."""
     study.correct(number, None, by=by)
@@ -277,7 +334,7 @@ def resolve(study: GetStudy, by: OrganiserLink, number: Number) -> None:
     study.resolve(number, by=by)
 
 
-@router.post("/drop", status_code=204)
+@router.post("/drop", status_code=204, responses=documented(409))
 def drop(study: GetStudy, by: OrganiserLink, gone: models.Candidate) -> None:
     """Take out a candidate who withdrew."""
     study.drop(gone.candidate, by=by)

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.templating import Jinja2Templates
 
-from duelmatch.studies import LARGEST_NUMBER, Access
+from duelmatch.studies import LARGEST_NUMBER, Access, Study
 from duelmatch.version import __version__
 from duelmatch.web import languages, wording
 from duelmatch.web.access import GetAccess, GetStore, GetStudy, organiser_link, who_creates
@@ -19,16 +19,18 @@ from duelmatch.web.answer_pages import AnswerPage
 from duelmatch.web.cookies import all_remembered, remember, remembered
 from duelmatch.web.languages import language_of, remember_language, to_translate
 from duelmatch.web.links import PATH, address_of, is_of_this_machine
+from duelmatch.web.organising import not_secret
 from duelmatch.web.reports import reports_of
 from duelmatch.web.views import Dashboard
 from duelmatch.web.voting import vote_data
+from duelmatch.web.worker import PATIENCE
 
 STATIC = Path(__file__).with_name("static")
 templates = Jinja2Templates(directory=Path(__file__).with_name("templates"))
 templates.env.trim_blocks = templates.env.lstrip_blocks = True
 languages.install(templates.env)
 templates.env.globals |= {"version": __version__, "reports_of": reports_of}
-templates.env.filters |= {name: getattr(wording, name) for name in ("about", "counted", "percent", "points")}
+templates.env.filters |= {name: getattr(wording, name) for name in ("counted", "likely", "percent", "points")}
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
@@ -149,18 +151,22 @@ def dashboard(request: Request, study: GetStudy, access: GetAccess, voters: Page
     """Show an organiser how the study is going."""
     if "organiser" not in access:
         return RedirectResponse(f"/studies/{study.id}/vote", status_code=303)
-    own, view = access["organiser"].link, Dashboard.of(study, voters)
+    own, view = access["organiser"].link, _dashboard(request, study, voters)
     return page(request, "dashboard.html", study=study, view=view, own=own)
+
+
+def _dashboard(request: Request, study: Study, page: int = 1, patience: float = 0.0) -> Dashboard:
+    return Dashboard.of(study, page, request.app.state.watcher.estimates(study, patience))
 
 
 @router.get("/studies/{study}/live", dependencies=[Depends(organiser_link)])
 def live(request: Request, study: GetStudy, access: GetAccess, voters: PageNumber = 1) -> Response:
     """Return the part of the dashboard that changes."""
     own = access["organiser"].link
-    return page(request, "live.html", study=study, view=Dashboard.of(study, voters), own=own)
+    return page(request, "live.html", study=study, view=_dashboard(request, study, voters), own=own)
 
 
-@router.get("/studies/{study}/answers", dependencies=[Depends(organiser_link)])
+@router.get("/studies/{study}/answers", dependencies=[Depends(organiser_link), Depends(not_secret)])
 def answers(
     request: Request,
     study: GetStudy,
@@ -175,4 +181,5 @@ def answers(
 def result(request: Request, study: GetStudy) -> Response:
     """Show the result on a page to print or to hand around."""
     now = datetime.now(UTC).isoformat(timespec="minutes")
-    return page(request, "result.html", study=study, view=Dashboard.of(study), now=now)
+    view = _dashboard(request, study, patience=PATIENCE)
+    return page(request, "result.html", study=study, view=view, now=now)

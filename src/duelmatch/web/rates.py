@@ -7,7 +7,8 @@ it does not count as somebody.
 
 Clients are remembered as keyed hashes for an hour at most. The key is replaced every hour and never leaves
 the process, so nobody can tell from the memory of a server which address has called, and after an hour nobody
-can tell that it is the same one. Each server process counts for itself.
+can tell that it is the same one. Servers that share a store on PostgreSQL tell each other who calls often
+(:mod:`duelmatch.web.shared_rates`); then all of them use the key of the hour.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from __future__ import annotations
 import hashlib
 import math
 import secrets
+import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from ipaddress import IPv4Address, IPv6Network, ip_address
 from typing import Literal
 
@@ -35,6 +37,9 @@ FORGET_AFTER = 3600.0
 
 MOST_REMEMBERED = 50_000
 TOO_OFTEN = "That is too often. Wait a moment, then try again."
+BUSY = 0.75
+"""A caller whose bucket is no fuller than that is made known to the other servers."""
+
 UNLIMITED = ("/healthz", "/readyz", "/static/")
 
 
@@ -45,23 +50,61 @@ class Buckets:
         self._clock = clock
         self._begin_anew(clock())
 
-    def _begin_anew(self, now: float) -> None:
-        self._key, self._since = secrets.token_bytes(32), now
-        self._levels: OrderedDict[bytes, tuple[float, float]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def _begin_anew(self, now: float, key: bytes | None = None) -> None:
+        self._key, self._since = key or secrets.token_bytes(32), now
+        self._levels: OrderedDict[bytes, tuple[float, float, int]] = OrderedDict()
+        """What is in each bucket, since when, and what was taken that the other servers do not know of."""
+        self._busy: set[bytes] = set()
 
     def wait(self, caller: str, rate: Rate) -> float:
         """Count a call; return 0, or how many seconds the caller should have waited."""
-        now = self._clock()
-        if now - self._since > FORGET_AFTER:
-            self._begin_anew(now)
-        name = self._name(caller)
-        level, before = self._levels.pop(name, (rate.burst, now))
-        level = min(rate.burst, level + (now - before) * rate.per_second)
-        allowed = level >= 1
-        self._levels[name] = (level - allowed, now)
+        with self._lock:
+            now = self._clock()
+            if now - self._since > FORGET_AFTER:
+                self._begin_anew(now)
+            name = self._name(caller)
+            level, untold = self._level(name, rate, now)
+            if level < 1:
+                self._put(name, level, now, untold)
+                return (1 - level) / rate.per_second
+            self._put(name, level - 1, now, untold + 1)
+            if level - 1 < BUSY * rate.burst:
+                self._busy.add(name)
+            return 0.0
+
+    def _level(self, name: bytes, rate: Rate, now: float) -> tuple[float, int]:
+        """Return what is in a bucket by now, and what was taken that others do not know of."""
+        level, before, untold = self._levels.get(name, (rate.burst, now, 0))
+        level += (now - before) * rate.per_second
+        return (level, untold) if level < rate.burst else (rate.burst, 0)
+
+    def _put(self, name: bytes, level: float, now: float, untold: int) -> None:
+        self._levels[name] = level, now, untold
+        self._levels.move_to_end(name)
         if len(self._levels) > MOST_REMEMBERED:
             self._levels.popitem(last=False)
-        return 0.0 if allowed else (1 - level) / rate.per_second
+
+    def share(self, key: bytes) -> dict[str, int]:
+        """Return what busy callers have taken since the last time, by names that all who have the key use."""
+        with self._lock:
+            if key != self._key:
+                self._begin_anew(self._clock(), key)
+            told = {}
+            for name in self._busy & self._levels.keys():
+                level, since, untold = self._levels[name]
+                told[name.hex()] = untold
+                self._levels[name] = level, since, 0
+            self._busy.clear()
+            return told
+
+    def take(self, name: str, drops: int, rate: Rate) -> None:
+        """Take out of a bucket what a caller has taken at another server."""
+        with self._lock:
+            now, key = self._clock(), bytes.fromhex(name)
+            level, untold = self._level(key, rate, now)
+            self._put(key, max(-rate.burst, level - drops), now, untold)
 
     def knows(self, caller: str) -> bool:
         """Whether there is a bucket for a caller."""
@@ -75,29 +118,34 @@ class LinkLimit:
     """The links of voters and organisers that have opened a study, and how often each has called."""
 
     def __init__(self, rate: Rate | None) -> None:
-        self._rate = rate
-        self._buckets = Buckets()
+        self.rate = rate
+        self.buckets = Buckets()
 
     def note(self, token: str, role: Role) -> None:
         """Count a call by a link that turned out to be real, if it is the first."""
-        if self._rate is not None and role != "open" and not self._buckets.knows(token):
-            self._buckets.wait(token, self._rate)
+        if self.rate is not None and role != "open" and not self.buckets.knows(token):
+            self.buckets.wait(token, self.rate)
 
     def wait(self, token: str) -> float | None:
         """Count a call by a link, and say how long it has to wait; None if it is not known."""
-        if self._rate is None or not self._buckets.knows(token):
+        if self.rate is None or not self.buckets.knows(token):
             return None
-        return self._buckets.wait(token, self._rate)
+        return self.buckets.wait(token, self.rate)
+
+
+OF_ADDRESSES = ("address", "create", "read", "picture", "join")
 
 
 class RateLimit:
     """Refuses links and addresses that call too often."""
 
-    def __init__(self, app: ASGIApp, rates: Rates, links: LinkLimit) -> None:
+    def __init__(
+        self, app: ASGIApp, rates: Rates, links: LinkLimit, addresses: Mapping[str, Buckets]
+    ) -> None:
         self._app = app
         self._rates = rates
         self._links = links
-        self._addresses = {kind: Buckets() for kind in ("address", "create", "read", "picture", "join")}
+        self._addresses = addresses
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or say when to come back."""

@@ -15,13 +15,14 @@ import uvicorn
 from fastapi import FastAPI
 
 from duelmatch.errors import DuelmatchError, StoreError
-from duelmatch.studies import Store
+from duelmatch.studies import Store, rehearse
 from duelmatch.web.connections import MOST_CONNECTIONS, BoundedConnection
 from duelmatch.web.forecasting import try_out
 from duelmatch.web.metrics import configure_logging
 from duelmatch.web.proxies import Proxies
+from duelmatch.web.shared_rates import share_rates
 from duelmatch.web.watching import estimator
-from duelmatch.web.worker import worker
+from duelmatch.web.worker import round_worker, worker
 
 LET_FINISH = 10
 """Seconds for requests that are under way when the server is told to stop."""
@@ -70,7 +71,9 @@ def prepare(app: FastAPI) -> None:
     store: Store = app.state.store
 
     def work() -> None:
+        share_rates(app)
         try_out()
+        rehearse()
         with suppress(DuelmatchError):  # whoever needs the database is told
             store.database.inspect()
             store.recall()
@@ -107,7 +110,7 @@ def serve(app: FastAPI, listener: socket.socket, proxies: str = "127.0.0.1") -> 
         _Server(config, app).run(sockets=[listener])
     finally:
         app.state.watcher.close()
-        for each in (worker, estimator):
+        for each in (worker, round_worker, estimator):
             each.close()
     log.info("stopped")
 

@@ -9,11 +9,13 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from duelmatch.explorers.catalogue import described
+from duelmatch.models.standings import Standings
 from duelmatch.preferences import Criterion
-from duelmatch.studies import HOUR, Link, Point, Status, Study, Voter
+from duelmatch.studies import HOUR, Estimates, Link, Point, Status, Study, Voter
 from duelmatch.web import wording
 from duelmatch.web.answer_pages import voter_name
 from duelmatch.web.names import Named, Names
+from duelmatch.web.races import Race, leader_of, possible_in, races_of
 
 MOST_EDGES_DRAWN = 400
 WIDTH, HEIGHT = 600.0, 160.0
@@ -22,6 +24,7 @@ WIDTH, HEIGHT = 600.0, 160.0
 ROW, LOW_ROW = 44.0, 28.0
 """The height of a row of the graph; of one of many."""
 
+HALF = 0.5
 MANY = 12
 UNUSED = 20
 VOTERS_SHOWN = 100
@@ -94,16 +97,6 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Race:
-    """A position, who leads, and who may still win."""
-
-    position: Named
-    leaders: list[Named]
-    """Nobody, or one for each seat."""
-    others: list[Named]
-
-
-@dataclass(frozen=True, slots=True)
 class Dashboard:
     """All that an organiser sees of a study."""
 
@@ -114,11 +107,18 @@ class Dashboard:
     criterion: str
     wrong: str | None
     """How often the result may be wrong; None for a panel, which is counted."""
-    sure: float | None
-    """The confidence in the leader, of a crowd."""
-    shortfall: float | None
-    """How much the leader can lose by at most, of a panel that is not decided."""
+    proven: float | None
+    """How surely it is proven that the leader is the best, of a crowd, once that is more likely than not."""
     possible: int | None
+    standings: Standings | None
+    estimated_from: int
+    """How many votes the estimates are from."""
+    left: str
+    """How many more votes it takes, in words."""
+    needed: list[Needed]
+    """The questions that would make the leader of a panel certain."""
+    kind: str
+    """What kind of answer it is, in one sentence."""
     races: list[Race]
     graph: Graph | None
     curve: Chart | None
@@ -126,6 +126,8 @@ class Dashboard:
     bars_label: str
     voters: list[Voter]
     """Those on this page of them."""
+    hints: dict[str, list[str]]
+    """What is odd about how they vote, in words."""
     page: int
     pages: int
     links: list[Link]
@@ -136,35 +138,42 @@ class Dashboard:
     positions: list[Named]
 
     @classmethod
-    def of(cls, study: Study, page: int = 1) -> Dashboard:
-        """Look at a study, and at one page of its voters with their links."""
+    def of(cls, study: Study, page: int = 1, estimates: Estimates | None = None) -> Dashboard:
+        """Look at a study, with estimates if there are any, and at a page of its voters with their links."""
         status, history = study.status(), study.history()
         names = Names.of(study.problem)
+        certain = status.result.status != "budget_spent"
+        standings = None if estimates is None or certain else estimates.standings
         panel = study.settings.kind == "panel"
         p_value = status.progress.p_value
         bars, bars_label = _bars(history.hours)
-        everybody = study.voters()
-        shown = everybody[(page - 1) * VOTERS_SHOWN : page * VOTERS_SHOWN]
-        ids = {None, *(voter.id for voter in shown)}
+        shown = study.voters(limit=VOTERS_SHOWN, skip=(page - 1) * VOTERS_SHOWN)
         return cls(
             status=status,
             is_panel=panel,
             headline=wording.headline(status),
-            explanation=wording.explanation(status),
+            explanation=wording.explanation(status, standings),
             criterion=wording.CRITERIA[_criterion(study)],
             wrong=None if panel else wording.wrong_at_most(status.result.delta),
-            sure=None if p_value is None else max(0.0, 1 - p_value),
-            shortfall=status.result.shortfall if panel else None,
-            possible=status.progress.possible,
-            races=_races(study, status, names),
-            graph=_graph(study, status, names),
+            proven=None if p_value is None or certain or p_value > HALF else 1 - p_value,
+            possible=None if certain else status.progress.possible,
+            standings=standings,
+            estimated_from=0 if estimates is None else estimates.answers,
+            left=wording.left(status.answers_left(estimates)),
+            needed=[] if certain else _needed(status, names),
+            kind=wording.kind(status, standings),
+            races=races_of(study, status, names, standings),
+            graph=_graph(study, status, names, standings),
             curve=_curve(history.points),
             bars=bars,
             bars_label=bars_label,
             voters=shown,
+            hints={}
+            if study.settings.secret
+            else {voter: wording.hints(found) for voter, found in study.hints().items()},
             page=page,
-            pages=max(1, math.ceil(len(everybody) / VOTERS_SHOWN)),
-            links=[link for link in study.links() if link.voter in ids],
+            pages=max(1, math.ceil(status.voters / VOTERS_SHOWN)),
+            links=study.links(voters=[voter.id for voter in shown]),
             remaining=[who for who in names.candidates.values() if who.name not in status.dropped],
             withdrawn=[names.candidates[name] for name in status.dropped],
             positions=list(names.positions.values()),
@@ -194,38 +203,28 @@ def _criterion(study: Study) -> Criterion:
     return described(settings.algorithm).criterion
 
 
-def _leader(status: Status) -> set[tuple[str, str]]:
-    """Return who leads at which position; before the first votes nobody does, wherever the run begins."""
-    leader = status.result.matching or status.progress.leader
-    return set(leader.edges) if status.progress.duels and leader is not None else set()
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """Answers that are needed: so many judges would have to prefer one to another at a position."""
+
+    position: Named
+    better: Named
+    worse: Named
+    answers: int
 
 
-def _possible(status: Status) -> set[tuple[str, str]]:
-    """Return who may still fill which position."""
-    progress = status.progress
-    if progress.possible_winners:
-        return {edge for lineup in progress.possible_winners for edge in lineup.edges}
-    return {*progress.accepted, *progress.undecided}
+def _needed(status: Status, names: Names) -> list[Needed]:
+    """Return the answers that would make the leader of a panel certain, position by position."""
+    order = list(names.positions)
+    return [
+        Needed(names.positions[position], names.candidates[better], names.candidates[worse], answers)
+        for position, better, worse, answers in sorted(
+            status.progress.needed, key=lambda each: (order.index(each[0]), -each[3])
+        )
+    ]
 
 
-def _races(study: Study, status: Status, names: Names) -> list[Race]:
-    """Return who may still win each position, as far as the study tells."""
-    leader, possible = _leader(status), _possible(status)
-    races = []
-    for position, called in names.positions.items():
-        decided = [name for name, place in status.progress.accepted if place == position]
-        full = len(decided) >= study.problem.seats.get(position, 1)
-        ahead = [who for name, who in names.candidates.items() if (name, position) in leader]
-        others = [
-            who
-            for name, who in names.candidates.items()
-            if (name, position) in possible - leader and (name in decided or not full)
-        ]
-        races.append(Race(called, ahead, others if status.result.status == "budget_spent" else []))
-    return races
-
-
-def _graph(study: Study, status: Status, names: Names) -> Graph | None:
+def _graph(study: Study, status: Status, names: Names, standings: Standings | None) -> Graph | None:
     """Lay the graph out; None if it is too large to see anything."""
     problem = study.problem
     if len(problem.edges) > MOST_EDGES_DRAWN:
@@ -234,10 +233,10 @@ def _graph(study: Study, status: Status, names: Names) -> Graph | None:
     height = rows * (ROW if rows <= MANY else LOW_ROW)
     candidates = _heights(problem.candidates, height)
     positions = _heights(problem.positions, height)
-    leader = _leader(status)
+    leader = leader_of(status, standings)
     certain = status.result.status != "budget_spent"
     accepted = leader if certain else set(status.progress.accepted)
-    possible = accepted if certain else _possible(status)
+    possible = accepted if certain else possible_in(status)
     x1, x2 = SIDE * GRAPH_WIDTH, (1 - SIDE) * GRAPH_WIDTH
     lines = []
     for edge in problem.edges:

@@ -240,8 +240,8 @@ def me(study: GetStudy, voter: CallingVoter) -> models.Me:
 @router.get("/receipts/{number}", responses=documented(409))
 def receipt(study: GetStudy, voter: CallingVoter, number: Number) -> models.Receipt:
     """Return the receipt of an answer of mine once more."""
-    kept = study.answer_of(number)
-    if kept is None or number not in {given.question for given in study.answers(voter=voter, limit=None)}:
+    kept = study.answer_of(number, voter)
+    if kept is None:
         raise HTTPException(404, f"You have not answered question {number}.")
     return models.Receipt.of_study(kept)
 
@@ -250,7 +250,10 @@ def receipt(study: GetStudy, voter: CallingVoter, number: Number) -> models.Rece
     "/join",
     status_code=201,
     dependencies=[Depends(require_open_link)],
-    responses={200: {"model": models.Invited, "description": "This browser has joined before"}},
+    responses={
+        200: {"model": models.Invited, "description": "This browser has joined before"},
+        **documented(409),
+    },
 )
 def join(study: GetStudy, access: GetAccess, request: Request, response: Response) -> models.Invited:
     """Become a voter by an open link; a browser remembers it, and is the same voter if it joins again."""
@@ -274,6 +277,7 @@ def about(study: GetStudy) -> models.About:
         ties=settings.ties,
         skips=settings.skips,
         conflicts=settings.kind != "rounds",
+        secret=settings.secret,
     )
 
 

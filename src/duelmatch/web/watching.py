@@ -19,6 +19,9 @@ from duelmatch.web.worker import ExhaustedError, Worker
 LONGEST_ESTIMATE = 60.0
 """Seconds by the clock: a forecast stops by itself, and standings of the largest problems take a while."""
 
+SIMULATING = 2.0
+"""Seconds of a processor for a forecast."""
+
 FIRST_LOOK = 3.0
 """Seconds for which a request waits that wants estimates, where there are none at all."""
 
@@ -28,7 +31,7 @@ REST = 2.0
 log = logging.getLogger("duelmatch.web")
 
 
-estimator = Worker(niceness=10)
+estimator = Worker(niceness=5)
 """The process in which estimates are computed; it is started when it is needed."""
 
 
@@ -96,7 +99,9 @@ class Watcher:
         with suppress(DuelmatchError):  # the database cannot be reached; whoever needs it is told
             moment = study.moment()
             try:
-                found = estimator.run(moment.estimated, seconds=LONGEST_ESTIMATE, patience=LONGEST_ESTIMATE)
+                found = estimator.run(
+                    moment.estimated, SIMULATING, seconds=LONGEST_ESTIMATE, patience=LONGEST_ESTIMATE
+                )
             except ExhaustedError:
                 found = Estimates(moment.entry, moment.answers, None, None)
             study.keep_estimates(found)

@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from math import ceil, floor
 
 from duelmatch.explorers.catalogue import Assumption
+from duelmatch.models.standings import Standings
 from duelmatch.preferences import Criterion
-from duelmatch.studies import Status
+from duelmatch.problem import Matching, seated
+from duelmatch.studies import AnswersLeft, Hints, Preview, Status
+from duelmatch.web.names import Names
 
 CRITERIA: Mapping[Criterion, str] = {
     "condorcet": "It beats every other line-up head to head.",
@@ -17,6 +20,9 @@ CRITERIA: Mapping[Criterion, str] = {
 
 CONFIDENCES = ((0.1, "10"), (0.05, "20"), (0.01, "100"), (0.001, "1,000"))
 """How often the result may be wrong, and that as one time in so many."""
+
+SOME = 0.25
+"""A proven bound is told from here on: a larger one tells nobody anything."""
 
 A_WINNER = "some line-up beats every other"
 
@@ -47,18 +53,125 @@ def headline(status: Status) -> str:
     return "Voting is under way" if status.answers else "Waiting for the first vote"
 
 
-def explanation(status: Status) -> str:
-    """Say what a study has found, and what that takes for granted."""
-    text = _panel_sentence(status) if status.algorithm == "panel" else _crowd_sentence(status)
+def explanation(status: Status, standings: Standings | None) -> str:
+    """Say what a study has found, how sure that is, and what it takes for granted."""
+    known = standings is None or standings.leader == status.result.matching  # what is known is of that one
+    text = _panel_sentence(status, known) if status.algorithm == "panel" else _crowd_sentence(status, known)
     if status.result.status == "budget_spent":
-        return text
+        return text if standings is None else f"{text} {estimate(standings)}"
     for assumption in status.assuming:
         clause = A_WINNER if assumption is Assumption.CONDORCET_WINNER else assumption.sentence
         text += f" It takes for granted that {clause}."
     return text
 
 
-def _panel_sentence(status: Status) -> str:
+def estimate(standings: Standings) -> str:
+    """Say how good the leader probably is."""
+    whole, behind = likely(standings.leader_probability), f"{100 * standings.expected_shortfall:.1f}"
+    return (
+        f"By an estimate from the votes so far, all of this line-up is the best one with a probability of "
+        f"{whole}; on average it is behind the best by {behind} votes in 100 at each position."
+    )
+
+
+def kind(status: Status, standings: Standings | None) -> str:
+    """Say in one sentence what kind of answer a result is."""
+    closed = status.phase == "closed"
+    match status.result.status:
+        case "decided":
+            return "Decided by this panel: the votes were counted, and no vote still missing can change it."
+        case "unbeaten":
+            return "Decided by this panel: the votes were counted, and no other line-up can beat this one."
+        case "tied":
+            return "Decided by this panel: the votes were counted; it shares the best score with another."
+        case "no_winner" if status.algorithm == "panel":
+            return "Decided by this panel: every line-up is beaten by another, and this one is beaten least."
+        case "certified" | "within_epsilon" | "no_winner":
+            return f"Certified: results like this are {wrong_at_most(status.result.delta)}."
+    if not status.counted:
+        return "No answer yet: there are no votes."
+    how = "Leading by estimate" if standings is not None else "Leading so far"
+    return f"{how}: {'it was' if closed else 'it is'} not decided, and more votes could change it."
+
+
+def likely(share: float) -> str:
+    """Write a probability that was estimated from a few hundred draws.
+
+    >>> likely(0.0), likely(0.436), likely(1.0)
+    ('under 1%', '44%', 'over 99%')
+    """
+    if share < 0.01:
+        return "under 1%"
+    return "over 99%" if share > 0.99 else f"{share:.0%}"
+
+
+def left(answers: AnswersLeft | None) -> str:
+    """Say how many more votes it takes, in 8 of 10 cases.
+
+    >>> left(AnswersLeft(361, 397, 666)), left(AnswersLeft(120, None, None, 2290)), left(None)
+    ('360 to 670', '120 or more', 'not known yet')
+    """
+    if answers is None:
+        return "not known yet"
+    low, high = answers.low, answers.high
+    if high is not None:
+        return f"{_digits(low)} to {_digits(high)}" if low is not None and low < high else _digits(high)
+    return f"{_digits(low)} or more" if low is not None else f"more than {_digits(answers.beyond or 0)}"
+
+
+def _digits(number: int) -> str:
+    return f"{int(float(f'{number:.2g}')):,}"
+
+
+def hints(found: Hints) -> list[str]:
+    """Say what is odd about how somebody votes."""
+    sentences = []
+    if found.quick is not None:
+        own, others = found.quick
+        usual = "" if others is None else f", others about {others:.0f}"
+        sentences.append(f"Very quick: about {own:.1f} seconds a vote{usual}.")
+    if found.side is not None:
+        side, times, of = found.side
+        sentences.append(f"Takes the {side} of the two shown in {times} of {of} votes.")
+    if found.agrees is not None:
+        agreed, of = found.agrees
+        sentences.append(f"Agrees with most others in only {agreed} of {of} votes.")
+    return sentences
+
+
+def preview(found: Preview, names: Names) -> list[str]:
+    """Say what a change would do."""
+    before, after = found.before, found.after
+    sentences = []
+    if (fewer := before.answers - after.answers) != 0:
+        verb = "would not count any more" if fewer > 0 else "would count again"
+        sentences.append(f"{abs(fewer):,} vote{'s' * (abs(fewer) != 1)} {verb}.")
+    if before.certain and not after.certain:
+        sentences.append("The result is certain now, and would be open again.")
+    elif after.certain and not before.certain:
+        sentences.append("The result is open now, and would be certain.")
+    was, would_be = (_named(each.lineup, names) for each in (before, after))
+    changed = [
+        f"{called}: {would_be[position]} instead of {was.get(position, 'nobody')}"
+        for position, called in names.positions.items()
+        if position in would_be and was.get(position) != would_be[position]
+    ]
+    leads = "The result" if after.certain else "The leader (an estimate)"
+    if changed:
+        sentences.append(f"{leads} would change. {'; '.join(changed)}.")
+    elif would_be:
+        sentences.append(f"{leads} would stay the same.")
+    return sentences
+
+
+def _named(lineup: Matching | None, names: Names) -> dict[str, str]:
+    return {
+        position: " and ".join(str(names.candidates[name]) for name in seated(chosen))
+        for position, chosen in (lineup or {}).items()
+    }
+
+
+def _panel_sentence(status: Status, known: bool) -> str:
     result = status.result
     behind = points(result.shortfall or 0.0)
     match result.status:
@@ -74,7 +187,7 @@ def _panel_sentence(status: Status) -> str:
         case "no_winner":
             return (
                 "Every line-up is beaten by another. This one is beaten least: its share of the votes is at "
-                f"most {behind} per position below half."
+                f"most {behind} below half at each position."
             )
     if result.duels == 0 and result.shortfall == 0:
         return "Nothing is decided: there is no judge whose votes count."
@@ -82,10 +195,12 @@ def _panel_sentence(status: Status) -> str:
         sentence = "There are no votes" if status.done else "Nobody leads before the first votes"
         return f"{sentence}.{_way_out(status)}"
     leads = "led when the study was closed" if status.phase == "closed" else "leads so far"
-    may = f"another line-up may still be ahead of it, by at most {behind} per position."
-    if behind == points(0.0):
+    may = f"another line-up may still be ahead of it, by at most {behind} at each position."
+    if not known:
+        may = "another line-up may still be ahead of it."
+    elif behind == points(0.0):
         may = "none can be ahead of it any more, but others may draw level."
-    return f"The line-up below {leads}. It is not certain: {may}{_way_out(status)}"
+    return f"This line-up {leads}. It is not certain: {may}{_way_out(status)}"
 
 
 def _way_out(status: Status) -> str:
@@ -105,7 +220,7 @@ def _all_planned(status: Status) -> bool:
     return status.max_answers is not None and status.counted >= status.max_answers
 
 
-def _crowd_sentence(status: Status) -> str:
+def _crowd_sentence(status: Status, known: bool) -> str:
     result = status.result
     wrong = wrong_at_most(result.delta)
     match result.status:
@@ -118,31 +233,23 @@ def _crowd_sentence(status: Status) -> str:
     if not status.counted:
         return "Nobody leads before the first votes."
     if status.phase == "closed":
-        return "The line-up below led when the study was closed. It is a guess: there were too few votes."
+        return "This line-up led when the study was closed. Nothing was proven: there were too few votes."
     if _all_planned(status):
-        return (
-            "The line-up below leads. It is a guess, and not certain: as many votes as were planned are in."
-        )
-    return "The line-up below leads so far. It is a guess until the study says that it is certain."
+        return "This line-up leads. Nothing is proven, and as many votes as were planned are in."
+    bound = status.shortfall
+    if known and bound is not None and bound < SOME:
+        proven = f"It is proven that none is better by more than {points(bound)} at each position."
+        return f"This line-up leads so far. {proven}"
+    return "This line-up leads so far. Nothing is proven yet, and more votes can change it."
 
 
 def points(shortfall: float) -> str:
     """Write a difference of shares down, rounded up: it is a bound.
 
     >>> points(0.0), points(0.0312)
-    ('0.0 percentage points', '3.2 percentage points')
+    ('0.0 votes in 100', '3.2 votes in 100')
     """
-    return f"{ceil(1000 * shortfall - 1e-6) / 10:.1f} percentage points"
-
-
-def about(number: int) -> str:
-    """Round an estimate, so that nobody takes it for more than it is.
-
-    >>> about(12_600_603), about(37)
-    ('about 13,000,000', 'about 37')
-    """
-    digits = max(0, len(str(number)) - 2)
-    return f"about {round(number, -digits):,}"
+    return f"{ceil(1000 * shortfall - 1e-6) / 10:.1f} votes in 100"
 
 
 def percent(share: float) -> str:

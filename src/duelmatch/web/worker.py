@@ -7,6 +7,7 @@ server dies, its input ends and so does it; should it be busy just then, an alar
 
 from __future__ import annotations
 
+import atexit
 import os
 import pickle
 import select
@@ -129,6 +130,7 @@ class Worker:
     def _begin(self) -> None:
         code = f"from duelmatch.web.worker import work; work({self._memory}, {self._niceness})"
         arguments, pipe = [sys.executable, "-c", code], subprocess.PIPE
+        atexit.register(self.close)
         self._process, self._greeted = subprocess.Popen(arguments, stdin=pipe, stdout=pipe), False
 
     def _kill(self) -> None:
@@ -143,7 +145,10 @@ class Worker:
 
 
 worker = Worker()
-"""The one of this process; it is started when it is needed."""
+"""For estimates and new studies; it is started when it is needed."""
+
+round_worker = Worker()
+"""For the rounds of studies that are under way, which do not wait for the other one."""
 
 
 def _read(process: subprocess.Popen[bytes], end: float) -> bytes | None:

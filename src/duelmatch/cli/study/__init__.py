@@ -96,6 +96,9 @@ def command() -> None:
 )
 @click.option("--ties/--no-ties", default=True, help="Whether voters may say that there is no difference.")
 @click.option("--skips/--no-skips", default=True, help="Whether voters may skip a question.")
+@click.option(
+    "--secret/--no-secret", default=False, help="Whether organisers are kept from seeing who answered what."
+)
 @click.option("--max-answers", type=click.IntRange(0), help="Ask for this many answers at most.")
 @click.option("--questions-each", type=click.IntRange(0), help="Ask each judge of a panel this much at most.")
 @click.option(

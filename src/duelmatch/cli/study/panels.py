@@ -31,7 +31,7 @@ def panel_meaning(result: dm.Result) -> str:
     """Say what a panel has decided."""
     proviso = "".join(f", if {assumption.sentence}" for assumption in result.assuming)
     tenths = ceil(1000 * (result.shortfall or 0.0) - 1e-6)  # rounded up: it is a bound
-    points = f"{tenths / 10:.1f} points per position"
+    points = f"{tenths / 10:.1f} votes in 100 at each position"
     match result.status:
         case "decided":
             return f"This is decided{proviso}: whatever the open answers are, it is the panel's choice."

@@ -99,7 +99,9 @@ def _facts(where: Status, study: Study, estimates: Estimates | None) -> Iterator
         yield "Held up", f"{counted(where.held_up, 'answer')} until the ballot of {names[voter]} is in"
     if not where.done and progress.p_value is not None and progress.leader is not None:
         yield "Leader", f"p {probability(progress.p_value)}; {still_possible(progress)}"
-    if where.shortfall is not None and where.outcome in OPEN and where.counted:
+    standings = None if estimates is None else estimates.standings
+    known = standings is None or standings.leader == where.result.matching  # the bound is of that one
+    if where.shortfall is not None and where.outcome in OPEN and where.counted and known:
         yield "Behind the best by", f"at most {100 * where.shortfall:.1f} votes in 100 at each position"
     if not where.done:
         yield "Answers to go", to_go(where.answers_left(estimates))

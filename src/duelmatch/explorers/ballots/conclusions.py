@@ -147,7 +147,7 @@ class Conclusions:
             if self._rules.criterion == "borda":
                 return Outcome("certified", self._state.designs[-1].champion)  # somebody has the best score
             tally, usable = self._state.tally, self._state.contest.usable
-            return Outcome("no_winner", least_beaten_estimate(tally, advantages(tally), usable))
+            return Outcome("no_winner", least_beaten_estimate(tally, advantages(tally)[0], usable))
         alone = int(self._state.contest.usable.sum()) == problem.graph.places
         if (per_position == problem.graph.seats).all() and (self.forget or alone):
             return Outcome("certified", np.flatnonzero(edges))

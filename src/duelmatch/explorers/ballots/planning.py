@@ -1,9 +1,9 @@
 """What to put on the next ballot: whom to back, which pairs with what chance, and when to begin a proof.
 
-Champion and shares are those of the frugal search (:mod:`duelmatch.explorers.frugal.search`), from all
-answers in hand that count, settled or not. A ballot holds a pair once, so no chance exceeds 1, and what a
-pair cannot take goes to the others. Planning may look at everything that happened before; whatever it
-decides, the proof holds.
+Champion and shares are those of the frugal search (:mod:`duelmatch.explorers.frugal.search`), with estimates
+by the same model (:mod:`duelmatch.models.strengths`), from all answers in hand that count, settled or not. A
+ballot holds a pair once, so no chance exceeds 1, and what a pair cannot take goes to the others. Planning may
+look at everything that happened before; whatever it decides, the proof holds.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from duelmatch.explorers.frugal.search import borda_champion, condorcet_champion
 from duelmatch.explorers.frugal.stakes import OPTIMISM, Pairs, Prospects, Stakes, allocation, over
 from duelmatch.explorers.frugal.tables import TabledRivals
 from duelmatch.graph import Graph, Indices, Mask, Vector
+from duelmatch.models.strengths import StrengthModel
 
-PRIOR = 10.0
-"""The estimates begin as if each candidate of a pair had won so many times already."""
+ADJUSTMENTS = 8
+"""Steps towards the likeliest settings of the model, for every design from the same ones on."""
 
 NEXT_PROOF = 1.5
 """A new proof begins when the answers have grown by this factor since the last one began."""
@@ -118,9 +119,13 @@ class TabledAim(TabledRivals):
         return omega, self.tangent
 
 
-def advantages(estimates: Pairs) -> Vector:
-    """Estimate p - 1/2 for every pair."""
-    return np.asarray((estimates.wins + PRIOR) / (estimates.duels + 2 * PRIOR) - 0.5)
+def advantages(estimates: Pairs) -> tuple[Vector, Vector]:
+    """Estimate p - 1/2 for every pair by the model: its mean, and a cautious value for bets."""
+    model = StrengthModel(estimates.graph, estimates.wins, estimates.duels)
+    for _ in range(ADJUSTMENTS):
+        model.adjust()
+    mean, cautious = model.estimates()
+    return mean - 0.5, cautious - 0.5
 
 
 def plan(
@@ -135,7 +140,7 @@ def plan(
     slack: float,
 ) -> Design:
     """Return the next design."""
-    advantage = advantages(estimates)
+    advantage, cautious = advantages(estimates)
     variance = 0.25 / (estimates.duels + 2)
     last = designs[-1].champion if designs else None
     if contest.criterion == "borda":
@@ -145,14 +150,14 @@ def plan(
     proof, proof_for = next_proof(designs, champion, answers) if proves else (0, None)
     proving = proof_for is not None and np.array_equal(proof_for, champion)
     stakes = contest.stakes(champion)
-    prospects = Prospects(stakes.sums(advantage), stakes.square_sums(variance))
+    prospects = Prospects(stakes.sums(cautious), stakes.square_sums(variance))
     omega, bet = aim.allocate(champion, stakes, prospects, slack, proving)
     omega = (1 - LEVELLED) * omega + LEVELLED * (omega > 0) / (omega > 0).sum() if law.size > 1 else omega
     chances, position_chances, size = spread_out(omega, contest, law)
     if bet:
         bet *= _ballots_worth(omega, chances)
     return Design(
-        len(designs), champion, chances, size, advantage, variance, dispersion, proof, proof_for, answers,
+        len(designs), champion, chances, size, cautious, variance, dispersion, proof, proof_for, answers,
         position_chances, law.question_size, bet,
     )  # fmt: skip
 

@@ -113,7 +113,9 @@ class Standing:
         verdict, now = self.verdict, self.now
         rows = now.method.judge.possible_winners()
         accepted, rejected = self._decided_edges(verdict, rows)
-        fewest, expected = (0, 0) if verdict.status else self._questions_left()
+        needed = [] if verdict.status else now.method.needed(self.plan)
+        fewest = sum(answers for _, _, answers in needed)
+        expected = round(fewest / now.method.expected_share(self.plan)) if fewest else 0
         shortfall = self._per_position(verdict)
         return Progress(
             now.duels,
@@ -132,7 +134,13 @@ class Standing:
             fewest,
             int(now.state.unknown.sum()),
             self._open_answers(),
+            tuple(self._needed_named(*each) for each in needed),
         )
+
+    def _needed_named(self, better: int, worse: int, answers: int) -> tuple[str, str, str, int]:
+        edges = self.now.problem.edges
+        (one, position), (other, _) = edges[better], edges[worse]
+        return position, one, other, answers
 
     def _open_answers(self) -> tuple[tuple[str, int], ...]:
         """Return how many opinions of each judge are open, of those who have any, the most first."""
@@ -148,11 +156,6 @@ class Standing:
             return np.zeros(edges, dtype=np.bool_), np.zeros(edges, dtype=np.bool_)
         used = np.bincount(possible.ravel(), minlength=edges)
         return used == len(possible), used == 0
-
-    def _questions_left(self) -> tuple[int, int]:
-        method, plan = self.now.method, self.plan
-        fewest = sum(answers for _, _, answers in method.needed(plan))
-        return fewest, round(fewest / method.expected_share(plan)) if fewest else 0
 
     def _per_position(self, verdict: Verdict) -> float:
         graph, unit = self.now.problem.graph, self.now.method.judge.bounds.unit

@@ -12,6 +12,7 @@ from hashlib import sha256
 from typing import Any, Literal, Protocol
 
 from duelmatch.explorers.catalogue import Assumption
+from duelmatch.explorers.engine import Counts, Round
 from duelmatch.explorers.result import Progress, Result
 from duelmatch.models.standings import Standings
 from duelmatch.problem import Problem
@@ -135,8 +136,40 @@ class Kind(Protocol):
         """How it came there."""
 
 
-def new_kind(problem: Problem, settings: Settings, voters: Sequence[Mapping[str, Any]]) -> Kind:
-    """Begin a study of the kind that its settings name."""
+class Run(Protocol):
+    """A run in rounds, as far as a study needs it; it may be in another process."""
+
+    @property
+    def duels(self) -> int:
+        """How many answers it has used."""
+
+    @property
+    def done(self) -> bool:
+        """Whether it is sure."""
+
+    @property
+    def result(self) -> Result:
+        """What it says now."""
+
+    @property
+    def progress(self) -> Progress:
+        """Where it stands."""
+
+    def wanted(self) -> Round:
+        """Return the round that it wants now."""
+
+    def tell_wins(self, wins: Counts, ties: Counts | None = None) -> None:
+        """Take the answers of the round, and work out the next; that can take long."""
+
+
+Begin = Callable[[Problem, Settings], Run]
+"""What begins a run."""
+
+
+def new_kind(
+    problem: Problem, settings: Settings, voters: Sequence[Mapping[str, Any]], begin: Begin | None = None
+) -> Kind:
+    """Begin a study of the kind that its settings name; ``begin`` begins the runs in rounds."""
     if settings.kind == "panel":
         from duelmatch.studies.kinds.panel import PanelKind
 
@@ -147,7 +180,7 @@ def new_kind(problem: Problem, settings: Settings, voters: Sequence[Mapping[str,
         return CrowdKind(problem, settings)
     from duelmatch.studies.kinds.rounds import RoundsKind
 
-    return RoundsKind(problem, settings, [voter["id"] for voter in voters])
+    return RoundsKind(problem, settings, [voter["id"] for voter in voters], begin)
 
 
 def shown(seed: int, voter: str, about: str, candidates: Sequence[str]) -> list[str]:

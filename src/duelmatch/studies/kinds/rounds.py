@@ -17,14 +17,14 @@ from typing import Literal
 
 import numpy as np
 
-from duelmatch.errors import ConflictError, NotAllowedError, StoreError
+from duelmatch.errors import ConflictError, DuelmatchError, NotAllowedError, StoreError, TooLargeError
 from duelmatch.explorers.catalogue import Assumption, described
 from duelmatch.explorers.result import Progress, Result
 from duelmatch.models.standings import Standings
 from duelmatch.problem import Problem
 from duelmatch.studies.candidates import with_candidate
 from duelmatch.studies.history import Point
-from duelmatch.studies.kinds import FOR_PANELS, Event, Record, shown
+from duelmatch.studies.kinds import FOR_PANELS, Begin, Event, Record, shown
 from duelmatch.studies.kinds.stacks import Pair, Stacks
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.values import Ranking, Reason
@@ -47,8 +47,15 @@ class Asked:
 class RoundsKind:
     """A run that is fed by voters."""
 
-    def __init__(self, problem: Problem, settings: Settings, voters: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        settings: Settings,
+        voters: Sequence[str] = (),
+        begin: Begin | None = None,
+    ) -> None:
         self.record: Record | None = None
+        self._begin = begin
         self._problem = problem
         self._settings = settings
         self._asked: dict[int, Asked] = {}
@@ -66,13 +73,17 @@ class RoundsKind:
         self._thinking = threading.Lock()
         self._took = math.inf
         self._stale = False
-        self._stacks = Stacks(problem, (), settings)
+        self._refusal: tuple[int, DuelmatchError] | None = None
+        """After how many entries a computation was given up, and why: it would not end the next time."""
+        self._noted = 0
+        self._stacks = Stacks(problem, (), settings, begin)
 
     # Noting what happened.
 
     def note(self, event: Event) -> None:
         """Take over an event."""
         with self._lock:
+            self._noted += 1
             self._note(event)
 
     def _note(self, event: Event) -> None:
@@ -268,14 +279,20 @@ class RoundsKind:
 
     def think(self, patient: bool = True) -> None:
         """Let the algorithm catch up with the answers, while others go on voting."""
-        if self.ready or (not patient and (self._stale or self._took > A_MOMENT)):
+        elsewhere = self._begin is not None  # where others may be served first
+        if self.ready or (not patient and (self._stale or elsewhere or self._took > A_MOMENT)):
             return
         with self._thinking:
             while not self.ready:
+                if self._refusal is not None and self._refusal[0] == self._noted:
+                    raise self._refusal[1]
+                noted = self._noted
                 try:
                     self._rebuild() if self._stale else self._advance()
-                except BaseException:
+                except BaseException as error:
                     self._stale = True  # it may have been interrupted anywhere
+                    if isinstance(error, TooLargeError):
+                        self._refusal = noted, error
                     raise
 
     def _advance(self) -> None:
@@ -291,7 +308,7 @@ class RoundsKind:
     def _rebuild(self) -> None:
         """Begin anew with the answers that count now, in the order in which they were given."""
         problem, dropped = self._problem, tuple(self._dropped)
-        stacks = Stacks(problem, dropped, self._settings)
+        stacks = Stacks(problem, dropped, self._settings, self._begin)
         with self._lock:
             if problem is not self._problem or len(dropped) < len(self._dropped):
                 return  # meanwhile, others came or went

@@ -24,6 +24,7 @@ from duelmatch.explorers.engine import Counts, Round
 from duelmatch.explorers.explorer import Explorer
 from duelmatch.problem import Problem
 from duelmatch.studies.history import Point, Trace
+from duelmatch.studies.kinds import Begin
 from duelmatch.studies.settings import Settings
 
 Pair = tuple[int, int, int]
@@ -36,9 +37,11 @@ OFTEN = 1 << 40
 class Stacks:
     """The run, the stacks of answers, and what the present round still needs."""
 
-    def __init__(self, problem: Problem, dropped: Iterable[str], settings: Settings) -> None:
+    def __init__(
+        self, problem: Problem, dropped: Iterable[str], settings: Settings, begin: Begin | None = None
+    ) -> None:
         self.problem = problem.without({*dropped})
-        self.run = begin_run(self.problem, settings)
+        self.run = (begin or begin_run)(self.problem, settings)
         self.trace = Trace()
         self._ahead = settings.ahead
         self._edges = [

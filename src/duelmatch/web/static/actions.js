@@ -1,5 +1,6 @@
 // Buttons that change the study: data-do names the operation, data-body what to send, data-sure what to ask first,
-// and data-prompt what to ask for; data-path is where in the body that goes, as a list if there is data-list.
+// data-preview the change to say the consequences of, and data-prompt what to ask for; data-path is where in the body
+// that goes, as a list if there is data-list.
 import { call, element, trouble } from "/static/api.js";
 
 export async function attempt(work) {
@@ -12,10 +13,30 @@ export async function attempt(work) {
   }
 }
 
+// Ask whether to go on, and say what it would change as soon as the server knows.
+async function certain(button, study) {
+  const { sure, preview } = button.dataset;
+  const dialog = element("preview");
+  if (!sure || !preview || !dialog) return !sure || confirm(sure);
+  element("preview-question").textContent = sure;
+  const items = (sentences) => sentences.map((text) => Object.assign(document.createElement("li"), { textContent: text }));
+  const say = (sentences) => element("preview-changes").replaceChildren(...items(sentences));
+  say(["What it would change is being looked at …"]);
+  dialog.returnValue = "no";
+  dialog.showModal();
+  const closed = new Promise((resolve) => dialog.addEventListener("close", resolve, { once: true }));
+  call(`${study}/preview`, JSON.parse(preview)).then(
+    ({ sentences }) => say(sentences),
+    (error) => say([error.message]),
+  );
+  await closed;
+  return dialog.returnValue === "yes";
+}
+
 export function listen(place, study, done) {
-  place.addEventListener("click", (event) => {
+  place.addEventListener("click", async (event) => {
     const button = event.target.closest("[data-do]");
-    if (!button || (button.dataset.sure && !confirm(button.dataset.sure))) return;
+    if (!button || !(await certain(button, study))) return;
     const body = button.dataset.body ? JSON.parse(button.dataset.body) : undefined;
     if (button.dataset.prompt) {
       const given = prompt(button.dataset.prompt, button.dataset.value || "");

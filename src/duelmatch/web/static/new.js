@@ -141,7 +141,7 @@ function more(kind, entry) {
     });
     const block = document.createElement("div");
     block.append(wrap, error);
-    if (detail === "picture") block.append(pictureButton(entry, input));
+    if (detail === "picture") block.append(...pictureTools(entry, input));
     return block;
   });
   element("more-fields").replaceChildren(...fields);
@@ -156,23 +156,39 @@ function more(kind, entry) {
   element("more").showModal();
 }
 
-function pictureButton(entry, address) {
-  const label = Object.assign(document.createElement("label"), { className: "button small file-button", textContent: "Choose a picture" });
-  const input = Object.assign(document.createElement("input"), { type: "file", accept: element("pictures").accept, id: "more-file" });
+// A picture that was uploaded is shown, and not its address; it can be replaced or taken away.
+function pictureTools(entry, address) {
+  const make = (tag, properties) => Object.assign(document.createElement(tag), properties);
+  const image = make("img", { className: "thumb", alt: `The picture of ${entry.name.trim() || "this candidate"}` });
+  const label = make("label", { className: "button small file-button", textContent: "Choose a picture" });
+  const input = make("input", { type: "file", accept: element("pictures").accept, id: "more-file" });
+  const away = make("button", { type: "button", className: "button small quiet", textContent: "Take the picture away" });
+  const drawPicture = () => {
+    const picture = entry.about.picture || "";
+    const uploaded = picture.startsWith("/pictures/");
+    address.value = uploaded ? "" : picture;
+    image.hidden = away.hidden = !uploaded;
+    if (uploaded) image.src = picture;
+  };
   label.append(input);
+  away.addEventListener("click", () => {
+    setPicture(entry, null);
+    drawPicture();
+  });
   input.addEventListener("change", async () => {
     const [file] = input.files;
     if (!file) return;
     try {
       fieldError("more-picture", null);
       setPicture(entry, await upload("/pictures", file, keyed().headers));
-      address.value = entry.about.picture;
+      drawPicture();
     } catch (error) {
       fieldError("more-picture", error.message);
     }
     input.value = "";
   });
-  return label;
+  drawPicture();
+  return [image, label, away];
 }
 
 // Many pictures at once: each file is called like its candidate, or as a spreadsheet named it.

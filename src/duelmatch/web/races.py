@@ -1,0 +1,118 @@
+"""For every position who leads, who else may win, and how probably: what a jury wants to see first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from duelmatch.models.standings import Standings
+from duelmatch.studies import Status, Study
+from duelmatch.web.names import Named, Names
+
+Edges = set[tuple[str, str]]
+
+SHOWN = 5
+"""Contenders with a bar, at a position."""
+
+SMALL = 0.01
+"""Those who are less probable have none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """Somebody who may fill a position, and how probably, by an estimate, if there is one."""
+
+    who: Named
+    leads: bool
+    share: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Race:
+    """A position: who leads it, how probably, and who else may win it."""
+
+    position: Named
+    decided: bool
+    leaders: list[Named]
+    """Nobody, or one for each seat."""
+    contenders: list[Contender]
+    """With bars, the leaders first; nobody where it is decided or nothing is estimated."""
+    others: list[Named]
+    """All others who may still win, as far as is known."""
+    word: str
+    """How open it is, in two or three words."""
+
+
+def leader_of(status: Status, standings: Standings | None) -> Edges:
+    """Return who leads at which position: the result, or else who leads by the estimate.
+
+    Before the first votes nobody does, wherever the run begins.
+    """
+    if not status.progress.duels:
+        return set()
+    certain = status.result.status != "budget_spent"
+    estimated = None if standings is None or certain else standings.leader
+    leader = estimated or status.result.matching or status.progress.leader
+    return set() if leader is None else set(leader.edges)
+
+
+def possible_in(status: Status) -> Edges:
+    """Return who may still fill which position."""
+    progress = status.progress
+    if progress.possible_winners:
+        return {edge for lineup in progress.possible_winners for edge in lineup.edges}
+    return {*progress.accepted, *progress.undecided}
+
+
+def races_of(study: Study, status: Status, names: Names, standings: Standings | None) -> list[Race]:
+    """Return who may still win each position, as far as the study tells."""
+    leader, possible = leader_of(status, standings), possible_in(status)
+    certain = status.result.status != "budget_spent"
+    problem = study.problem
+    races = []
+    for position, called in names.positions.items():
+        accepted = [name for name, place in status.progress.accepted if place == position]
+        decided = certain or len(accepted) >= problem.seats.get(position, 1)
+        leaders = [who for name, who in names.candidates.items() if (name, position) in leader]
+        others = [
+            who
+            for name, who in names.candidates.items()
+            if (name, position) in possible - leader and not decided
+        ]
+        shares = _shares(standings, position) if not decided else {}
+        contenders = _contenders(leaders, shares, names)
+        races.append(Race(called, decided, leaders, contenders, others, _word(decided, contenders)))
+    return races
+
+
+def _shares(standings: Standings | None, position: str) -> dict[str, float]:
+    if standings is None:
+        return {}
+    return {name: share for (name, place), share in standings.probability.items() if place == position}
+
+
+def _contenders(leaders: list[Named], shares: dict[str, float], names: Names) -> list[Contender]:
+    if not shares:
+        return []
+    ahead = [Contender(who, True, shares.get(who.name, 0.0)) for who in leaders]
+    rest = sorted(shares.keys() - {who.name for who in leaders}, key=lambda name: (-shares[name], name))
+    behind = [
+        Contender(names.candidates[name], False, shares[name])
+        for name in rest[: max(0, SHOWN - len(ahead))]
+        if shares[name] >= SMALL
+    ]
+    return ahead + behind
+
+
+def _word(decided: bool, contenders: list[Contender]) -> str:
+    """Say how open a race is."""
+    if decided:
+        return "decided"
+    leading = [each.share for each in contenders if each.leads and each.share is not None]
+    if not leading:
+        return "open"
+    least = min(leading)
+    if least >= 0.95:
+        return "nearly settled"
+    if least >= 0.8:
+        return "clear lead"
+    return "ahead" if least >= 0.5 else "wide open"
