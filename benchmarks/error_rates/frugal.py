@@ -15,6 +15,7 @@ from unittest.mock import patch
 
 import numpy as np
 from benchmarks.error_rates import beyond
+from benchmarks.error_rates.bounds import watch
 from benchmarks.error_rates.families import (
     Ahead,
     Family,
@@ -33,6 +34,7 @@ from duelmatch.experiments.crowds import hold, independent
 from duelmatch.experiments.simulation import ANSWERS, answer_round
 from duelmatch.explorers.ballots.explorer import BallotExplorer
 from duelmatch.explorers.frugal.listed import Ledger
+from duelmatch.explorers.frugal.search import FrugalSearch
 from duelmatch.matchings.assignment import all_matchings
 from duelmatch.preferences import Criterion
 
@@ -176,6 +178,8 @@ class Setting:
     parameters: tuple[tuple[str, float | bool], ...] = ()
     tabled: bool = False
     out_of_order: bool = False
+    bounds: bool = False
+    """Whether a bound on the shortfall that is ever too small is the error, instead of a wrong answer."""
     level: float = DELTA
     bias: float = 0.0
     most_duels: int = MOST_DUELS
@@ -199,6 +203,9 @@ def settings() -> Iterator[Setting]:
         yield Setting(algorithm, "random", "tables", tabled=True)
         yield Setting(algorithm, "a hair's breadth", "tables", tabled=True, most_duels=3_000)
         yield Setting(algorithm, "random", "tables, epsilon 0.05", near, tabled=True)
+        for family in ("random", "near tie", "a hair's breadth", "more candidates"):
+            yield Setting(algorithm, family, "bound on the shortfall", bounds=True, most_duels=2_000)
+        yield Setting(algorithm, "near tie", "bound, epsilon 0.05", near, bounds=True, most_duels=2_000)
         yield Setting(algorithm, "random", "batch 50", (("batch", 50),))
         yield Setting(algorithm, "random", "batch 20, told out of order", (("batch", 20),), out_of_order=True)
 
@@ -216,6 +223,8 @@ def _condorcet_only() -> Iterator[Setting]:
     ):
         yield Setting("condorcet", family, "perhaps none", perhaps)
     yield Setting("condorcet", "no winner", "perhaps none, epsilon 0.05", (*perhaps, ("epsilon", 0.05)))
+    for family in ("no winner", "hardly no winner", "near tie"):
+        yield Setting("condorcet", family, "perhaps none, bound", perhaps, bounds=True, most_duels=2_000)
     yield Setting("condorcet", "random", "perhaps none, tables", perhaps, tabled=True)
     yield Setting(
         "condorcet", "hardly no winner", "perhaps none, tables", perhaps, tabled=True, most_duels=3_000
@@ -249,8 +258,15 @@ def run_ballots(setting: Setting, run: int) -> Trial:
 def run_setting(setting: Setting, run: int) -> Trial:
     preferences = instance(setting.family, setting.algorithm, run % INSTANCES)
     started = process_time()
+    assumed = {"assume_winner": True} if setting.algorithm == "condorcet" else {}
+    if setting.bounds:
+        search = FrugalSearch(
+            preferences.problem.graph, setting.algorithm, DELTA, run, **(assumed | dict(setting.parameters))
+        )
+        rng = np.random.default_rng([run, ANSWERS])
+        wrong, duels, _ = watch(search, preferences, setting.most_duels, rng)
+        return Trial("wrong" if wrong else "right", duels, process_time() - started)
     with _as_set(setting):
-        assumed = {"assume_winner": True} if setting.algorithm == "condorcet" else {}
         explorer = dm.explorer(
             setting.algorithm,
             preferences.problem,
@@ -271,16 +287,21 @@ def run_setting(setting: Setting, run: int) -> Trial:
 
 @contextmanager
 def _as_set(setting: Setting) -> Iterator[None]:
-    settle = Ledger.settle
+    settle, settle_matches = Ledger.settle, Ledger.settle_matches
 
     def better(ledger, play, rivals, bets, slack=0.0):  # type: ignore[no-untyped-def]
         settle(ledger, play, rivals, bets, slack + setting.bias)
+
+    def better_matches(ledger, bets, pair, looks, wins, losses):  # type: ignore[no-untyped-def]
+        ledger._logs += (wins + losses).sum() * np.log1p(bets * setting.bias)
+        settle_matches(ledger, bets, pair, looks, wins, losses)
 
     with ExitStack() as stack:
         if setting.tabled:
             stack.enter_context(patch("duelmatch.explorers.frugal.search.MOST_LISTED", 0))
         if setting.bias:
             stack.enter_context(patch.object(Ledger, "settle", better))
+            stack.enter_context(patch.object(Ledger, "settle_matches", better_matches))
         yield
 
 

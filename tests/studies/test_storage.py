@@ -575,7 +575,9 @@ class TestPanels:
             with pytest.raises(NotAllowedError, match="panels only"):
                 study.add_voter(weight=2)
             with pytest.raises(NotAllowedError, match="panels only"):
-                study.conflict(voter, ["ann"])
+                study.add_voter(conflicts=["ann"])
+        with pytest.raises(NotAllowedError, match="panels only"):
+            study.conflict(voter, ["ann"])  # a round cannot go without an answer; a ballot can
 
 
 class TestPhases:

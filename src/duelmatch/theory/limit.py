@@ -14,7 +14,8 @@ lower bound (:mod:`duelmatch.theory.divergence`). It is never larger, and takes 
 
 For Condorcet, delta-correct means on every instance, whether it has a winner or not: a matching that is not
 the winner is named at most delta often. An algorithm that may take a winner for granted can do with fewer,
-since a rival need not be compared with A once another matching is known to beat it.
+since a rival need not be compared with A once another matching is known to beat it: its limit is that of
+:mod:`duelmatch.theory.any_opponent`.
 
 The minimum over omega swaps with the maximum over mixtures mu of rivals, where it is explicit:
 
@@ -41,6 +42,7 @@ from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.protocol import Decisions
 from duelmatch.preferences import TIE, Criterion, Pair, Preferences
+from duelmatch.theory.any_opponent import AnyOpponent
 from duelmatch.theory.divergence import exact_limit
 from duelmatch.theory.width import require_matchings
 
@@ -80,17 +82,28 @@ def binary_divergence(delta: float) -> float:
 
 
 def lower_bound(
-    preferences: Preferences, criterion: Criterion, delta: float, form: Form = "near-even"
+    preferences: Preferences,
+    criterion: Criterion,
+    delta: float,
+    form: Form = "near-even",
+    assume_winner: bool = False,
 ) -> float:
     """Return the information limit in duels; infinite if the winner is tied, 0 if there is no choice.
 
     ``near-even`` counts every duel as if it were nearly even; ``exact`` is what no delta-correct algorithm
-    can do without, on average. The two agree where all probabilities are close to 1/2.
+    can do without, on average. The two agree where all probabilities are close to 1/2. ``assume_winner``:
+    the limit of algorithms that may take a Condorcet winner for granted; near-even form, within about 1%.
 
-    :raises ProblemError: for the criterion ``condorcet`` if there is no Condorcet winner, and for the exact
-        form beyond one-to-one matchings.
+    :raises ProblemError: for the criterion ``condorcet`` if there is no Condorcet winner, for the exact
+        form beyond one-to-one matchings, and for ``assume_winner`` with another criterion, form or several
+        seats.
     """
     divergence = binary_divergence(delta)
+    if assume_winner:
+        if criterion != "condorcet" or form != "near-even":
+            raise ProblemError("assume_winner is for the criterion 'condorcet' in the near-even form.")
+        limit = information_limit(preferences, criterion, assume_winner=True)
+        return limit.lower * divergence if divergence else 0.0
     if form not in ("near-even", "exact"):
         raise ProblemError(f"The form must be 'near-even' or 'exact', not {form!r:.50}.")
     if form == "exact":
@@ -103,12 +116,26 @@ def lower_bound(
     return limit.lower * divergence
 
 
-def information_limit(preferences: Preferences, criterion: Criterion) -> InformationLimit:
+def information_limit(
+    preferences: Preferences, criterion: Criterion, assume_winner: bool = False
+) -> InformationLimit:
     """Compute T* of the near-even form, and the allocation of duels that attains it.
+
+    ``assume_winner``: for algorithms that may take a Condorcet winner for granted
+    (:mod:`duelmatch.theory.any_opponent`).
 
     :raises ProblemError: for the criterion ``condorcet`` if there is no Condorcet winner.
     """
-    return _limit_and_rivals(preferences, criterion)[0]
+    limit, _ = _limit_and_rivals(preferences, criterion)
+    if not assume_winner or criterion != "condorcet" or limit.lower in (0.0, float("inf")):
+        return limit
+    graph = preferences.problem.graph
+    if graph.places != graph.positions:
+        raise ProblemError("The limit with a winner taken for granted is for positions with one seat.")
+    winner = preferences.winner_edges(criterion)
+    value, omega = AnyOpponent(graph, winner, preferences.matrix, balanced_allocation).solve()
+    shares = {_name(preferences, pair): float(omega[pair]) for pair in np.flatnonzero(omega > 0)}
+    return InformationLimit(min(value, limit.lower), min(value, limit.upper), shares)
 
 
 def _limit_and_rivals(

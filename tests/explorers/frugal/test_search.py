@@ -11,6 +11,7 @@ import brute
 import duelmatch as dm
 from cases import each
 from duelmatch.experiments.simulation import answer_round
+from duelmatch.explorers.frugal import search
 from duelmatch.explorers.frugal.listed import Ledger, Proof
 from duelmatch.explorers.frugal.search import FrugalSearch
 from explorers.frugal.watching import PROBLEMS, SQUARE, WIDE, all_decided, play_out, tabled, worlds
@@ -151,15 +152,18 @@ def test_epsilon_is_per_position():
 
 
 @each("algorithm", BOTH)
-def test_the_thresholds_of_all_proofs_share_half_of_delta(algorithm):
-    run = FrugalSearch(WIDE.graph, algorithm, 0.1, 0, epsilon=0.01, assume_winner=True)
-    spent = np.exp(-run._threshold)
-    for number in range(1, 2000):
-        run._proof = Proof(number, np.zeros(2, dtype=np.intp), 0)
-        spent += np.exp(-run._aim(run._proof)[1])
-    assert 0.0999 < spent <= 0.1 + 1e-12
-    plain = FrugalSearch(WIDE.graph, algorithm, 0.1, 0, assume_winner=True)
-    assert np.exp(-plain._threshold) == pytest.approx(0.1)
+def test_rejections_and_proofs_share_delta_unless_a_certificate_takes_both(algorithm):
+    def parts(**parameters):
+        run = FrugalSearch(WIDE.graph, algorithm, 0.1, 0, **parameters)
+        proofs = [Proof(number, np.zeros(2, dtype=np.intp)).price for number in range(1, 2000)]
+        return np.exp(-run._threshold), np.exp(-run._proof_threshold - np.array(proofs)).sum()
+
+    for parameters in ({"assume_winner": True}, {"assume_winner": True, "epsilon": 0.01}, {"epsilon": 0.01}):
+        assert 0.0998 < sum(parts(**parameters)) <= 0.1 + 1e-12
+    if algorithm == "condorcet":
+        rejections, proofs = parts()
+        assert rejections == pytest.approx(0.1)
+        assert 0.0998 < proofs <= 0.1 + 1e-12
 
 
 @pytest.mark.parametrize("assume_winner", [False, True])
@@ -167,28 +171,34 @@ def test_a_proof_begins_with_nothing_or_with_the_common_wealth(assume_winner):
     """Nothing is known of a champion that may lose; but whoever is no winner by now is none later."""
     run = FrugalSearch(SQUARE.graph, "condorcet", 0.05, 4, 0.02, assume_winner)
     play_out(run, np.random.default_rng(5).uniform(0.4, 0.6, 9), 300)
-    proof = Proof(1_000, run._rivals.rows[0], len(run._history))
+    proof = Proof(1_000, run._rivals.rows[0])
+    run._rivals.begin(proof)
     found = run._rivals._proofs.of(proof, 0.3).wealth
     expected = run._rivals._base.wealth if assume_winner else np.zeros(len(run._rivals.rows))
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
 @each("parameters", [{}, {"epsilon": 0.02}])
-def test_the_evidence_of_earlier_reigns_is_kept(parameters):
+def test_the_evidence_of_earlier_reigns_is_kept(monkeypatch, parameters):
     """Each champion has one proof, however often it loses and wins back its place."""
+    monkeypatch.setattr(search, "CLEAR", -np.inf)  # so that proofs begin too early
+    monkeypatch.setattr(search, "SHORT", np.inf)
     run = FrugalSearch(SQUARE.graph, "condorcet", 0.05, 4, **parameters)
     play_out(run, np.random.default_rng(5).uniform(0.45, 0.55, 9), 6_000)
     champions = [tuple(proof.champion) for proof in run._proofs]
     assert len(champions) == len(set(champions)) >= 2
     assert [proof.number for proof in run._proofs] == list(range(1, len(champions) + 1))
     reigns = [tuple(played.champion) for played in run._history]
-    again = [proof for proof in run._proofs if _reigns(reigns[proof.begun :], tuple(proof.champion)) > 1]
+    begun = {number: start for number, (_, start) in run._rivals._proofs._starts.items()}
+    again = [
+        proof for proof in run._proofs if _reigns(reigns[begun[proof.number] :], tuple(proof.champion)) > 1
+    ]
     assert again, "one of them came back"
     whole = run._rivals._proofs.of(again[0], run._slack).wealth
     own = [number for number, reign in enumerate(reigns) if reign == tuple(again[0].champion)]
     expected = Ledger(np.zeros(len(run._rivals.rows)))
     for number in own:
-        if number >= again[0].begun:
+        if number >= begun[again[0].number]:
             run._rivals._settle_proof(expected, run._history[number], run._slack)
     np.testing.assert_allclose(whole, expected.wealth)
 

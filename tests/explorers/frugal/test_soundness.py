@@ -38,6 +38,8 @@ def truth(problem, seed):
 def check_bets(monkeypatch, problem, criterion, parameters, seed, most_duels=160, chances=None):
     """Watch one run; return the bets."""
     graph = problem.graph
+    monkeypatch.setattr(search, "CLEAR", -np.inf)  # so that proofs begin at once
+    monkeypatch.setattr(search, "SHORT", np.inf)
     run = FrugalSearch(graph, criterion, 0.2, seed, **({"assume_winner": True} | parameters))
     possible_worlds = worlds(graph, criterion)
     any_world = np.concatenate(possible_worlds)

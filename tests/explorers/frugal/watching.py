@@ -165,6 +165,21 @@ def watch(
         show(played, rivals, self is not run._rivals._base, slack, wealth_after)
         list_settle(self, played, rivals, bets, slack)
 
+    def settle_matches(self, bets, pair, looks, wins, losses):
+        """Bets on an opponent for each rival: nothing but the pairs drawn, and who won them, may matter."""
+        omega, before = run._rivals._omega, self.wealth
+        factors = np.ones((2, run._pairs.count, len(before)))
+        for number in np.flatnonzero(omega > 0):
+            one, none = np.zeros((2, run._pairs.count), dtype=np.int64)
+            one[number] = 1
+            for won, (won_duels, lost_duels) in enumerate(((none, one), (one, none))):
+                copy = deepcopy(self)
+                list_matches(copy, bets, pair, looks, won_duels, lost_duels)
+                factors[won, number] = np.exp(copy.wealth - before)
+        rows = np.array([everyone[tuple(row)] for row in run._rivals.rows.tolist()], dtype=np.intp)
+        settled(Bet(False, run._champion, omega, rows, factors, 0.0))
+        list_matches(self, bets, pair, looks, wins, losses)
+
     def settle_tables(self, played, graph, slack=0.0):
         rivals = run._rivals
         edges = rivals._alive if rivals._forget else run._usable
@@ -183,12 +198,15 @@ def watch(
     right_played = stakes.Play.played
     monkeypatch.setattr(stakes.Play, "played", remembered)
     list_settle, tables_settle = listed.Ledger.settle, tables.Tables.settle
+    list_matches = listed.Ledger.settle_matches
     monkeypatch.setattr(listed.Ledger, "settle", settle_list)
+    monkeypatch.setattr(listed.Ledger, "settle_matches", settle_matches)
     monkeypatch.setattr(tables.Tables, "settle", settle_tables)
     try:
         return play_out(run, chances, most_duels, seed, pair_of)
     finally:
         monkeypatch.setattr(listed.Ledger, "settle", list_settle)
+        monkeypatch.setattr(listed.Ledger, "settle_matches", list_matches)
         monkeypatch.setattr(tables.Tables, "settle", tables_settle)
         monkeypatch.setattr(stakes.Play, "played", right_played)
 

@@ -32,12 +32,16 @@ from numba import njit
 from numpy.typing import NDArray
 
 from duelmatch.explorers.ballots.records import Design
-from duelmatch.explorers.frugal.listed import CAUTION, FIXED_GAPS
+from duelmatch.explorers.frugal.listed import CAUTION
 from duelmatch.explorers.frugal.stakes import NO_RUIN, Pairs, Stakes, over
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.reference import NO_REFERENCE, ReferenceName, reference_of, scaled
 from duelmatch.preferences import Criterion
+
+FIXED_GAPS = np.array([0.05, 0.1, 0.2, 0.4])
+LOG_SHARES = np.log(np.array([0.5, 0.125, 0.125, 0.125, 0.125]))
+"""What four of the gamblers take the gap for, and what each has at first; the learning one comes first."""
 
 AT_ONCE = 1000
 """Rivals that are worked on together, for the sake of the memory."""

@@ -16,9 +16,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from duelmatch.explorers.ballots.bets import Bets, Contest, Odds
+from duelmatch.explorers.ballots.bets import LOG_SHARES, Bets, Contest, Odds
 from duelmatch.explorers.ballots.records import EVERYBODY, Answers, Ballot, Count, Design
-from duelmatch.explorers.frugal.listed import LOG_SHARES
 from duelmatch.explorers.frugal.stakes import stake
 from duelmatch.graph import Indices, Mask, Vector
 

@@ -1,10 +1,11 @@
 """The possible winners one by one, with the wealth against each: while they are few enough.
 
 Against the hypothesis "B is the winner" a gambler bets on every duel: it multiplies the wealth by
-1 + lambda (Y(B) + slack), whose mean is at most 1 if D(champion, B) <= -slack. Five gamblers start with fixed
-shares of the wealth: one bets as if the present estimate of D were true, four as if D were 0.05, 0.1, 0.2
-or 0.4. The best lambda for a gap D is D / v(B). One that learns is best in the long run, and the others
-save it the price of learning at first.
+1 + lambda (Y(B) + slack), whose mean is at most 1 if D(champion, B) <= -slack. Five gamblers start with equal
+shares of the wealth: one bets as if the present estimate of D were true, four as if D were 0.025, 0.06, 0.14
+or 0.33. The best lambda for a gap D is D / v(B). One that learns is best in the long run, and the others
+save it the price of learning at first. Condorcet: each rival has an opponent of its own
+(:mod:`duelmatch.explorers.frugal.opponents`).
 
 **Proofs.**
 Being the last one left proves nothing of a champion that only has to be close, or where there may be no
@@ -27,6 +28,7 @@ function of what was known before it, so it makes no difference when they are wo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from math import log
 from types import MappingProxyType
@@ -36,6 +38,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from duelmatch.explorers.frugal.opponents import Beliefs, Matches, Opponents, settle_matches
 from duelmatch.explorers.frugal.seats import pairs_within, settle_seats
 from duelmatch.explorers.frugal.stakes import (
     NO_RUIN,
@@ -45,18 +48,23 @@ from duelmatch.explorers.frugal.stakes import (
     Prospects,
     Stakes,
     allocation,
+    highest,
+    levelled,
     over,
     squared_margins,
     stake,
 )
 from duelmatch.graph import Graph, Indices, Mask, Vector
 
-FIXED_GAPS = np.array([0.05, 0.1, 0.2, 0.4])
+FIXED_GAPS = np.array([0.025, 0.06, 0.14, 0.33])
 FIXED_PARTS = np.array([0.25, 0.5, 1.0, 2.0])
 """The same in parts of the slack, where there is one: D + slack is what is bet on."""
-LOG_SHARES = np.log(np.array([0.5, 0.125, 0.125, 0.125, 0.125]))
+LOG_SHARES = np.log(np.full(1 + len(FIXED_GAPS), 1 / (1 + len(FIXED_GAPS))))
 CAUTION = 0.5
 """How many squared standard errors weigh against the estimate in the learning gambler's bet."""
+
+FIRST = 0.6
+"""The first champion's part of the chance of being wrong; the i-th has one in i (i - 1) of the rest."""
 
 GRID = tuple((0.5 * 0.8 ** np.arange(20)).round(4).tolist())
 """Shortfalls per position that are tried, the largest first: from 0.5 down to 0.007."""
@@ -66,23 +74,28 @@ WealthT = TypeVar("WealthT")
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """The ``number``-th proof, for a champion, from the ``begun``-th round on."""
+    """The ``number``-th proof, for a champion."""
 
     number: int
     champion: Indices
-    begun: int
 
     @property
     def price(self) -> float:
         """What the threshold rises by, as this is one proof of many."""
-        return log(self.number * (self.number + 1))
+        return price(self.number)
+
+
+def price(number: int) -> float:
+    """Return what the threshold of a proof rises by: their parts of delta add up to the whole."""
+    return -log(FIRST if number == 1 else (1 - FIRST) / (number * (number - 1)))
 
 
 class ProofWealth(Generic[WealthT]):
     """The wealth of every proof at every slack that was asked for, up to the last round when it is asked for.
 
-    ``begin`` makes the wealth before the ``since``-th round, and ``settle`` adds a round to it. With
-    ``forget`` only the winner is to be feared: then bets for any champion count, without slack.
+    ``begin`` makes the wealth that a proof starts from, and ``settle`` adds a round to it. With ``forget``
+    only the winner is to be feared: then a proof goes on from the common wealth, and bets without slack for
+    other champions count too.
     """
 
     def __init__(
@@ -94,16 +107,19 @@ class ProofWealth(Generic[WealthT]):
     ) -> None:
         self._history, self._forget = history, forget
         self._begin, self._settle = begin, settle
-        self._since = len(history)
+        self._starts: dict[int, tuple[WealthT, int]] = {}
         self.found: dict[tuple[int, float], tuple[WealthT, int]] = {}
+
+    def begin(self, proof: Proof) -> None:
+        """Note what a proof starts from, which is what there is now."""
+        self._starts[proof.number] = self._begin(), len(self._history)
 
     def of(self, proof: Proof, slack: float) -> WealthT:
         """Return the wealth of a proof after the last round."""
-        begun = self._since if self._forget else proof.begun
-        wealth, settled = self.found.get((proof.number, slack)) or (self._begin(), begun)
+        wealth, settled = self.found.get((proof.number, slack)) or deepcopy(self._starts[proof.number])
         for number in range(settled, len(self._history)):
             played = self._history[number]
-            own = number >= proof.begun and np.array_equal(played.champion, proof.champion)
+            own = np.array_equal(played.champion, proof.champion)
             if own or self._forget:
                 self._settle(wealth, played, slack if own else 0.0)
         self.found[proof.number, slack] = wealth, len(self._history)
@@ -111,7 +127,7 @@ class ProofWealth(Generic[WealthT]):
 
     def __iter__(self) -> Iterator[WealthT]:
         """Go through all there are."""
-        return (wealth for wealth, _ in self.found.values())
+        return (wealth for wealth, _ in (*self._starts.values(), *self.found.values()))
 
 
 class ListedRivals:
@@ -129,6 +145,7 @@ class ListedRivals:
         history: list[Played],
         wealth: Vector | None = None,
         proofs: Mapping[tuple[int, float], Vector] = MappingProxyType({}),
+        opponents: Opponents | None = None,
     ) -> None:
         """List them, with the wealth so far against them and in the proofs, if there is any."""
         self._graph = graph
@@ -137,12 +154,19 @@ class ListedRivals:
         self.tangent = 0.0  # every rival has bets of its own
         self.possible: Mask = np.ones(len(rows), dtype=np.bool_)
         self._shares = np.full(len(rows), 1.0 / len(rows))
-        self._at_first = np.zeros(len(rows)) if wealth is None else wealth
-        self._base = Ledger(self._at_first)
-        self._proofs = ProofWealth(history, forget, lambda: Ledger(self._at_first), self._settle_proof)
+        self._base = Ledger(np.zeros(len(rows)) if wealth is None else wealth)
+        self._proofs = ProofWealth(
+            history,
+            forget,
+            lambda: Ledger(self._base.wealth if forget else np.zeros(len(self.rows))),
+            self._settle_proof,
+        )
         for key, log_wealth in proofs.items():
             self._proofs.found[key] = Ledger(log_wealth), len(history)
         self._within = None if graph.places == graph.positions else pairs_within(graph, rows)
+        self._opponents = opponents
+        self._matches: Matches | None = None
+        self._omega = np.zeros(0)
 
     @property
     def _used(self) -> Mask:
@@ -151,10 +175,34 @@ class ListedRivals:
         used[self.rows.ravel()] = True
         return used
 
+    def begin(self, proof: Proof) -> None:
+        """Begin a proof."""
+        self._proofs.begin(proof)
+
     def plan(
-        self, stakes: Stakes, prospects: Prospects, proof: Proof | None, slack: float, threshold: float
+        self,
+        stakes: Stakes,
+        prospects: Prospects,
+        proof: Proof | None,
+        slack: float,
+        threshold: float,
+        beliefs: Beliefs | None = None,
     ) -> Vector:
         """Return the share of the duels for each pair; in a proof, for rivals below the threshold."""
+        if self._opponents is None or beliefs is None:
+            return self._plan(stakes, prospects, proof, slack, threshold)
+        fixed = proof is not None or slack > 0
+        if fixed:
+            self._omega = self._plan(stakes, prospects, proof, slack, threshold)
+        self._matches = self._opponents.choose(self.rows, self._shares, beliefs, self._omega, fixed)
+        if not fixed:
+            told = stakes.told(self._used)
+            self._omega = self._opponents.design(self._matches, self.possible, self._shares, self._used, told)
+        return self._omega
+
+    def _plan(
+        self, stakes: Stakes, prospects: Prospects, proof: Proof | None, slack: float, threshold: float
+    ) -> Vector:
         gaps, noise = self._over(prospects.gaps), self._over(prospects.noise, prospects.noise_of_both)
         wanted = self.possible
         if proof is not None:
@@ -166,11 +214,20 @@ class ListedRivals:
         shares = self._shares[rivals]
         omega = allocation(stakes, self.rows[rivals], squares[rivals], shares, self._used)
         self._shares[rivals] = shares
+        if slack > 0 and self._within is None:
+            return levelled(omega, stakes, self.rows[rivals], np.sqrt(squares[rivals]))
         return omega
 
     def settle(self, played: Played) -> None:
         """Settle the bets of a round against each rival being the winner."""
-        self._base.settle(played, self.rows, self._bets(played, 0.0))
+        if self._opponents is None or self._matches is None:
+            self._base.settle(played, self.rows, self._bets(played, 0.0))
+            return
+        matches = self._matches
+        looks, spread, worst = matches.looks(self._omega)
+        wanted = bets(matches.gaps, matches.noise, spread, worst)
+        wins, losses = self._opponents.counts(played)
+        self._base.settle_matches(wanted, matches.pair, looks, wins, losses)
 
     def _settle_proof(self, ledger: Ledger, played: Played, slack: float) -> None:
         ledger.settle(played, self.rows, self._bets(played, slack), slack)
@@ -179,7 +236,8 @@ class ListedRivals:
         prospects = played.prospects
         gaps, noise = self._over(prospects.gaps), self._over(prospects.noise, prospects.noise_of_both)
         spread = self._over(played.spread, played.spread_of_both)
-        wanted: NDArray[np.float64] = bets(gaps, noise, spread, played.worst, slack)
+        worst = highest(self.rows, played.worst)
+        wanted: NDArray[np.float64] = bets(gaps, noise, spread, worst, slack)
         return wanted
 
     def reject(self, threshold: float) -> bool:
@@ -193,8 +251,8 @@ class ListedRivals:
         if self._forget and rejected:
             kept = self.possible
             self.rows, self._shares, self.possible = self.rows[kept], self._shares[kept], kept[kept]
-            self._at_first = self._at_first[kept]
             self._within = None if self._within is None else self._within[kept]
+            self._matches = None if self._matches is None else self._matches.kept(kept)
             for ledger in (self._base, *self._proofs):
                 ledger.keep(kept)
         return rejected
@@ -223,6 +281,17 @@ class ListedRivals:
         """Return the least peak of the wealth against a possible winner other than the champion."""
         return float(self._base.peak[self.possible & self._others(champion)].min(initial=np.inf))
 
+    def clearness(self, prospects: Prospects) -> float:
+        """Return by how many standard errors the champion is ahead of every possible winner."""
+        gaps, noise = self._over(prospects.gaps), self._over(prospects.noise, prospects.noise_of_both)
+        rivals = self.possible & (noise > 1e-12)
+        return float((gaps[rivals] / np.sqrt(noise[rivals])).min(initial=np.inf))
+
+    def shortness(self, prospects: Prospects) -> float:
+        """Return by how much the champion may fall short of a rival, within two standard errors."""
+        gaps, noise = self._over(prospects.gaps), self._over(prospects.noise, prospects.noise_of_both)
+        return float((2 * np.sqrt(noise) - gaps).max(initial=0.0))
+
     def poorest_of(self, proof: Proof, slack: float) -> float:
         """Return the least peak of a proof's wealth against a rival in question."""
         rivals = self._others(proof.champion) & (self.possible | (not self._forget))
@@ -233,15 +302,17 @@ class ListedRivals:
     ) -> float:
         """Return how many duels the slowest rival still needs, if the estimates are right."""
         gaps, spread = self._over(prospects.gaps), self._over(play.spread, play.spread_of_both)
+        noise = self._over(prospects.noise, prospects.noise_of_both)
+        if proof is None and slack == 0 and self._matches is not None:
+            _, spread, _ = self._matches.looks(self._omega)
+            gaps, noise = self._matches.gaps, self._matches.noise
         rivals, ledger = self.possible & (spread > 1e-12), self._base
         if proof is not None:
             ledger = self._proofs.of(proof, slack)
             rivals = (self.possible | (not self._forget)) & (spread > 1e-12)
         if not rivals.any():
             return 0.0
-        squares = (np.maximum(gaps, 0.0) + slack) ** 2 + OPTIMISM * self._over(
-            prospects.noise, prospects.noise_of_both
-        )
+        squares = (np.maximum(gaps, 0.0) + slack) ** 2 + OPTIMISM * noise
         lacking = np.where(ledger.peak < threshold, threshold - ledger.wealth, 0.0)
         return float(np.max((lacking * 2 * spread)[rivals] / squares[rivals]))
 
@@ -275,6 +346,17 @@ class Ledger:
         total: Vector = np.logaddexp.reduce(self._logs + LOG_SHARES, axis=1)
         return total
 
+    def settle_matches(
+        self,
+        bets: NDArray[np.float64],
+        pair: Indices,
+        looks: NDArray[np.float64],
+        wins: NDArray[np.int64],
+        losses: NDArray[np.int64],
+    ) -> None:
+        """Settle the bets of a round on an opponent for each rival."""
+        settle_matches(self._logs, LOG_SHARES, bets, pair, looks, wins, losses, self.peak)
+
     def settle(self, played: Played, rivals: Indices, bets: NDArray[np.float64], slack: float = 0.0) -> None:
         """Settle the bets of a round."""
         if played.several:
@@ -292,12 +374,12 @@ class Ledger:
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def bets(
-    gaps: Vector, noise: Vector, spread: Vector, worst: float, slack: float = 0.0
+    gaps: Vector, noise: Vector, spread: Vector, worst: Vector, slack: float = 0.0
 ) -> NDArray[np.float64]:
     """Return lambda per rival and gambler.
 
     ``gaps`` and ``noise`` are the estimates of D(B) and their variances, ``spread`` is v(B), and ``worst``
-    bounds |Y| for every rival, so that no bet can lose everything.
+    bounds |Y|, so that no bet can lose everything.
     """
     wanted = np.zeros((len(gaps), 1 + len(FIXED_GAPS)))
     for rival in range(len(gaps)):
@@ -305,10 +387,10 @@ def bets(
             gain = max(gaps[rival] + slack, 0.0)
             square = gain * gain
             learned = gain * square / max(square + CAUTION * noise[rival], 1e-300)
-            wanted[rival, 0] = min(learned / spread[rival], NO_RUIN / worst)
+            wanted[rival, 0] = min(learned / spread[rival], NO_RUIN / worst[rival])
             for gambler in range(len(FIXED_GAPS)):
                 fixed = FIXED_GAPS[gambler] if slack == 0.0 else FIXED_PARTS[gambler] * slack
-                wanted[rival, gambler + 1] = min(fixed / spread[rival], NO_RUIN / worst)
+                wanted[rival, gambler + 1] = min(fixed / spread[rival], NO_RUIN / worst[rival])
     return wanted
 
 

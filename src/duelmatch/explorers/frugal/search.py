@@ -16,8 +16,7 @@ Two requests need more than that. ``epsilon``: the champion need not be the winn
 ``assume_winner=False``: there may be no winner, so that being the last one left proves nothing. Both are
 answered by a proof for one champion at a time: a second wealth against each rival, from bets that it
 loses to it by no more than epsilon per position, made while it is the champion. The champion of a proof is
-chosen by the data, so the i-th proof gets its own part of delta / 2, one in i (i + 1), and a new one begins
-only after the duels have grown by half.
+chosen by the data, so the i-th proof gets its own part of delta; it begins when its champion is clear enough.
 
 Champion, shares and bets come from estimates of the pairs by a model (:mod:`duelmatch.models.strengths`).
 Any function of the past will do for them, so the proof does not mind if the model is wrong. With a budget
@@ -39,7 +38,8 @@ from duelmatch.errors import TooLargeError
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.explorers.engine import Outcome, Round, RoundAnswers, Rounds, Snapshot, Status
 from duelmatch.explorers.frugal.finding import worthwhile
-from duelmatch.explorers.frugal.listed import GRID, ListedRivals, Proof
+from duelmatch.explorers.frugal.listed import GRID, ListedRivals, Proof, price
+from duelmatch.explorers.frugal.opponents import Beliefs, Opponents
 from duelmatch.explorers.frugal.stakes import Pairs, Play, Played, Prospects, Stakes
 from duelmatch.explorers.frugal.tables import TabledRivals
 from duelmatch.graph import Graph, Indices, Mask, Vector
@@ -77,19 +77,20 @@ DRAWS = 100
 MOST_PAIRS = 5_000
 """Beyond so many pairs the champion leads: drawing tables would take too long."""
 
+BOUNDS = 0.1
+"""The part of delta for the bound on the shortfall, where nothing else has to be proven of a champion."""
+
+CLEAR = 0.5
+"""A proof begins when the champion is ahead of every possible winner by so many standard errors."""
+
 LOOK_AGAIN = 1.1
 """While a proof is out of reach of the budget, that is looked at when the duels have grown by this factor."""
 
 NEXT_PROOF = 1.5
 """A new proof begins when the duels have grown by this factor since the last one began."""
 
-FIND_FIRST = 0.3
-"""With an epsilon a champion is looked for during this part of the duels that its proof will take at most, or
-until there has been a duel for each pair and it has stood for a third of the time."""
-
-FAR = 0.3
-"""If by the estimates everything is beaten by so much that less than this part of epsilon is left as a
-margin, every other round looks for a proof that there is no winner."""
+SHORT = 1.2
+"""With an epsilon a proof begins when the champion is unlikely to fall short by more than so many of it."""
 
 SWITCH = 0.6
 """Another champion must be within epsilon in this part of the time, or less, to take over."""
@@ -135,13 +136,16 @@ class FrugalSearch:
     ) -> None:
         self._graph = graph
         self._criterion = criterion
+        self._delta = delta
         self._seed = seed
         self._assume_winner = assume_winner or criterion == "borda"
         self._slack = 0.0 if epsilon is None else epsilon * graph.positions
         self._grid = GRID if epsilon is None else tuple(sorted({*GRID, epsilon}, reverse=True))
         self._batch = batch
         self._proves = epsilon is not None or not self._assume_winner
-        self._threshold = log((2 if self._proves else 1) / delta)
+        of_rejections, of_proofs = self._parts(epsilon)
+        self._threshold = -log(of_rejections * delta)
+        self._proof_threshold = -log(of_proofs * delta)
         self._rng = np.random.default_rng([seed, 0])
         self._pairs = Pairs(graph)
         self._budget: int | None = None
@@ -155,6 +159,7 @@ class FrugalSearch:
         self._duels = 0
         self._champion: Indices | None = None
         self._present: Indices | None = None  # the one to be proven close enough
+        self._refuting = False  # whether this round is to show that there is no winner
         self._crowned = 0  # how many duels there had been when it became the champion
         self._history: list[Played] = []
         self._proofs: list[Proof] = []
@@ -167,6 +172,16 @@ class FrugalSearch:
         self._rivals: ListedRivals | TabledRivals = self._listed(self._usable) or TabledRivals(
             graph, self._usable, self._assume_winner, self._history
         )
+
+    def _parts(self, epsilon: float | None) -> tuple[float, float]:
+        """Return which parts of delta ruling out has, and what is said of a champion.
+
+        Both have all of it if a certificate takes both, and each statement is about worlds of its own. With
+        an epsilon most goes to showing that a champion is close enough, which takes no ruling out.
+        """
+        if epsilon is not None:
+            return (0.1, 0.9) if self._assume_winner else (0.25, 0.75)
+        return (1 - BOUNDS, BOUNDS) if self._assume_winner else (1.0, 1.0)
 
     @cached_property
     def _model(self) -> StrengthModel:
@@ -196,8 +211,11 @@ class FrugalSearch:
             prospects = Prospects(
                 stakes.sums(cautious - 0.5), stakes.square_sums(variance), stakes.squares_of_both(variance)
             )
+            proof = self._proof_for(champion) or self._begin_proof(champion, prospects)
+            self._proof = proof if self._proves and not self._refuting else None
             slack, threshold = self._aim(self._proof)
-            omega = self._rivals.plan(stakes, prospects, self._proof, slack, threshold)
+            beliefs = Beliefs(champion, cautious - 0.5, variance)
+            omega = self._rivals.plan(stakes, prospects, self._proof, slack, threshold, beliefs)
             planned = Play.of_nothing(stakes, omega)
             self._last = planned, prospects, self._proof
             if self._out_of_reach():
@@ -210,8 +228,7 @@ class FrugalSearch:
             play = replace(planned, pairs=pairs, duels=asked.count, answers=answers)
             played = play.played(champion, prospects, self._rivals.tangent)
             self._rivals.settle(played)
-            if self._proves:
-                self._history.append(played)
+            self._history.append(played)
             if self._rivals.reject(self._threshold) and isinstance(self._rivals, TabledRivals):
                 self._rivals = self._listed(self._rivals.edges(), self._rivals) or self._rivals
             self._ended = self._outcome(champion)
@@ -258,7 +275,10 @@ class FrugalSearch:
 
     def _aim(self, proof: Proof | None) -> tuple[float, float]:
         """Return the slack that is to be proven, and the log wealth that it takes."""
-        return (0.0, self._threshold) if proof is None else (self._slack, self._threshold + proof.price)
+        if self._refuting or not self._proves or (proof is None and self._slack == 0):
+            return 0.0, self._threshold
+        number = len(self._proofs) + 1 if proof is None else proof.number
+        return self._slack, self._proof_threshold + price(number)
 
     def _crown(self, advantage: Vector) -> Indices:
         """Choose the champion, and begin a proof for it if it is time."""
@@ -272,20 +292,25 @@ class FrugalSearch:
         if self._champion is None or not np.array_equal(champion, self._champion):
             self._crowned = self._duels
         self._champion = champion
-        self._proof = self._proof_for(champion)
-        if self._proof is None and self._proves and self._time_for_proof():
-            self._proof_begun = self._duels
-            self._proof = Proof(len(self._proofs) + 1, champion, len(self._history))
-            self._proofs.append(self._proof)
         return champion
 
-    def _time_for_proof(self) -> bool:
-        """Whether the champion has stood long enough, and the last proof has had its time."""
-        if self._slack > 0 and self._last is not None:
-            widest = np.maximum.reduceat(self._last[0].spread, self._graph.start[:-1]).sum()
-            soon = FIND_FIRST * 2 * self._threshold * float(widest) / self._slack**2
-            return self._duels >= min(soon, max(self._pairs.count, NEXT_PROOF * self._crowned))
-        return self._duels >= NEXT_PROOF * max(self._proof_begun, self._crowned)
+    def _begin_proof(self, champion: Indices, prospects: Prospects) -> Proof | None:
+        """Begin a proof for the champion, if it is time."""
+        if self._refuting or not self._time_for_proof(prospects):
+            return None
+        proof = Proof(len(self._proofs) + 1, champion)
+        self._proof_begun = self._duels
+        self._proofs.append(proof)
+        self._rivals.begin(proof)
+        return proof
+
+    def _time_for_proof(self, prospects: Prospects) -> bool:
+        """Whether the champion is clear enough, and the last proof has had its time."""
+        if self._slack > 0:
+            return self._rivals.shortness(prospects) <= SHORT * self._slack
+        if self._duels < NEXT_PROOF * self._proof_begun:
+            return False
+        return self._rivals.clearness(prospects) >= CLEAR
 
     def _proof_for(self, champion: Indices) -> Proof | None:
         return next((proof for proof in self._proofs if np.array_equal(proof.champion, champion)), None)
@@ -303,8 +328,8 @@ class FrugalSearch:
             allowed,
             self._marginals if self._criterion == "borda" else None,
         )
-        margin = self._slack - worst_defeat(best)
-        if margin < 0 or (margin < FAR * self._slack and len(self._history) % 2):
+        self._refuting = self._better_refute(best, worst_defeat(best))
+        if self._refuting:
             return condorcet_champion(self._pairs, advantage, self._champion, allowed, self._rivals)
         present = self._present
         if present is not None and allowed[present].all() and not np.array_equal(best, present):
@@ -314,15 +339,26 @@ class FrugalSearch:
         self._present = best
         return best
 
+    def _better_refute(self, best: Indices, defeat: float) -> bool:
+        """Whether to show in this round that there is no winner, rather than that the best is close enough.
+
+        The one takes duels in proportion to its evidence over the square of the least defeat, the other over
+        that of the margin. If both are about as quick they take turns; one round of eight is for the other.
+        """
+        if self._criterion == "borda" or defeat <= 0:
+            return False
+        sooner = self._threshold / defeat**2 / self._time_to_prove(best, defeat)
+        turn = len(self._history) % 8
+        return turn % 2 == 1 if 0.3 <= sooner < 0.6 else (turn > 0 if sooner < 0.3 else False)
+
     def _time_to_prove(self, champion: Indices, defeat: float) -> float:
         margin = max(self._slack - defeat, 0.0)
         if margin == 0.0:
             return inf
         proof = self._proof_for(champion)
-        number = len(self._proofs) + 1
-        lacking = self._threshold + log(number * (number + 1))
+        lacking = self._proof_threshold + price(len(self._proofs) + 1)
         if proof is not None:
-            lacking = self._threshold + proof.price - self._rivals.poorest_of(proof, self._slack)
+            lacking = self._proof_threshold + proof.price - self._rivals.poorest_of(proof, self._slack)
         return lacking / margin**2
 
     def _stakes(self, champion: Indices) -> Stakes:
@@ -352,16 +388,16 @@ class FrugalSearch:
 
     def _is_proven(self, proof: Proof) -> bool:
         """Whether nothing in question beats the champion, or nothing by more than epsilon, is proven."""
-        if self._rivals.poorest_of(proof, self._slack) < self._threshold + proof.price:
+        if self._rivals.poorest_of(proof, self._slack) < self._proof_threshold + proof.price:
             return False
         if self._slack == 0:
-            return True
+            return self._rivals.left <= 1
         found = self._bound(proof)
         return found is not None and found * self._graph.positions <= self._slack
 
     def _bound(self, proof: Proof) -> float | None:
         """Return by how much a champion falls short per position at most; None if nothing is proven yet."""
-        grid, threshold = self._grid, self._threshold + proof.price
+        grid, threshold = self._grid, self._proof_threshold + proof.price
         rejected = self._bounds.get(proof.number, 0)
         while rejected < len(grid):
             if self._rivals.poorest_of(proof, grid[rejected] * self._graph.positions) < threshold:
@@ -384,10 +420,13 @@ class FrugalSearch:
         rows = self._decisions.listed(edges, MOST_LISTED)
         if rows is None or len(rows) == 0:
             return None
-        if tables is None:
-            return ListedRivals(self._graph, rows, self._assume_winner, self._history)
-        wealth, proofs = tables.base.wealth(rows), tables.proven_wealth(rows)
-        return ListedRivals(self._graph, rows, self._assume_winner, self._history, wealth, proofs)
+        each = Opponents(self._pairs) if self._criterion == "condorcet" and not self._pairs.several else None
+        wealth = None if tables is None else tables.base.wealth(rows)
+        proven = {} if tables is None else tables.proven_wealth(rows)
+        found = ListedRivals(self._graph, rows, self._assume_winner, self._history, wealth, proven, each)
+        for proof in self._proofs:
+            found.begin(proof)
+        return found
 
     def snapshot(self) -> Snapshot:
         """Report the champion, the edges decided, the possible winners, and how much evidence is missing."""
@@ -406,7 +445,7 @@ class FrugalSearch:
             ~edges,
             1 - evidence / self._threshold,
             int(np.ceil(left)),
-            exp(-evidence),
+            max(exp(-evidence), self._delta),
             possible,
             some,
             lambda: self._shortfall(leader),

@@ -59,6 +59,9 @@ MANY, FEW_STEPS = 100_000, 1
 EXPLORED = 0.1
 """The share of the duels that is spread evenly over all pairs that tell anything."""
 
+LEVELS = (0.0, 0.15, 0.3, 0.5, 0.8)
+"""How much of omega may be in proportion to the stakes, where there is a slack."""
+
 LEAST_SHARE = 1e-4
 """No rival's share falls below this part of an even share, or it could not come back."""
 
@@ -181,12 +184,15 @@ class Stakes:
         """Return what a rival with both edges of a pair adds to v; None for one seat."""
         return self.squares_of_both(_quarters(omega)) if self.pairs.several else None
 
-    def worst(self, omega: Vector) -> float:
-        """Return the largest |Y| there can be."""
-        worst = float(_worst(self.neither, self.first, self.second, omega))
-        if self.both is None:
-            return worst
-        return max(worst, float(_worst(self.both, self.both, self.both, omega)))
+    def worst(self, omega: Vector) -> Vector:
+        """Return, for every edge b, the largest |Y| there can be for a rival with b, at its position."""
+        pairs, out = self.pairs, np.zeros(self.pairs.graph.edges)
+        both = self.neither if self.both is None else self.both
+        _worst(
+            pairs.first, pairs.second, pairs.position, pairs.graph.edge_position, self.neither, self.first,
+            self.second, both, omega, out,
+        )  # fmt: skip
+        return out
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
@@ -234,13 +240,38 @@ def over(rows: Indices, per_edge: Vector) -> Vector:
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _worst(neither: Vector, first: Vector, second: Vector, omega: Vector) -> float:
-    worst = 0.0
+def highest(rows: Indices, per_edge: Vector) -> Vector:
+    """Return the largest value of the edges of each matching."""
+    most = np.zeros(len(rows))
+    for row in range(len(rows)):
+        for position in range(rows.shape[1]):
+            most[row] = max(most[row], per_edge[rows[row, position]])
+    return most
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _worst(
+    pair_first: Indices,
+    pair_second: Indices,
+    pair_position: Indices,
+    edge_position: Indices,
+    neither: Vector,
+    first: Vector,
+    second: Vector,
+    both: Vector,
+    omega: Vector,
+    out: Vector,
+) -> None:
+    common = np.zeros(edge_position[-1] + 1)
     for pair in range(len(omega)):
         if omega[pair] > 0:
-            largest = max(abs(neither[pair]), abs(first[pair]), abs(second[pair]))
-            worst = max(worst, largest / (2 * omega[pair]))
-    return worst
+            one, other, twice = pair_first[pair], pair_second[pair], 2 * omega[pair]
+            position = pair_position[pair]
+            common[position] = max(common[position], abs(neither[pair]) / twice)
+            out[one] = max(out[one], abs(first[pair]) / twice, abs(both[pair]) / twice)
+            out[other] = max(out[other], abs(second[pair]) / twice, abs(both[pair]) / twice)
+    for edge in range(len(out)):
+        out[edge] = max(out[edge], common[edge_position[edge]])
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
@@ -334,8 +365,8 @@ class Play:
     omega: Vector
     spread: Vector
     """v, as a sum over edges."""
-    worst: float
-    """The largest |Y| there can be."""
+    worst: Vector
+    """The largest |Y| there can be, by edge."""
     pairs: Indices
     """The pairs drawn, ascending, with how often each was duelled and how that ended."""
     duels: NDArray[np.int64]
@@ -402,7 +433,7 @@ class Played:
     prospects: Prospects
     spread: Vector
     spread_of_both: Vector | None
-    worst: float
+    worst: Vector
     tangent: float
     """The bet that suited the hardest rival, where all rivals share their bets."""
     edges: int
@@ -447,6 +478,26 @@ def allocation(stakes: Stakes, rivals: Indices, squared_gaps: Vector, shares: Ve
     omega[:] = 0.0
     omega[told] = chances / chances.sum()
     return omega
+
+
+def levelled(omega: Vector, stakes: Stakes, rows: Indices, margins: Vector) -> Vector:
+    """Return omega mixed with a level one, as far as that lets the slowest rival be ruled out sooner.
+
+    A pair that is hardly ever drawn has a large |Y|, and as no duel may ruin, all bets are small then. That
+    does not matter for small margins, whose best bets are smaller yet. For large ones it is what takes
+    time, and omega had better be in proportion to the stakes.
+    """
+    level = np.maximum(np.abs(stakes.neither), np.maximum(np.abs(stakes.first), np.abs(stakes.second)))
+    level = np.where(omega > 0, level, 0.0) / level[omega > 0].sum()
+    best, least = omega, np.inf
+    for part in LEVELS:
+        mixed = (1 - part) * omega + part * level
+        spread, worst = over(rows, stakes.spread(mixed)), highest(rows, stakes.worst(mixed))
+        bet = np.minimum(margins / spread, NO_RUIN / worst)
+        slowest = float(np.max(1 / (bet * (margins - 0.5 * bet * spread))))
+        if slowest < least:
+            best, least = mixed, slowest
+    return best
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

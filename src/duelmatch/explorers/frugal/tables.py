@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.special import entr
 
 from duelmatch.explorers.frugal.listed import Proof, ProofWealth
+from duelmatch.explorers.frugal.opponents import Beliefs
 from duelmatch.explorers.frugal.seats import pairs_within
 from duelmatch.explorers.frugal.stakes import (
     NO_RUIN,
@@ -63,8 +64,9 @@ class Tables:
 
     def settle(self, played: Played, graph: Graph, slack: float = 0.0) -> None:
         """Settle a round in which all rivals have the same bets, multiples of its ``tangent``."""
+        bets = np.minimum(SCALES * played.tangent, NO_RUIN / played.worst.max())
         _settle(
-            self.logs, np.minimum(SCALES * played.tangent, NO_RUIN / played.worst), graph.start, graph.seats,
+            self.logs, bets, graph.start, graph.seats,
             graph.edge_position[played.first_edge], played.first_edge, played.second_edge,
             played.neither, played.first, played.second, played.wins, played.losses, played.ties, slack,
         )  # fmt: skip
@@ -99,7 +101,10 @@ class TabledRivals:
         self._alive = usable.copy()
         self.base = Tables.empty(graph)
         self._proofs = ProofWealth(
-            [] if history is None else history, forget, lambda: Tables.empty(graph), self._settle_proof
+            [] if history is None else history,
+            forget,
+            lambda: Tables(self.base.logs.copy()) if forget else Tables.empty(graph),
+            self._settle_proof,
         )
         self._decisions = decisions_of(graph)
         self._known = np.zeros((0, graph.places), dtype=np.intp)
@@ -111,8 +116,18 @@ class TabledRivals:
         """Mark the edges of the rivals that the champion must be compared with."""
         return self._alive if self._forget else self._usable
 
+    def begin(self, proof: Proof) -> None:
+        """Begin a proof."""
+        self._proofs.begin(proof)
+
     def plan(
-        self, stakes: Stakes, prospects: Prospects, proof: Proof | None, slack: float, threshold: float
+        self,
+        stakes: Stakes,
+        prospects: Prospects,
+        proof: Proof | None,
+        slack: float,
+        threshold: float,
+        beliefs: Beliefs | None = None,
     ) -> Vector:
         """Return the share of the duels for each pair, for the hardest rivals known."""
         self._drop_rejected()
@@ -178,6 +193,17 @@ class TabledRivals:
     def poorest(self, champion: Indices) -> float:
         """Bound the least wealth against a possible winner other than the champion."""
         return self._least(self.base, self._alive, champion)
+
+    def clearness(self, prospects: Prospects) -> float:
+        """Return by how many standard errors the champion is ahead of every rival known."""
+        gaps, noise = self._over(prospects.gaps), self._over(prospects.noise, prospects.noise_of_both)
+        rivals = noise > 1e-12
+        return float((gaps[rivals] / np.sqrt(noise[rivals])).min(initial=np.inf))
+
+    def shortness(self, prospects: Prospects) -> float:
+        """Return by how much the champion may fall short of a rival known, within two standard errors."""
+        gaps, noise = self._over(prospects.gaps), self._over(prospects.noise, prospects.noise_of_both)
+        return float((2 * np.sqrt(noise) - gaps).max(initial=0.0))
 
     def poorest_of(self, proof: Proof, slack: float) -> float:
         """Bound the least wealth of a proof against a rival in question."""

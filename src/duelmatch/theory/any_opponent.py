@@ -1,0 +1,118 @@
+"""The information limit of problems that are known to have a Condorcet winner.
+
+Who may take a winner for granted has fewer worlds to tell apart: those in which a rival B is the winner, so
+that D(C, B) <= 0 for *every* decision C, instead of those in which B beats the winner A. For proportions
+omega of the duels, the world of that kind nearest to the truth is a projection, and by duality
+
+    T* = min over omega of max over B != A of min over x of [sum c_pair(x, B)^2 / omega_pair] / (2 D(x, B)^2),
+
+where x is a mixture of decisions: the opponent of B. With the winner alone as opponent it is the limit of
+:mod:`duelmatch.theory.limit`, which is therefore never smaller.
+
+For each B the inner minimum is a projection on the cone of the decisions, found by non-negative least squares
+over a few of them; decisions are added by assignment problems until no other one helps. Given the opponents,
+omega is the best allocation of the other limit. The two take turns: the problem is convex in omega and the
+opponents together, and smooth as long as every pair keeps some duels, so where neither can be improved alone,
+both are best. The best omega for the opponents found, and the best opponents for omega, both bound T* from
+above; the search ends when they agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import nnls
+
+from duelmatch.errors import TooLargeError
+from duelmatch.graph import Graph, Indices, Vector
+from duelmatch.matchings.assignment import decisions_of
+
+Matrix = NDArray[np.float64]
+Allocate = Callable[[Matrix], tuple[float, Vector]]
+
+MOST_DECISIONS = 2_000
+"""Every rival has an opponent of its own, so they are listed."""
+
+TURNS = 60
+ACCURACY = 2e-3
+"""Relative distance between the two at which the search ends."""
+
+HARDEST = 80
+"""Rivals that the allocation is for, in each turn."""
+
+LEAST = 1e-5
+"""The share of the duels that is spread over all pairs, so that no opponent is out of reach."""
+
+
+class AnyOpponent:
+    """The search for omega and the opponents, on one instance."""
+
+    def __init__(self, graph: Graph, winner: Indices, matrix: Matrix, allocate: Allocate) -> None:
+        """Take p of all edges against each other, and what finds the best omega for costs of rivals."""
+        rows = decisions_of(graph).listed(None, MOST_DECISIONS)
+        if rows is None:
+            raise TooLargeError(
+                "The information limit with a winner taken for granted is known only where there are at most "
+                f"{MOST_DECISIONS:,} decisions."
+            )
+        self._decisions, self._edges, self._pairs = decisions_of(graph), graph.edges, graph.pairs
+        self._allocate = allocate
+        self.rows = rows[(rows != winner).any(axis=1)]
+        own = self.rows[:, graph.edge_position]
+        self._same = own == np.arange(graph.edges)
+        weight = graph.weight[graph.edge_position]
+        self._weight = np.where(self._same, 0.0, weight)
+        self._lead = self._weight * (matrix[np.arange(graph.edges), own] - 0.5)
+        other = np.broadcast_to(np.arange(graph.edges), own.shape)
+        self._pair = np.where(self._same, 0, graph.pair_table.number(own, other))
+        self._atoms: list[list[Indices]] = [[winner] for _ in self.rows]
+
+    def solve(self) -> tuple[float, Vector]:
+        """Return T* and the proportions of duels that attain it."""
+        omega = np.full(self._pairs, 1.0 / self._pairs)
+        upper, best = np.inf, omega
+        for turn in range(TURNS):
+            costs = self._costs(np.stack([self._opponent(rival, omega) for rival in range(len(self.rows))]))
+            needed = (costs / omega).sum(axis=1)
+            if needed.max() < upper:
+                upper, best = float(needed.max()), omega
+            hardest = np.argsort(-needed, kind="stable")[:HARDEST]
+            value, wanted = self._allocate(costs[hardest])
+            if abs(value - needed.max()) <= ACCURACY * upper:
+                break
+            step = max(0.5 * 0.97**turn, 0.05)
+            omega = (1 - LEAST) * ((1 - step) * omega + step * wanted) + LEAST / self._pairs
+        return upper, best
+
+    def _opponent(self, rival: int, omega: Vector) -> Vector:
+        """Return the mixture that rules a rival out soonest, as weights of edges, scaled so that D is 1."""
+        root = np.sqrt(np.where(self._same[rival], 1.0, omega[self._pair[rival]]))
+        weight = self._weight[rival]
+        aim = np.where(weight > 0, root * self._lead[rival] / np.where(weight > 0, weight, 1.0), 0.0)
+        atoms = self._atoms[rival]
+        while True:
+            uses = np.zeros((len(atoms), self._edges))
+            uses[np.arange(len(atoms))[:, None], np.stack(atoms)] = 1.0
+            shares, _ = nnls((uses * (weight / root)).T, aim)
+            mixture = shares @ uses
+            gain = (aim - mixture * weight / root) * weight / root
+            another = self._decisions.best(gain)
+            assert another is not None, "there is a decision"
+            if gain[another].sum() <= 1e-9 * (aim @ aim) or any((another == atom).all() for atom in atoms):
+                break
+            atoms.append(another)
+        self._atoms[rival] = [atom for atom, share in zip(atoms, shares, strict=True) if share > 0] or atoms[
+            :1
+        ]
+        scaled: Vector = mixture / (mixture @ self._lead[rival])
+        return scaled
+
+    def _costs(self, opponents: Matrix) -> Matrix:
+        """Return c_pair^2 / 2 of every rival against its opponent."""
+        costs = np.zeros((len(opponents), self._pairs))
+        squares = np.square(opponents * self._weight) / 2
+        for cost, square, pair in zip(costs, squares, self._pair, strict=True):
+            np.add.at(cost, pair, square)
+        return costs
