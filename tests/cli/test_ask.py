@@ -184,10 +184,10 @@ class TestQuestions:
         assert "leader, NOT CERTIFIED: ann for chair" in page
 
     def test_progress_tells_what_is_possible_and_how_sure_the_leader_is(self) -> None:
-        page = flat(ask("duo.yaml", "--batch", "1", answers="ann " * 4).output)
+        page = flat(ask("duo.yaml", "--batch", "1", answers="ann " * 8).output)
         assert "0 duels answered; 2 matchings still possible 1, 2," in page
         assert re.search(
-            r"4 duels answered; 2 matchings still possible; about [\d,]+ duels? left; "
+            r"8 duels answered; 2 matchings still possible; about [\d,]+ duels? left; "
             r"leader, NOT CERTIFIED \(p 0\.\d+\): ann for chair "
             r"Still possible: - ann for chair \(the leader\) - bob for chair",
             page,

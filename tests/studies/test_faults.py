@@ -373,7 +373,7 @@ def test_what_is_refused_leaves_the_state_in_memory(new_study: NewStudy) -> None
         lambda: study.undo(voter),
         lambda: study.tell(voter, 1, "zoe") if study.status().answers == 0 else study.drop("zoe"),
         lambda: study.skip(voter, 1),
-        lambda: study.conflict(voter, ["ann"]),
+        lambda: study.conflict(voter, ["nobody"]),
         lambda: study.correct(99, None),
     ):
         with pytest.raises(dm.DuelmatchError):

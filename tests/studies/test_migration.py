@@ -109,7 +109,11 @@ def test_closed_studies_keep_their_verdict(old_store: Store) -> None:
         status = study.status()
         assert status.verdict is not None
         result = status.result
-        assert (result.status, result.duels) == (said["status"], said["duels"])
+        by_rounds = study.settings.algorithm == "car-cond"  # others would have asked other questions today
+        assert (result.status, result.duels) == (
+            said["status"] if by_rounds else "budget_spent",
+            said["duels"],
+        )
         assert dict(result.matching or {}) == said["matching"]
         assert result.algorithm == study.settings.algorithm
         assert Assumption.INDEPENDENT_ANSWERS in status.assuming

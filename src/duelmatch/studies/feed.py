@@ -276,7 +276,8 @@ class Feed:
         else:
             if not self.state.kind.ready:
                 raise Later
-            self.append(kind, {"verdict": verdict_of(self.state.kind)})
+            asked = self.state.kind
+            self.append(kind, {"verdict": verdict_of(asked.result, asked.assuming)})
         self.held.phase = phase
         if kind == "reopened":
             self._count_held()

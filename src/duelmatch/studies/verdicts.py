@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.explorers.result import Result
 from duelmatch.problem import Matching
-from duelmatch.studies.kinds import Kind
 
 
-def verdict_of(kind: Kind) -> dict[str, Any]:
-    """Return the result of a study as it is written into the log."""
-    result = kind.result
+def verdict_of(result: Result, assuming: Iterable[Assumption]) -> dict[str, Any]:
+    """Return the result of a study, and what it takes for granted, as they are written into the log."""
     values = {field.name: getattr(result, field.name) for field in fields(result)}
     matching = None if result.matching is None else result.matching.as_json()
-    return values | {"matching": matching, "assuming": [str(each) for each in kind.assuming]}
+    return values | {"matching": matching, "assuming": [str(each) for each in assuming]}
 
 
 def result_of(verdict: Mapping[str, Any]) -> Result:

@@ -200,11 +200,11 @@ class FrugalSearch:
             self._model.adjust()
             estimates, cautious = self._model.estimates()
             champion = self._crown(estimates - 0.5)
-            size = self._round_size()
+            size = max(self._batch, int(GROWTH * self._duels), 1)
             if self._duels < self._look_again:
                 sought = self._worth_finding(estimates, size)
                 if sought is not None:
-                    yield from self._ask(sought, size)
+                    yield from self._find(sought, size)
                     continue
             stakes = self._stakes(champion)
             variance = 0.25 / (self._pairs.duels + 2)
@@ -222,7 +222,7 @@ class FrugalSearch:
                 sought = self._worth_finding(estimates, size)
                 if sought is not None and not np.allclose(sought, omega):
                     self._look_again = int(LOOK_AGAIN * self._duels)
-                    yield from self._ask(sought, size)
+                    yield from self._find(sought, size)
                     continue
             pairs, asked, answers = yield from self._ask(omega, size)
             play = replace(planned, pairs=pairs, duels=asked.count, answers=answers)
@@ -235,12 +235,11 @@ class FrugalSearch:
             if self._ended is not None:
                 return self._ended
 
-    def _round_size(self) -> int:
-        """Return how many duels come next: more and more, and the last round ends with the budget."""
-        size = max(self._batch, int(GROWTH * self._duels), 1)
+    def _find(self, shares: Vector, size: int) -> Generator[Round, RoundAnswers, None]:
+        """Ask to find a better leader, and bet nothing; the last such round ends with the budget."""
         if self._budget is not None and self._duels < self._budget:
             size = min(size, self._budget - self._duels)
-        return size
+        yield from self._ask(shares, size)
 
     def _ask(
         self, shares: Vector, size: int

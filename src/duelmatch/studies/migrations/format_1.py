@@ -2,8 +2,11 @@
 
 Studies by algorithms that work in rounds go on as they were: every old entry becomes an event of today.
 Studies of "condorcet" and "borda" had no ballots. They go on as crowds, in which what was asked and answered
-before is kept as it was ("imported-old"): it counts for the estimates, not for the proof. A study that was
-closed has the verdict that its answers gave by the old rules, and keeps it.
+before is kept as it was ("imported-old"): it counts for the estimates, not for the proof.
+
+A study that was closed keeps a verdict: by rounds, what its answers gave by the old rules. Today "condorcet"
+and "borda" would have asked other questions, so their proof cannot be repeated: the verdict is the leader by
+all answers, an estimate.
 """
 
 from __future__ import annotations
@@ -16,7 +19,11 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from duelmatch.answers import Answer
+from duelmatch.explorers.catalogue import Assumption
+from duelmatch.explorers.result import Result
 from duelmatch.files.problems import read_problem
+from duelmatch.models.standings import standings
 from duelmatch.problem import Problem
 from duelmatch.studies.entries import BEGINNING, sealed
 from duelmatch.studies.kinds.rounds import RoundsKind
@@ -144,19 +151,26 @@ def _events(
 
 def _as_crowd(events: Sequence[Event], problem: Problem, old: Mapping[str, Any]) -> Iterator[Event]:
     """Yield the events of a crowd that has had no ballot yet."""
-    parameters = dict(old["parameters"])
-    if old["algorithm"] == "condorcet":
-        parameters.setdefault("assume_winner", True)  # as it was then
-    kept = {name: old[name] for name in ("delta", "seed", "ahead")}
-    rules = _Rules(problem, old["algorithm"], kept, parameters)
+    counted: dict[int, Answer] = {}
+    position: dict[int, str] = {}
     open_questions: dict[int, str] = {}
     for event in events:
-        rules.note(event)
         if event.kind not in WRAPPED:
-            data = {"verdict": rules.verdict()} if event.kind == "closed" else event.data
+            if event.kind == "struck":
+                counted = {
+                    number: answer for number, answer in counted.items() if answer.voter != event.voter
+                }
+            closed = event.kind == "closed"
+            data = {"verdict": _estimate(problem, old, list(counted.values()))} if closed else event.data
             yield event._replace(data=data)
             continue
         question = event.data["question"]
+        if event.kind == "asked":
+            position[question] = event.data["position"]
+        elif answer := event.data.get("answer"):
+            counted[question] = Answer(position[question], [name for (name,) in answer], event.voter)
+        else:
+            counted.pop(question, None)
         if event.kind in ("asked", "undone"):
             open_questions[question] = event.voter or ""
         elif event.kind != "corrected":
@@ -167,9 +181,19 @@ def _as_crowd(events: Sequence[Event], problem: Problem, old: Mapping[str, Any])
         yield Event(events[-1].at, "imported-old", voter, data)
 
 
+def _estimate(problem: Problem, old: Mapping[str, Any], answers: Sequence[Answer]) -> dict[str, Any]:
+    """Return the leader by all answers as a verdict that promises nothing."""
+    leader = standings(problem, answers, old["algorithm"]).leader if answers else None
+    assuming = (Assumption.INDEPENDENT_ANSWERS,)
+    result = Result(
+        old["algorithm"], "budget_spent", leader, len(answers), old["delta"], None, assuming, old["seed"]
+    )
+    return verdict_of(result, assuming)
+
+
 def _with_verdicts(events: Sequence[Event], problem: Problem, settings: Settings) -> Iterator[Event]:
     """Yield the events, with what the study had come to where it was closed."""
-    rules = _Rules(problem, "", {}, {}, settings)
+    rules = _Rules(problem, settings)
     for event in events:
         rules.note(event)
         data = {"verdict": rules.verdict()} if event.kind == "closed" else event.data
@@ -177,20 +201,9 @@ def _with_verdicts(events: Sequence[Event], problem: Problem, settings: Settings
 
 
 class _Rules:
-    """The study as the first format understood it: rounds, replayed, for every algorithm."""
+    """The study as the first format understood it: rounds, replayed."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        algorithm: str,
-        kept: Mapping[str, Any],
-        parameters: Mapping[str, Any],
-        settings: Settings | None = None,
-    ) -> None:
-        if settings is None:  # made without the checks of today, which know this algorithm as a crowd's
-            settings = Settings("car-cond", **kept)
-            object.__setattr__(settings, "algorithm", algorithm)
-            object.__setattr__(settings, "parameters", parameters)
+    def __init__(self, problem: Problem, settings: Settings) -> None:
         self._kind = RoundsKind(problem, settings)
         self._held: list[Event] = []
         self._closed = False
@@ -212,4 +225,4 @@ class _Rules:
 
     def verdict(self) -> dict[str, Any]:
         self._kind.think()
-        return verdict_of(self._kind)
+        return verdict_of(self._kind.result, self._kind.assuming)
