@@ -7,8 +7,8 @@ every request until it is answered, so a vote whose receipt got lost is sent aga
 - database: PostgreSQL's own main process is killed, and started again;
 - frozen: one of two servers on PostgreSQL is stopped (SIGSTOP) for a second or two, perhaps in the middle of
   a transaction, and then killed; meanwhile the other one has to answer;
-- full disk: the file system of the SQLite file fills up, nothing can be confirmed, the server is killed, and
-  then there is room again (needs root, for a small tmpfs);
+- full disk: the file system of the SQLite file fills up, only what the write-ahead log has room for can be
+  confirmed, the server is killed, and then there is room again (needs root, for a small tmpfs);
 - deleted file: the SQLite file, its write-ahead log or both are deleted under the server, which must not
   confirm anything from then on; it is killed, and the file put back.
 
