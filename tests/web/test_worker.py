@@ -63,7 +63,7 @@ def test_a_heavy_study_is_refused_in_time(path: str, tmp_path: Path, monkeypatch
     with Store(f"sqlite:///{tmp_path}/x.db") as store:
         with served(store, Config(rates=None)) as address:
             answer = httpx2.post(f"{address}{path}", json=new, trust_env=False, timeout=300)
-            while answer.status_code == 503:  # the worker is compiling what it will need
+            while answer.status_code == 429:  # the worker is compiling what it will need
                 time.sleep(1)
                 answer = httpx2.post(f"{address}{path}", json=new, trust_env=False, timeout=300)
         if path.endswith("estimate"):
