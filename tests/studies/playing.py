@@ -83,28 +83,36 @@ def check_every_question(entries: Sequence[Entry], sides: bool = True) -> None:
         while end < len(entries) and entries[end].kind in BY_ASKING[:-1]:
             end += 1
         if end < len(entries) and entries[end].kind == "asked" and state.phase == "open":
-            check_asking(state, entries[place : end + 1], sides)
-            place = end + 1
+            place += check_asking(state, entries[place:], entries[end], sides)
         else:
             state.note([entries[place]])
             place += 1
 
 
-def check_asking(state: State, entries: Sequence[Entry], sides: bool) -> None:
-    """What is asked of a voter is what follows from the state, down to the last figure."""
-    asked = entries[-1]
+def check_asking(state: State, entries: Sequence[Entry], asked: Entry, sides: bool) -> int:
+    """What a voter's asking brings is what follows from the state, down to the last figure.
+
+    Return how many entries it brought: a question that a conflict forbids is skipped at once,
+    and the next one follows, if there is one.
+    """
     assert asked.voter is not None
     assert state.members[asked.voter].open is None
     events: list[Any] = []
     state.kind.think()
     state.kind.record = lambda event: events.append(dict(event))
-    assert state.kind.ask(asked.voter, asked.at) is None
+    nothing = state.kind.ask(asked.voter, asked.at)
     state.kind.record = None
-    expected = [entry.event for entry in entries]
-    for event in (*events, *expected):
-        event |= {"until": None, "voter": event.get("voter")}
+    brought = entries[: len(events)]
+    assert asked in brought
+    assert (nothing is None) == (brought[-1].kind == "asked")
+    for event, entry in zip(events, brought, strict=True):
+        noted = dict(entry.event)
+        event |= {"until": noted.get("until"), "voter": event.get("voter", entry.voter)}
+        noted |= {"until": event["until"], "voter": entry.voter}
         if not sides and "candidates" in event:
             event["candidates"] = sorted(event["candidates"])
-    assert events == expected
-    for entry in entries:
+            noted["candidates"] = sorted(noted["candidates"])
+        assert event == noted
+    for entry in brought:
         state.follow(entry)
+    return len(brought)

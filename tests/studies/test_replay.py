@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import duelmatch as dm
@@ -79,6 +79,7 @@ def answer_it(study: Study, action: str, question: Question, number: int) -> Non
             study.release(question.voter, question.number)
 
 
+@example("condorcet", [(action, 0, 0) for action in ("vote", "vote", "conflict", "vote")], None)
 @given(
     algorithm=st.sampled_from([*IN_ROUNDS, *("panel", "condorcet", "borda") * 3]),
     actions=st.lists(

@@ -8,7 +8,7 @@ round, so that several of them can be stopped at the same moment.
 from __future__ import annotations
 
 import pickle
-from typing import Protocol
+from abc import ABC, abstractmethod
 
 import numpy as np
 
@@ -37,24 +37,28 @@ WHOLE_BALLOT = 1_000_000
 ROUNDING = 1e-9
 
 
-class Continuation(Protocol):
-    """A run that goes on in a world of its own."""
+class Continuation(ABC):
+    """A run that goes on in a world of its own.
 
+    ``table`` has the pair probabilities, or for a panel the shares of the final count, that decide what is
+    best; ``answers`` is how many were given since it went on.
+    """
+
+    _run: Run
     table: Vector
-    """The pair probabilities, or for a panel the shares of the final count, that decide what is best."""
-
-    @property
-    def answers(self) -> int:
-        """Given since it went on."""
+    answers: int
 
     @property
     def certain(self) -> bool:
         """Whether the result is certain, or proven."""
+        return self._run.done and self._run.result.status != "budget_spent"
 
     @property
     def leader(self) -> Matching | None:
         """Who would be chosen now."""
+        return self._run.result.matching
 
+    @abstractmethod
     def step(self) -> bool:
         """Let voters answer, one round of it; return False if nobody can be asked anything more."""
 
@@ -122,8 +126,10 @@ def strengths_of(graph: Graph, table: Vector) -> Vector:
     return strengths
 
 
-class _Panel:
+class _Panel(Continuation):
     """A panel whose judges rank, in the order that their answers so far allow."""
+
+    _run: PanelExplorer
 
     def __init__(
         self, run: PanelExplorer, table: Vector, ties: float, patience: int | None, rng: np.random.Generator
@@ -144,16 +150,6 @@ class _Panel:
         self.table: Vector = 0.5 + behind / 2
         self._voter = {voter: row for row, voter in enumerate(run.voters)}
         self._edge = {edge: number for number, edge in enumerate(run.problem.edges)}
-
-    @property
-    def certain(self) -> bool:
-        """Whether the result is certain."""
-        return self._run.done and self._run.result.status != "budget_spent"
-
-    @property
-    def leader(self) -> Matching | None:
-        """Who would be chosen now."""
-        return self._run.result.matching
 
     def step(self) -> bool:
         """Let every judge answer one question, in an order that is drawn."""
@@ -189,8 +185,10 @@ class _Panel:
         return question.candidates[edges.index(low if opinion > 0 else high)]
 
 
-class _Crowd:
+class _Crowd(Continuation):
     """A crowd of voters who come one after the other, and answer every question as if it were the first."""
+
+    _run: BallotExplorer
 
     def __init__(
         self, run: BallotExplorer, table: Vector, ties: float, patience: int | None, rng: np.random.Generator
@@ -200,16 +198,6 @@ class _Crowd:
         self._rate = np.exp(strengths_of(run.problem.graph, table))
         self._edge = {edge: number for number, edge in enumerate(run.problem.edges)}
         self._came = 0
-
-    @property
-    def certain(self) -> bool:
-        """Whether the result is proven."""
-        return self._run.done and self._run.result.status != "budget_spent"
-
-    @property
-    def leader(self) -> Matching | None:
-        """Who would be chosen now."""
-        return self._run.result.matching
 
     def step(self) -> bool:
         """Let those who have begun finish, and another voter come."""
@@ -240,21 +228,13 @@ class _Crowd:
         return question.candidates[edges.index(low if self._rng.random() < self.table[pair] else high)]
 
 
-class _Rounds:
+class _Rounds(Continuation):
     """A run of single duels, each answered by somebody else."""
 
+    _run: Explorer
+
     def __init__(self, run: Explorer, table: Vector, rng: np.random.Generator) -> None:
-        self._run, self.table, self._rng = run, table, rng
-
-    @property
-    def answers(self) -> int:
-        """Given since it went on."""
-        return self._run.duels
-
-    @property
-    def certain(self) -> bool:
-        """Whether the result is proven."""
-        return self._run.done and self._run.result.status != "budget_spent"
+        self._run, self.table, self._rng, self.answers = run, table, rng, 0
 
     @property
     def leader(self) -> Matching | None:
@@ -267,4 +247,5 @@ class _Rounds:
         chance = self.table[self._run.problem.graph.pair_table.number(wanted.first, wanted.second)]
         chance = np.where(wanted.first < wanted.second, chance, 1 - chance)
         self._run.tell_wins(self._rng.binomial(wanted.count, chance))
+        self.answers = self._run.duels
         return True

@@ -16,7 +16,7 @@ from duelmatch.studies.entries import Entry
 from duelmatch.studies.kinds import Event
 from duelmatch.studies.log import Held
 from duelmatch.studies.state import Asked, State
-from duelmatch.studies.texts import looks_twice
+from duelmatch.studies.texts import look_alike
 from duelmatch.studies.values import Nothing, Phase, Question, Ranking, Reason, Receipt, Report, Trouble
 from duelmatch.studies.verdicts import verdict_of
 
@@ -215,7 +215,7 @@ class Feed:
                 "new name."
             )
         with_candidate(self.state.problem, candidate, positions)
-        if looks_twice([*self.state.problem.candidates, candidate]):
+        if look_alike([*self.state.problem.candidates, candidate]):
             raise ConflictError(f"There is a candidate who looks like '{candidate:.80}' already.")
         with self._recording():
             self.state.kind.add(candidate, positions)

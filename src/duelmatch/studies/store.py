@@ -27,7 +27,7 @@ from duelmatch.studies.settings import Settings
 from duelmatch.studies.state import check_beginning, created_data, read_created
 from duelmatch.studies.states import States
 from duelmatch.studies.study import NewVoter, Study, new_voter_id
-from duelmatch.studies.texts import looks_twice, plain
+from duelmatch.studies.texts import look_alike, plain
 from duelmatch.studies.values import Listed
 
 MOST_STUDIES = 2_000
@@ -100,7 +100,7 @@ class Store:
                 f"where {MOST_PAIRS:,} are allowed."
             )
         for kind, listed in (("candidates", problem.candidates), ("positions", problem.positions)):
-            if alike := looks_twice(listed):
+            if alike := look_alike(listed):
                 raise StudyError(f"Two {kind} look the same: '{alike:.80}'. Nobody could tell them apart.")
         for about in (*problem.candidate_details.values(), *problem.position_details.values()):
             check_addresses(about.link, about.picture)
@@ -114,7 +114,7 @@ class Store:
             if settings.questions_each is not None:
                 raise NotAllowedError(QUESTIONS_EACH_FOR_PANELS)
         names = [member.name for _, member in people if member.name is not None]
-        if twice := looks_twice(names):
+        if twice := look_alike(names):
             raise StudyError(f"Two voters are called '{twice}'.")
         data = created_data(problem, settings, [member.as_dict(voter) for voter, member in people])
         if read_created(sealed(1, 0.0, "created", data, BEGINNING)[0])[:2] != (problem, settings):

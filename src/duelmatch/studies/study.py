@@ -33,7 +33,7 @@ from duelmatch.studies.previews import Action, Preview, preview
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.state import Member, State
 from duelmatch.studies.states import States
-from duelmatch.studies.texts import looks_twice, plain
+from duelmatch.studies.texts import look_alike, plain
 from duelmatch.studies.values import GivenAnswer, Nothing, Question, Receipt, Report, Status, Trouble, Voter
 from duelmatch.studies.verdicts import assumptions_of, result_of
 
@@ -237,7 +237,7 @@ class Study:
 
         def work(transaction: Transaction, feed: Feed) -> list[str]:
             checked = [voter.checked(feed.state.problem) for voter in new]
-            if twice := looks_twice(voter.name for voter in checked if voter.name is not None):
+            if twice := look_alike(voter.name for voter in checked if voter.name is not None):
                 raise StudyError(f"Two voters are called '{twice:.80}'.")
             for voter in checked:
                 if voter.name is not None and self._voter_called(transaction, voter.name) is not None:

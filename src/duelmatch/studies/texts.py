@@ -42,7 +42,7 @@ def tidy(text: str) -> str:
     return re.sub(r"[^\S\r\n\x1c-\x1e\x85\u2028\u2029]+", " ", "".join(shown)).strip()
 
 
-def looks_twice(names: Iterable[str]) -> str | None:
+def look_alike(names: Iterable[str]) -> str | None:
     """Return a name that looks like another of them; None if all can be told apart."""
     seen: set[str] = set()
     for name in names:

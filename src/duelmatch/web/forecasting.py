@@ -58,7 +58,7 @@ def begun(problem: Problem, settings: Settings, judges: Sequence[Judge]) -> Run:
     return dm.explorer(settings.algorithm, problem, settings.delta, settings.seed, **settings.parameters)
 
 
-def try_out(algorithms: Iterable[str] = ("condorcet", "borda", "panel")) -> None:
+def rehearse_forecasts(algorithms: Iterable[str] = ("condorcet", "borda", "panel")) -> None:
     """Run algorithms once on a tiny problem, the way a study does, so that they are compiled."""
     problem = Problem.complete(["a", "b", "c"], ["x", "y"])
     for name in algorithms:

@@ -17,7 +17,7 @@ from fastapi import FastAPI
 from duelmatch.errors import DuelmatchError, StoreError
 from duelmatch.studies import Store, rehearse
 from duelmatch.web.connections import MOST_CONNECTIONS, BoundedConnection
-from duelmatch.web.forecasting import try_out
+from duelmatch.web.forecasting import rehearse_forecasts
 from duelmatch.web.metrics import configure_logging
 from duelmatch.web.proxies import Proxies
 from duelmatch.web.shared_rates import share_rates
@@ -72,7 +72,7 @@ def prepare(app: FastAPI) -> None:
 
     def work() -> None:
         share_rates(app)
-        try_out()
+        rehearse_forecasts()
         rehearse()
         with suppress(DuelmatchError):  # whoever needs the database is told
             store.database.inspect()

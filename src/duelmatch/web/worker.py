@@ -174,7 +174,7 @@ def work(memory: int, niceness: int = 0) -> None:
     """Call one function after the other, until the input ends; others go first if it is nice."""
     import resource
 
-    from duelmatch.web.forecasting import try_out
+    from duelmatch.web.forecasting import rehearse_forecasts
 
     os.nice(niceness)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is for the server
@@ -183,7 +183,7 @@ def work(memory: int, niceness: int = 0) -> None:
     tasks, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever is printed is no answer
     if not niceness:  # else nobody is waiting for it
-        try_out(algorithm.name for algorithm in (*BUILT_IN, PANEL))
+        rehearse_forecasts(algorithm.name for algorithm in (*BUILT_IN, PANEL))
     _write(answers, b"")
     with suppress(EOFError):
         while True:

@@ -160,7 +160,6 @@ class FrugalSearch:
         self._champion: Indices | None = None
         self._present: Indices | None = None  # the one to be proven close enough
         self._refuting = False  # whether this round is to show that there is no winner
-        self._crowned = 0  # how many duels there had been when it became the champion
         self._history: list[Played] = []
         self._proofs: list[Proof] = []
         self._proof: Proof | None = None  # for the present champion
@@ -288,8 +287,6 @@ class FrugalSearch:
             champion = borda_champion(self._pairs, advantage, self._marginals, allowed)
         else:
             champion = condorcet_champion(self._pairs, advantage, self._champion, allowed, self._rivals)
-        if self._champion is None or not np.array_equal(champion, self._champion):
-            self._crowned = self._duels
         self._champion = champion
         return champion
 
