@@ -20,6 +20,10 @@ class DuelError(DuelmatchError, ValueError):
     """An answer, or a question, that does not fit the run it was given to."""
 
 
+class JudgeError(DuelmatchError):
+    """A judge that is a program, and gives no answer."""
+
+
 class AlgorithmError(DuelmatchError):
     """An algorithm that breaks its contract: what it asked for or returned makes no sense."""
 
