@@ -56,6 +56,10 @@ class ConflictError(StudyError):
     """The request conflicts with the study's current state; look again."""
 
 
+class ServerError(DuelmatchError):
+    """A server that cannot be reached, is busy for too long, or says what is not understood."""
+
+
 class TooLargeError(DuelmatchError):
     """An exact computation that would not fit in the stated limit; the message estimates its cost."""
 
