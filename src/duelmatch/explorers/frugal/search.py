@@ -206,6 +206,8 @@ class FrugalSearch:
                     yield from self._find(sought, size)
                     continue
             stakes = self._stakes(champion)
+            if isinstance(self._rivals, ListedRivals) and not self._pairs.several:
+                stakes = replace(stakes, expected=estimates - 0.5)
             variance = 0.25 / (self._pairs.duels + 2)
             prospects = Prospects(
                 stakes.sums(cautious - 0.5), stakes.square_sums(variance), stakes.squares_of_both(variance)
