@@ -77,7 +77,7 @@ DRAWS = 100
 MOST_PAIRS = 5_000
 """Beyond so many pairs the champion leads: drawing tables would take too long."""
 
-BOUNDS = 0.1
+BOUNDS = 0.03
 """The part of delta for the bound on the shortfall, where nothing else has to be proven of a champion."""
 
 CLEAR = 0.5
