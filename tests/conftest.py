@@ -26,11 +26,6 @@ gc.set_threshold(100_000, 20, 50)
 of the processor time."""
 
 
-def pytest_collection_finish() -> None:
-    """Keep the tests, and whatever they have imported, out of garbage collections."""
-    gc.freeze()
-
-
 @pytest.fixture(autouse=True)
 def drawn_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw the seed 0 wherever none is given, so that every test is repeatable."""
