@@ -167,9 +167,7 @@ def test_both_are_in_an_experiment_and_its_report(run: Run, tmp_path: Path) -> N
     assert "survey (times 200)" in (out / "report" / "report.html").read_text(encoding="utf-8")
 
 
-def test_a_study_runs_it(
-    run: Run, environment: dict[str, str], problem: Path, tmp_path: Path
-) -> None:
+def test_a_study_runs_it(run: Run, environment: dict[str, str], problem: Path, tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path}/studies.db"
     options = ("--algorithm", "survey", "--parameter", "times=12", "--store", store)
     told(run, "study", "create", problem, *options)

@@ -170,7 +170,7 @@ class Graph:
                 array.setflags(write=False)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickle by the arguments: whatever uses arrays that can be written to would be compiled once more."""
+        """Pickle by the arguments: for arrays that can be written to, all would be compiled once more."""
         ends = self.edge_candidate, self.edge_position
         return Graph, (self.candidates, self.positions, *ends, self.conditions)
 
