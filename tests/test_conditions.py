@@ -39,6 +39,9 @@ def test_a_problem_with_conditions_is_hashable_and_survives_pickling():
     assert again == JURY
     assert hash(again) == hash(JURY)
     assert again.graph.places == 3
+    graph = pickle.loads(pickle.dumps(JURY.graph))
+    assert (graph.capacity == JURY.graph.capacity).all()
+    assert not graph.start.flags.writeable, "or whatever uses it is compiled a second time"
 
 
 def test_a_matching_of_several_seats_has_tuples_in_the_order_of_candidates():
