@@ -38,7 +38,7 @@ serve: setup ## Serve a demo study with simulated voters to watch, at port 8000
 	@$(BIN)/duelmatch serve --demo --store sqlite:///build/serve.db
 
 test: setup ## Run all tests, those of the documentation too
-	@$(BIN)/python -m pytest -n 2 --dist worksteal tests
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal tests
 
 brute: setup ## Compare capacities, seats, weights and rules with lists of all decisions, on 1,008 random problems
 	@DUELMATCH_PROBLEMS=1008 $(BIN)/python -m pytest $(BRUTE)

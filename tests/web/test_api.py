@@ -26,6 +26,9 @@ NEW = {
     "settings": {"algorithm": "car-cond", "delta": 0.3},
 }
 
+without_a_study = pytest.mark.parametrize("new_url", ["sqlite"], indirect=True)
+"""For what never comes to the database, which need not be tested with both kinds."""
+
 
 @pytest.fixture(scope="session")
 def client(store: Store) -> Iterator[httpx2.Client]:
@@ -625,6 +628,7 @@ def test_standings_are_an_estimate_from_the_answers_so_far(client: httpx2.Client
     assert progress["estimated"] == standings["entry"] <= progress["entries"]
 
 
+@without_a_study
 def test_what_to_expect_is_estimated(client: httpx2.Client) -> None:
     judges = NEW | {"settings": {}, "voters": [{"name": name} for name in "abcde"]}
     panel = client.post("/api/v1/estimate", json=judges | {"minutes": 5}).json()
@@ -639,6 +643,7 @@ def test_what_to_expect_is_estimated(client: httpx2.Client) -> None:
     assert "too large" in nothing["sentences"][0]
 
 
+@without_a_study
 def test_who_asks_for_an_estimate_never_waits_for_another(client: httpx2.Client) -> None:
     """Many who wait would take the threads that voters need."""
     from duelmatch.web import creating
@@ -651,6 +656,7 @@ def test_who_asks_for_an_estimate_never_waits_for_another(client: httpx2.Client)
     assert client.post("/api/v1/estimate", json=NEW).status_code == 200
 
 
+@without_a_study
 def test_an_estimate_that_takes_long_is_given_up(
     client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
