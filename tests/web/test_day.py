@@ -262,6 +262,9 @@ def test_the_whole_day(
         browser.click("[data-do='phase/close']")
         browser.driver.switch_to.alert.accept()
         browser.until(lambda: browser.find("#standing").get_attribute("data-phase") == "closed")
+        browser.click("[data-do=publish]")
+        browser.until(lambda: study.status().published)
+        browser.until(lambda: browser.text("[data-do=publish]").startswith("Hide"))
         browser.click("#to-result")
         browser.until(lambda: "Decided by this panel" in browser.text("#kind"))
         assert browser.text("tbody td strong") == "Owls"
@@ -269,11 +272,14 @@ def test_the_whole_day(
         assert pages_of(browser) == 1
         (hash_,) = re.findall(r"--receipt ([0-9a-f]{64})", browser.text("main"))
         log = downloads / "Science-day.jsonl"
-        browser.driver.find_element(By.PARTIAL_LINK_TEXT, "log").click()
+        browser.driver.find_element(By.PARTIAL_LINK_TEXT, "Log").click()
         browser.until(lambda: log.exists() and log.stat().st_size)
     checked = CliRunner().invoke(main, ["verify", str(log), "--receipt", hash_])
     assert checked.exit_code == 0, checked.output
     assert "'closed'" in checked.output
     assert "They agree." in checked.output
     with sitting_down(browser, links[1], "de", DESK):
-        browser.until(lambda: browser.text("#end-title"))
+        browser.until(lambda: "geschlossen" in browser.text("#end-title"))
+        assert "Die Jury hat entschieden." in browser.text("#result")
+        assert browser.text("#result tbody td") == "Owls"
+        browser.picture("day-voter-result")

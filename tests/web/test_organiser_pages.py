@@ -178,6 +178,11 @@ def test_judges_in_bulk_get_links_to_print_to_mail_and_anew(
     browser.click("[data-voter] .save-conflicts")
     browser.until(lambda: panel.voters()[0].conflicts == ("Owls",))
     browser.until(lambda: "Conflicts of interest: Owls" in browser.text(".people"))
+    browser.click("[data-voter] summary")
+    for name in ("Owls", "Foxes"):
+        browser.click(f"[data-voter] .conflict[value={name}]")
+    browser.click("[data-voter] .save-conflicts")
+    browser.until(lambda: panel.voters()[0].conflicts == ("Foxes",))
     assert browser.driver.current_window_handle == first
 
 
