@@ -213,11 +213,14 @@ def strike(browser: Browser, study: Study) -> None:
     assert f"Takes the first of the two shown in {zoe.answers} of {zoe.answers} votes." in browser.text(
         "#live"
     )
-    browser.click(f"[data-do='voters/{zoe.id}/strike']")
-    browser.until(
-        lambda: f"{zoe.answers} votes would not count any more." in browser.text("#preview-changes")
-    )
-    browser.until(lambda: "would" in browser.text("#preview-changes li:last-child"))
+    for _ in range(5):  # a server that is busy says so, and one looks again
+        browser.click(f"[data-do='voters/{zoe.id}/strike']")
+        browser.until(lambda: "being looked at" not in browser.text("#preview-changes"), seconds=30)
+        if "would" in (said := browser.text("#preview-changes")):
+            break
+        browser.click("#preview-no")
+    assert f"{zoe.answers} votes would not count any more." in said
+    assert "Who leads" in said
     browser.picture("day-strike")
     browser.click("#preview-yes")
     browser.until(lambda: study.voters()[-1].struck)
@@ -276,7 +279,7 @@ def test_the_whole_day(
         browser.until(lambda: log.exists() and log.stat().st_size)
     checked = CliRunner().invoke(main, ["verify", str(log), "--receipt", hash_])
     assert checked.exit_code == 0, checked.output
-    assert "'closed'" in checked.output
+    assert "'published'" in checked.output
     assert "They agree." in checked.output
     with sitting_down(browser, links[1], "de", DESK):
         browser.until(lambda: "geschlossen" in browser.text("#end-title"))
