@@ -83,7 +83,7 @@ class Photographer:
 
 
 def vote(http: httpx2.Client, study: str, link: str, number: int, most: int) -> None:
-    """Let a judge answer some questions: the later a project stands in a list that differs, the worse it is."""
+    """Let a judge answer some questions; all have much the same taste, and the last takes the first shown."""
     base, headers = f"/api/v1/studies/{study}", {"Authorization": f"Bearer {link.rpartition('/')[2]}"}
     names = list(PROJECTS)
     for _ in range(most):
