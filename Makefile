@@ -12,7 +12,7 @@ BRUTE := tests/matchings/test_decisions.py tests/matchings/test_whole.py tests/t
   tests/explorers/panel/test_panel_conditions.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test brute check messages bench stats gallery docs clean
+.PHONY: help setup demo serve test brute check messages bench stats gallery pictures docs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,6 +65,9 @@ gallery: setup ## Run the experiments of docs/gallery (seven minutes of processo
 	  cp build/gallery/$$name/report/slopes.csv docs/gallery/$$name.csv || exit 1; done
 	@for pair in $(PICTURES); do name=$${pair%%:*}; axis=$${pair##*:}; \
 	  cp build/gallery/$$name/report/figures/duels-against-$$axis.svg docs/gallery/$$name-$$axis.svg || exit 1; done
+
+pictures: setup ## Take the pictures of docs/organising.md anew (needs Chromium and its driver)
+	@PYTHONPATH=.:tests $(BIN)/python docs/pictures.py docs/images
 
 docs: setup ## Build the documentation into docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html

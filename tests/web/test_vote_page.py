@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,7 +16,7 @@ from selenium.webdriver.remote.webelement import WebElement
 import duelmatch as dm
 from duelmatch.problem import Details
 from duelmatch.studies import Question, Settings, Store, Study
-from web.browsing import HOSTILE, PHONE, Browser, chromium, votes
+from web.browsing import HOSTILE, PHONE, Browser, chromium, offline, votes
 
 
 @pytest.fixture
@@ -184,18 +182,6 @@ def test_a_voter_of_a_crowd_sees_how_long_the_ballot_is(browser: Browser, place:
 
 
 # Offline.
-
-
-@contextmanager
-def offline(browser: Browser) -> Iterator[None]:
-    """Take the network away."""
-    line = {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
-    browser.driver.execute_cdp_cmd("Network.enable", {})
-    browser.driver.execute_cdp_cmd("Network.emulateNetworkConditions", {"offline": True, **line})
-    try:
-        yield
-    finally:
-        browser.driver.execute_cdp_cmd("Network.emulateNetworkConditions", {"offline": False, **line})
 
 
 def test_an_answer_outlasts_a_lost_connection_and_a_closed_page(browser: Browser, study: Study) -> None:

@@ -216,6 +216,12 @@ def conflict(study: GetStudy, by: OrganiserLink, voter: VoterId, about: models.C
     study.conflict(voter, about.candidates, by=by)
 
 
+@router.post("/voters/{voter}/conflicts/clear", status_code=204, responses=documented(409))
+def clear_conflict(study: GetStudy, by: OrganiserLink, voter: VoterId, about: models.Conflicts) -> None:
+    """Let a voter judge candidates again; of a panel, what they said about them counts again."""
+    study.clear_conflict(voter, about.candidates, by=by)
+
+
 @router.post("/voters/{voter}/rename", status_code=204, responses=documented(409))
 def rename_voter(study: GetStudy, by: OrganiserLink, voter: VoterId, new: models.NewName) -> None:
     """Give a voter another name. Names are not in the log."""
@@ -371,6 +377,12 @@ def change_phase(
     {"pause": study.pause, "resume": study.resume, "close": study.close, "reopen": study.reopen}[action](
         by=by
     )
+
+
+@router.post("/publish", status_code=204)
+def publish(study: GetStudy, by: OrganiserLink, result: models.Published) -> None:
+    """Show the result to voters on their page, while the study is closed, or no longer."""
+    study.publish(result.shown, by=by)
 
 
 @router.post("/duplicate", status_code=201)

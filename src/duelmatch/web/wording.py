@@ -69,8 +69,8 @@ def estimate(standings: Standings) -> str:
     """Say how good the leader probably is."""
     whole, behind = likely(standings.leader_probability), f"{100 * standings.expected_shortfall:.1f}"
     return (
-        f"By an estimate from the votes so far, all of this line-up is the best one with a probability of "
-        f"{whole}; on average it is behind the best by {behind} votes in 100 at each position."
+        f"By an estimate from the votes so far, this whole line-up is the best one with a probability of "
+        f"{whole}; on average it is {behind} votes in 100 behind the best at each position."
     )
 
 
@@ -161,7 +161,7 @@ def preview(found: Preview, names: Names) -> list[str]:
         for position, called in names.positions.items()
         if position in would_be and was.get(position) != would_be[position]
     ]
-    leads = "The result" if after.certain else "The leader (an estimate)"
+    leads = "The result" if after.certain else "Who leads, by the estimate,"
     if changed:
         sentences.append(f"{leads} would change. {'; '.join(changed)}.")
     elif would_be:
@@ -200,9 +200,9 @@ def _panel_sentence(status: Status, known: bool) -> str:
         sentence = "There are no votes" if status.done else "Nobody leads before the first votes"
         return f"{sentence}.{_way_out(status)}"
     leads = "led when the study was closed" if status.phase == "closed" else "leads so far"
-    may = f"another line-up may still be ahead of it, by at most {behind} at each position."
+    may = f"if the missing votes went against it, another could be ahead by up to {behind} at each position."
     if not known:
-        may = "another line-up may still be ahead of it."
+        may = "if the missing votes went against it, another could be ahead."
     elif behind == points(0.0):
         may = "none can be ahead of it any more, but others may draw level."
     return f"This line-up {leads}. It is not certain: {may}{_way_out(status)}"
