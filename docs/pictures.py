@@ -90,8 +90,10 @@ def vote(http: httpx2.Client, study: str, link: str, number: int, most: int) -> 
         asked = http.post(f"{base}/question", headers=headers).json()
         if asked["number"] is None:
             return
-        start = 2 * PRIZES.index(asked["position"]) + (number % 3 == 2)
-        order = [*names[start:], *names[:start], "Wind harp"]
+        start = 2 * PRIZES.index(asked["position"])
+        order = [*names[start:], *names[:start]]
+        if number % 3 == 2:
+            order[1:3] = order[2:0:-1]
         said = asked["candidates"][0] if number == 9 else min(asked["candidates"], key=order.index)
         http.post(f"{base}/questions/{asked['number']}/answer", headers=headers, json={"answer": said})
 
@@ -168,6 +170,7 @@ def watch(camera: Photographer, http: httpx2.Client, study: str, organiser: str,
     as_somebody(browser, organiser)
     browser.until(lambda: browser.text(".contenders"), seconds=120)
     camera.between("dashboard", "h1", "#standings")
+    browser.driver.execute_script("document.querySelector('.people-columns .tall').style.maxHeight = 'none'")
     camera.between("judges", ".people-columns > section")
     for name, selector in (
         ("strike", "[data-preview*=strike][aria-label$=Jana]"),
