@@ -51,9 +51,9 @@ from __future__ import annotations
 from math import e, lgamma, log
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from duelmatch.compiled import compiled
 from duelmatch.errors import NoMatchingError, ProblemError, TooLargeError
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.blocks import blocks
@@ -185,7 +185,7 @@ def log_bound(graph: Graph) -> float:
     return float(min(by_position, by_candidate)) - lgamma(spare + 1)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@compiled(nogil=True)
 def _try_often(
     adjacent: Mask,
     bound: Vector,
@@ -205,7 +205,7 @@ def _try_often(
     return found, most
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def _try_once(
     adjacent: Mask, bound: Vector, shrink: Vector, share: Vector, chosen: Counts, rng: np.random.Generator
 ) -> bool:
@@ -226,7 +226,7 @@ def _try_once(
     return True
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def _pick(
     line: int, position_left: Mask, candidate_left: Mask, share: Vector, dice: float
 ) -> tuple[int, int]:
@@ -248,7 +248,7 @@ def _pick(
     return -1, -1
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def decide(
     adjacent: Mask, position_left: Mask, candidate_left: Mask, bound: Vector, shrink: Vector, share: Vector
 ) -> int:
@@ -323,7 +323,7 @@ def decide(
     return line
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def _after(losses: float, degree: int, ruined: int, bound: Vector) -> float:
     """Return what remains of a bound when a line with ``degree`` entries is removed with one that it meets.
 
@@ -334,7 +334,7 @@ def _after(losses: float, degree: int, ruined: int, bound: Vector) -> float:
     return losses if ruined == 1 else 0.0
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def _row_over_column_bound(
     position_left: Mask, candidate_left: Mask, row: Counts, column: Counts, spare: int, bound: Vector
 ) -> float:
@@ -349,7 +349,7 @@ def _row_over_column_bound(
     return ratio
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def _last_line(
     position_left: Mask,
     candidate_left: Mask,

@@ -31,9 +31,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from duelmatch.compiled import compiled
 from duelmatch.explorers.engine import RoundAnswers
 from duelmatch.explorers.frugal.seats import (
     against_seats,
@@ -195,7 +195,7 @@ class Stakes:
         return out
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def _quarters(omega: Vector) -> Vector:
     """Return 1 / (4 omega), and 0 where omega is 0."""
     out = np.zeros(len(omega))
@@ -211,7 +211,7 @@ def _chosen(graph: Graph, champion: Indices) -> Vector:
     return chosen
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def stake(
     pair: int,
     edge: int,
@@ -229,7 +229,7 @@ def stake(
     return float(neither[pair])
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def over(rows: Indices, per_edge: Vector) -> Vector:
     """Sum over the edges of each matching."""
     sums = np.zeros(len(rows))
@@ -239,7 +239,7 @@ def over(rows: Indices, per_edge: Vector) -> Vector:
     return sums
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def highest(rows: Indices, per_edge: Vector) -> Vector:
     """Return the largest value of the edges of each matching."""
     most = np.zeros(len(rows))
@@ -249,7 +249,7 @@ def highest(rows: Indices, per_edge: Vector) -> Vector:
     return most
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def _worst(
     pair_first: Indices,
     pair_second: Indices,
@@ -274,7 +274,7 @@ def _worst(
         out[edge] = max(out[edge], common[edge_position[edge]])
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def _told(
     pair_first: Indices,
     pair_second: Indices,
@@ -298,7 +298,7 @@ def _told(
         )
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def _against(
     first: Indices, second: Indices, position: Indices, champion: Indices, advantage: Vector, out: Vector
 ) -> None:
@@ -310,7 +310,7 @@ def _against(
             out[first[pair]] = advantage[pair]
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def edge_sums(
     pair_first: Indices,
     pair_second: Indices,
@@ -500,7 +500,7 @@ def levelled(omega: Vector, stakes: Stakes, rows: Indices, margins: Vector) -> V
     return best
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@compiled
 def _iterate(
     rivals: Indices,
     squared_gaps: Vector,
