@@ -13,7 +13,7 @@ BRUTE := tests/matchings/test_decisions.py tests/matchings/test_whole.py tests/t
   tests/explorers/panel/test_panel_conditions.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test brute check messages bench stats gallery peers votes docs clean
+.PHONY: help setup demo serve test brute check messages bench stats gallery pictures peers votes docs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,7 +39,7 @@ serve: setup ## Serve a demo study with simulated voters to watch, at port 8000
 	@$(BIN)/duelmatch serve --demo --store sqlite:///build/serve.db
 
 test: setup ## Run all tests, those of the documentation too
-	@$(BIN)/python -m pytest -n 2 --dist worksteal tests
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal tests
 
 brute: setup ## Compare capacities, seats, weights and rules with lists of all decisions, on 1,008 random problems
 	@DUELMATCH_PROBLEMS=1008 $(BIN)/python -m pytest $(BRUTE)
@@ -66,6 +66,9 @@ gallery: setup ## Run the experiments of docs/gallery (seven minutes of processo
 	  cp build/gallery/$$name/report/slopes.csv docs/gallery/$$name.csv || exit 1; done
 	@for pair in $(PICTURES); do name=$${pair%%:*}; axis=$${pair##*:}; \
 	  cp build/gallery/$$name/report/figures/duels-against-$$axis.svg docs/gallery/$$name-$$axis.svg || exit 1; done
+
+pictures: setup ## Take the pictures of docs/organising.md anew (needs Chromium and its driver)
+	@PYTHONPATH=.:tests $(BIN)/python docs/pictures.py docs/images
 
 peers: $(PEERS)/.installed ## Play other packages on the same instances (half an hour; goes on after Ctrl-C) for docs/peers.md
 	PYTHONPATH=benchmarks $(PEERS)/bin/python -m peers --save build/peers.jsonl --out docs/peers.md
