@@ -37,8 +37,8 @@ from itertools import count as counting
 from typing import Protocol
 
 import numpy as np
+from numba import njit
 
-from duelmatch.compiled import compiled
 from duelmatch.errors import TooLargeError
 from duelmatch.explorers.car_cond import Schedule
 from duelmatch.explorers.catalogue import Assumption
@@ -247,7 +247,7 @@ def _others(graph: Graph, marginals: Vector, edge: int) -> tuple[Indices, Vector
     return others, chance, cumulative
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _shift(
     reward: Vector, asked: Counts, part: Vector, best: Indices, scale: float, margin: float
 ) -> tuple[Vector, Vector]:
@@ -262,7 +262,7 @@ def _shift(
     return radius, shifted
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _learn(
     asked: Counts,
     credit: Vector,
@@ -287,7 +287,7 @@ def _learn(
     return rounds
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _compare(best: Indices, rival: Indices, shifted: Vector, radius: Vector) -> tuple[float, int]:
     """Return w~(M~) - w~(M), and the least known edge in which the two differ (of several, the first)."""
     gap, widest, least_known = 0.0, -1.0, -1

@@ -60,9 +60,9 @@ from math import ceil, log
 from typing import TypeVar
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from duelmatch.compiled import compiled
 from duelmatch.errors import NoMatchingError, ProblemError
 from duelmatch.graph import Graph, Indices, Mask, Vector
 
@@ -243,7 +243,7 @@ def _reweighted(weight: Vector, counts: Counts, ratio: float, possible: Mask) ->
     return np.where(possible, weight * (kept[-1] / kept), impossible)
 
 
-@compiled(nogil=True)
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _walk(
     mate: Counts,
     hole: tuple[int, int, int],

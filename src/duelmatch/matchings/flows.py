@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from duelmatch.compiled import compiled
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.protocol import Alternatives, Decisions
 
@@ -90,7 +90,7 @@ class Flows(Decisions):
         return with_edge, without_edge
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _distances(
     edge_position: Indices,
     edge_candidate: Indices,
@@ -132,7 +132,7 @@ def _distances(
     return distance
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _fill(cost: Costs, present: Mask, fixed: Mask, seats: Indices, capacity: Indices, used: Mask) -> bool:
     """Mark in ``used`` a cheapest way to fill all seats, beside what is ``fixed``; False if there is none.
 

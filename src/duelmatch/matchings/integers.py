@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from duelmatch.compiled import compiled
 from duelmatch.graph import Graph, Indices, Mask
 
 Costs = NDArray[Any]
@@ -59,7 +59,7 @@ def cheapest_and_bound(graph: Graph, costs: Costs, allowed: Mask | None = None) 
     return None if decision is None else (decision, costs[decision].sum())
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def assign(cost: Costs, present: NDArray[np.bool_], column_of: Indices) -> bool:
     """Fill ``column_of`` with the column of each row in a cheapest assignment; False if there is none."""
     rows, columns = cost.shape

@@ -24,11 +24,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import block_array, csr_array
 
-from duelmatch.compiled import compiled
 from duelmatch.errors import TooLargeError
 from duelmatch.graph import Graph, Indices
 from duelmatch.matchings.assignment import list_matchings, usable_edges
@@ -154,7 +154,7 @@ def _constraints(
     return constraints
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _first_least(rows: Indices, ahead: Margins, present: NDArray[np.bool_]) -> tuple[int, Any]:
     """Return the first of the matchings with the smallest worst defeat; ``ahead`` is edges x candidates."""
     positions = rows.shape[1]

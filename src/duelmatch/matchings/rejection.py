@@ -51,9 +51,9 @@ from __future__ import annotations
 from math import e, lgamma, log
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from duelmatch.compiled import compiled
 from duelmatch.errors import NoMatchingError, ProblemError, TooLargeError
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.blocks import blocks
@@ -185,7 +185,7 @@ def log_bound(graph: Graph) -> float:
     return float(min(by_position, by_candidate)) - lgamma(spare + 1)
 
 
-@compiled(nogil=True)
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _try_often(
     adjacent: Mask,
     bound: Vector,
@@ -205,7 +205,7 @@ def _try_often(
     return found, most
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _try_once(
     adjacent: Mask, bound: Vector, shrink: Vector, share: Vector, chosen: Counts, rng: np.random.Generator
 ) -> bool:
@@ -226,7 +226,7 @@ def _try_once(
     return True
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _pick(
     line: int, position_left: Mask, candidate_left: Mask, share: Vector, dice: float
 ) -> tuple[int, int]:
@@ -248,7 +248,7 @@ def _pick(
     return -1, -1
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def decide(
     adjacent: Mask, position_left: Mask, candidate_left: Mask, bound: Vector, shrink: Vector, share: Vector
 ) -> int:
@@ -323,7 +323,7 @@ def decide(
     return line
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _after(losses: float, degree: int, ruined: int, bound: Vector) -> float:
     """Return what remains of a bound when a line with ``degree`` entries is removed with one that it meets.
 
@@ -334,7 +334,7 @@ def _after(losses: float, degree: int, ruined: int, bound: Vector) -> float:
     return losses if ruined == 1 else 0.0
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _row_over_column_bound(
     position_left: Mask, candidate_left: Mask, row: Counts, column: Counts, spare: int, bound: Vector
 ) -> float:
@@ -349,7 +349,7 @@ def _row_over_column_bound(
     return ratio
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _last_line(
     position_left: Mask,
     candidate_left: Mask,

@@ -14,9 +14,9 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from duelmatch.compiled import compiled
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.integers import assign
 from duelmatch.models.strengths import Layout, Matrix
@@ -126,7 +126,7 @@ def advantages(graph: Graph, table: Vector) -> Vector:
     return np.asarray(won - lost, dtype=np.float64)
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def pair_probability(table: Vector, begin: int, degree: int, one: int, other: int) -> float:
     """Return the probability that an edge beats another; both are counted from their position's first."""
     if one == other:
@@ -136,7 +136,7 @@ def pair_probability(table: Vector, begin: int, degree: int, one: int, other: in
     return probability if one < other else 1.0 - probability
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _rewards(
     table: Vector,
     start: Indices,
@@ -157,7 +157,7 @@ def _rewards(
             out[b] -= ahead * marginals[a]
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _highest(
     tables: Matrix,
     start: Indices,
@@ -184,7 +184,7 @@ def _highest(
             rows[row, position] = edge_at[position, column[position]]
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _respond(
     table: Vector,
     start: Indices,
@@ -215,7 +215,7 @@ def _respond(
     return lead
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _unbeaten(
     tables: Matrix,
     start: Indices,
@@ -259,7 +259,7 @@ def _unbeaten(
         defeats[row] = max(least, 0.0)
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _walk(
     table: Vector,
     start: Indices,
@@ -293,7 +293,7 @@ def _walk(
     return least
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _defeats(
     tables: Matrix,
     start: Indices,
@@ -313,7 +313,7 @@ def _defeats(
         )
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _behind(
     tables: Matrix,
     start: Indices,

@@ -25,9 +25,9 @@ from dataclasses import dataclass
 from math import exp, lgamma, log, sqrt
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from duelmatch.compiled import compiled
 from duelmatch.graph import Graph, Indices, Vector
 
 Matrix = NDArray[np.float64]
@@ -199,7 +199,7 @@ def fit_strengths(
     return evidence
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _fit(
     start: Indices,
     begin: Indices,
@@ -273,7 +273,7 @@ def _fit(
     return evidence
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _cholesky(h: Matrix) -> None:
     """Replace the lower half of a matrix by its Cholesky factor."""
     size = len(h)
@@ -288,7 +288,7 @@ def _cholesky(h: Matrix) -> None:
                 h[a, b] = total / h[b, b]
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _solve(lower: Matrix, x: Vector) -> None:
     """Replace x by the solution of L L' y = x."""
     size = len(x)
@@ -299,7 +299,7 @@ def _solve(lower: Matrix, x: Vector) -> None:
     _solve_transposed(lower, x)
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _solve_transposed(lower: Matrix, x: Vector) -> None:
     """Replace x by the solution of L' y = x."""
     for a in range(len(x) - 1, -1, -1):
@@ -308,7 +308,7 @@ def _solve_transposed(lower: Matrix, x: Vector) -> None:
             x[c] -= lower[a, c] * x[a]
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def covariance(lower: Matrix) -> Matrix:
     """Return the inverse of L L'. Rows with nothing off the diagonal are left out of it."""
     size = len(lower)
@@ -332,7 +332,7 @@ def covariance(lower: Matrix) -> Matrix:
     return out
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _inverse(lower: Matrix) -> Matrix:
     """Return the inverse of L L', row by row.
 
@@ -355,7 +355,7 @@ def _inverse(lower: Matrix) -> Matrix:
     return out
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _estimates(
     start: Indices,
     begin: Indices,
@@ -389,7 +389,7 @@ def _estimates(
             cautious[pair] = (wins[pair] + PRIOR * pi) / (duels[pair] + PRIOR)
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _draw(
     start: Indices,
     begin: Indices,

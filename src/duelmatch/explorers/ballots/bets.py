@@ -28,9 +28,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from duelmatch.compiled import compiled
 from duelmatch.explorers.ballots.records import Design
 from duelmatch.explorers.frugal.listed import CAUTION
 from duelmatch.explorers.frugal.stakes import NO_RUIN, Pairs, Stakes, over
@@ -198,7 +198,7 @@ class Bets:
         return cls(odds, base, _bets(gaps, noise, spread, worst, slack) if slack else base, spread)
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _mark_void(
     pair_first: Indices,
     pair_second: Indices,
@@ -225,7 +225,7 @@ def _mark_void(
             void[other] = True
 
 
-@compiled(nogil=True)
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _largest(
     pair_first: Indices,
     pair_second: Indices,
@@ -260,7 +260,7 @@ def _largest(
     return table
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _insert(row: Vector, value: float) -> None:
     """Put a value where it belongs in a row in descending order, whose last one is dropped."""
     place = len(row) - 1
@@ -272,7 +272,7 @@ def _insert(row: Vector, value: float) -> None:
     row[place] = value
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _worst(rows: Indices, largest: NDArray[np.float64], size: int, one_position: bool) -> Vector:
     """Return the largest |Y| that a ballot of ``size`` pairs can have, for every rival."""
     count, positions = rows.shape
@@ -297,7 +297,7 @@ def _worst(rows: Indices, largest: NDArray[np.float64], size: int, one_position:
     return worst
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _bets(gaps: Vector, noise: Vector, spread: Vector, worst: Vector, slack: float) -> NDArray[np.float64]:
     """Return lambda per rival and gambler."""
     bets = np.zeros((len(gaps), 1 + len(FIXED_GAPS)))

@@ -26,9 +26,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from duelmatch.compiled import compiled
 from duelmatch.graph import Indices, Mask, Vector
 
 ROUNDING = 1e-9
@@ -37,7 +37,7 @@ MOST_LOOKED_AT = 64
 """So many pairs are looked at for the one most like another."""
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def inclusion_chances(shares: Vector, size: int) -> Vector:
     """Return chances that add up to ``size``, proportional to the shares where they are below 1.
 
@@ -72,7 +72,7 @@ def inclusion_chances(shares: Vector, size: int) -> Vector:
                 left -= 1.0
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def systematic(chances: Vector, order: Indices, start: float) -> Indices:
     """Return the items taken, in the given random ``order``; ``start`` is uniform on [0, 1).
 
@@ -138,7 +138,7 @@ def as_a_walk(questions: Sequence[tuple[int, ...]], candidate: Indices) -> list[
     return walk
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def pivotal(
     chances: Vector, first: Indices, second: Indices, backed: Mask, uniform: NDArray[np.float64]
 ) -> Indices:
@@ -178,7 +178,7 @@ def pivotal(
     return np.flatnonzero(state > 0.5)
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _alike(i: int, j: int, first: Indices, second: Indices, backed: Mask) -> int:
     """Return 2 if two pairs share a backed edge, 1 if they share another, 0 if none."""
     for edge in (first[i], second[i]):

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from duelmatch.compiled import compiled
 from duelmatch.explorers.ballots.bets import LOG_SHARES, Bets, Contest, Odds
 from duelmatch.explorers.ballots.records import EVERYBODY, Answers, Ballot, Count, Design
 from duelmatch.explorers.frugal.stakes import stake
@@ -193,7 +193,7 @@ def told_by(contest: Contest, odds: Odds, asked: Indices, values: Vector) -> Vec
     return told
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _told(
     pairs: Indices,
     values: Vector,
@@ -218,7 +218,7 @@ def _told(
     return told
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _settle(
     rows: Indices,
     told: Vector,
@@ -250,7 +250,7 @@ def _settle(
             peak[rival] = max(peak[rival], highest + np.log(total))
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _add_moments(
     rows: Indices,
     told: Vector,

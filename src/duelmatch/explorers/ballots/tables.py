@@ -20,9 +20,9 @@ are possible they are listed, and go on from the wealth of the tables.
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from duelmatch.compiled import compiled
 from duelmatch.explorers.ballots.bets import Contest, Odds
 from duelmatch.explorers.ballots.evidence import Evidence, told_by
 from duelmatch.explorers.ballots.records import EVERYBODY, Answers, Ballot, Count, Design
@@ -148,7 +148,7 @@ class TabledEvidence:
         return False
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _settle(
     logs: NDArray[np.float64], bets: Vector, start: Indices, part: Vector, told: Vector, slack: float
 ) -> None:

@@ -20,8 +20,8 @@ from __future__ import annotations
 from math import exp, sqrt
 
 import numpy as np
+from numba import njit
 
-from duelmatch.compiled import compiled
 from duelmatch.explorers.frugal.stakes import Pairs
 from duelmatch.graph import Indices, Mask, Vector
 from duelmatch.matchings.assignment import alternatives
@@ -95,7 +95,7 @@ def worthwhile(
     return shares
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _gains(
     start: Indices,
     begin: Indices,
@@ -163,7 +163,7 @@ def _gains(
             gain[pair] = max(mean - top, 0.0)
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _stake(edge: int, own: int, a: int, b: int, marginals: Vector, borda: bool) -> float:
     """Return by how much p(a, b) enters the lead of an edge over the leader's own."""
     if edge == own:
@@ -184,7 +184,7 @@ def _stake(edge: int, own: int, a: int, b: int, marginals: Vector, borda: bool) 
     return stake
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _contenders(
     degree: int,
     own: int,

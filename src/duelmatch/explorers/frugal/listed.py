@@ -35,9 +35,9 @@ from types import MappingProxyType
 from typing import Generic, TypeVar
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from duelmatch.compiled import compiled
 from duelmatch.explorers.frugal.opponents import Beliefs, Matches, Opponents, settle_matches
 from duelmatch.explorers.frugal.seats import pairs_within, settle_seats
 from duelmatch.explorers.frugal.stakes import (
@@ -375,7 +375,7 @@ class Ledger:
         )  # fmt: skip
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def bets(
     gaps: Vector, noise: Vector, spread: Vector, worst: Vector, slack: float = 0.0
 ) -> NDArray[np.float64]:
@@ -397,7 +397,7 @@ def bets(
     return wanted
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _settle(
     rivals: Indices,
     logs: NDArray[np.float64],

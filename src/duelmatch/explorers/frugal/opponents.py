@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from duelmatch.compiled import compiled
 from duelmatch.explorers.frugal.stakes import EXPLORED, LEAST_SHARE, OPTIMISM, STEPS, Pairs, Played
 from duelmatch.graph import Indices, Mask, Vector
 from duelmatch.matchings.assignment import decisions_of
@@ -184,7 +184,7 @@ class Opponents:
             self._pool[[0, place]], self._use[[0, place]] = self._pool[[place, 0]], self._use[[place, 0]]
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _choose(
     rows: Indices,
     pool: Indices,
@@ -228,7 +228,7 @@ def _choose(
                 stake[rival, position] = scale[which] if other < own else -scale[which]
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _believe(
     pair: Indices, stake: Matrix, advantage: Vector, variance: Vector, gaps: Vector, noise: Vector
 ) -> None:
@@ -241,7 +241,7 @@ def _believe(
                 noise[rival] += c * c * variance[which]
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _look(pair: Indices, stake: Matrix, omega: Vector, looks: Matrix, spread: Vector, worst: Vector) -> None:
     """Fill in Y, v and the largest |Y|, but for rivals with a pair that is never drawn."""
     for rival in range(len(pair)):
@@ -259,7 +259,7 @@ def _look(pair: Indices, stake: Matrix, omega: Vector, looks: Matrix, spread: Ve
                 worst[rival] = max(worst[rival], abs(look))
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _balance(
     pair: Indices, stake: Matrix, squared_gaps: Vector, shares: Vector, steps: int, omega: Vector
 ) -> None:
@@ -296,7 +296,7 @@ def _balance(
             shares[rival] /= total
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def settle_matches(
     logs: Matrix,
     log_shares: Vector,

@@ -10,9 +10,9 @@ only make it smaller: (1 + neither) (1 + both) >= (1 + first) (1 + second) for t
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from duelmatch.compiled import compiled
 from duelmatch.graph import Graph, Indices, Mask, Vector
 
 
@@ -33,7 +33,7 @@ def _columns(graph: Graph) -> list[tuple[int, int]]:
     ]
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def against_seats(
     first: Indices, second: Indices, scale: Vector, chosen: Vector, advantage: Vector, out: Vector
 ) -> None:
@@ -44,7 +44,7 @@ def against_seats(
         out[second[pair]] -= chosen[first[pair]] * value
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def variance_seats(
     first: Indices, second: Indices, scale: Vector, chosen: Vector, variance: Vector, out: Vector
 ) -> None:
@@ -55,7 +55,7 @@ def variance_seats(
         out[second[pair]] += chosen[first[pair]] * value
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def iterate_seats(
     rivals: Indices,
     within: Indices,
@@ -132,7 +132,7 @@ def iterate_seats(
     omega[told] = chance
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def settle_seats(
     rivals: Indices,
     edges: int,

@@ -39,9 +39,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from duelmatch.compiled import compiled
 from duelmatch.explorers.engine import RoundAnswers
 from duelmatch.explorers.frugal.seats import (
     against_seats,
@@ -222,7 +222,7 @@ class Stakes:
         return out
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _quarters(omega: Vector) -> Vector:
     """Return 1 / (4 omega), and 0 where omega is 0."""
     out = np.zeros(len(omega))
@@ -238,7 +238,7 @@ def _chosen(graph: Graph, champion: Indices) -> Vector:
     return chosen
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def stake(
     pair: int,
     edge: int,
@@ -256,7 +256,7 @@ def stake(
     return float(neither[pair])
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def over(rows: Indices, per_edge: Vector) -> Vector:
     """Sum over the edges of each matching."""
     sums = np.zeros(len(rows))
@@ -266,7 +266,7 @@ def over(rows: Indices, per_edge: Vector) -> Vector:
     return sums
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def highest(rows: Indices, per_edge: Vector) -> Vector:
     """Return the largest value of the edges of each matching."""
     most = np.zeros(len(rows))
@@ -276,7 +276,7 @@ def highest(rows: Indices, per_edge: Vector) -> Vector:
     return most
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _worst(
     pair_first: Indices,
     pair_second: Indices,
@@ -301,7 +301,7 @@ def _worst(
         out[edge] = max(out[edge], common[edge_position[edge]])
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _told(
     pair_first: Indices,
     pair_second: Indices,
@@ -325,7 +325,7 @@ def _told(
         )
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _against(
     first: Indices, second: Indices, position: Indices, champion: Indices, advantage: Vector, out: Vector
 ) -> None:
@@ -337,7 +337,7 @@ def _against(
             out[first[pair]] = advantage[pair]
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def edge_sums(
     pair_first: Indices,
     pair_second: Indices,
@@ -534,7 +534,7 @@ def levelled(omega: Vector, stakes: Stakes, rows: Indices, margins: Vector) -> V
     return best
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _iterate(
     rivals: Indices,
     squared_gaps: Vector,

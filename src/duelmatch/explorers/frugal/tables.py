@@ -15,10 +15,10 @@ past the threshold.
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 from scipy.special import entr
 
-from duelmatch.compiled import compiled
 from duelmatch.explorers.frugal.listed import Proof, ProofWealth
 from duelmatch.explorers.frugal.opponents import Beliefs
 from duelmatch.explorers.frugal.seats import pairs_within
@@ -266,7 +266,7 @@ class TabledRivals:
             self._shares = np.concatenate([self._shares * (1 - share * len(new)), np.full(len(new), share)])
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _settle(
     logs: NDArray[np.float64],
     bets: Vector,

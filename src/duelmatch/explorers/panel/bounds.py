@@ -35,9 +35,9 @@ from math import gcd, lcm
 from typing import Any, Protocol
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from duelmatch.compiled import compiled
 from duelmatch.explorers.panel.state import UNKNOWN, Opinions, PanelState, Weights, opinion_of, pair_at
 from duelmatch.graph import Graph, Indices, Mask
 from duelmatch.matchings.assignment import decisions_of
@@ -282,7 +282,7 @@ def _count_through(graph: Graph, edge: int, memory: int) -> int:
     return count_matchings(smaller, memory) if smaller.hall_violator() is None else 0
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _against(
     champion: Indices,
     sign: int,
@@ -310,7 +310,7 @@ def _against(
                 )
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _narrow(
     champion: Indices,
     sign: int,
@@ -345,7 +345,7 @@ def _narrow(
                         out[start[position] + other] -= sign * less * shares[start[position] + y]
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _rewards(
     sign: int,
     first: Indices,

@@ -22,8 +22,8 @@ certificate depends on which questions were asked, so that may cost answers, and
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
-from duelmatch.compiled import compiled
 from duelmatch.explorers.panel.model import Model, favours
 from duelmatch.explorers.panel.plan import QuestionPlan
 from duelmatch.explorers.panel.state import Opinions, PanelState, close, opinion_of, pair_at
@@ -155,7 +155,7 @@ def grown(state: PanelState, scores: Vector, position: int, blocked: Mask, size:
     return worth, [start + place for place in chosen]
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _score_condorcet(
     champion: Indices,
     need: Vector,
@@ -195,7 +195,7 @@ def _score_condorcet(
             scores[edge] = chance * worth + weight_of_doubt * doubt[edge]
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _score_borda(
     champion: Indices,
     need: Vector,
@@ -247,7 +247,7 @@ def _score_borda(
                     scores[pair] = 2 * (chance * up + (1 - chance) * down)
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _look_ahead(
     opinion: Opinions,
     askable: Mask,
@@ -284,7 +284,7 @@ def _look_ahead(
             scores[pair] = learnt + gain_beside * gain
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _unknown(opinion: Opinions, degree: int, own: int, shares: Vector, weight: Vector) -> float:
     """Return how much the unknown opinions of a judge at a position weigh in the goals."""
     total, goals = 0.0, weight.sum()
@@ -299,7 +299,7 @@ def _unknown(opinion: Opinions, degree: int, own: int, shares: Vector, weight: V
     return total
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _guaranteed(opinion: Opinions, degree: int, own: int, shares: Vector, weight: Vector) -> float:
     """Return the weighted sum over rivals of what a consistent judge adds to w(own) - w(rival) at least."""
     total = 0.0

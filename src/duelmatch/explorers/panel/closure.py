@@ -16,22 +16,21 @@ what had been inferred, never what was said.
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
-
-from duelmatch.compiled import compiled
 
 Opinions = NDArray[np.int8]
 
 UNKNOWN = 2
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def pair_at(start: int, degree: int, one: int, other: int) -> int:
     """Return the number of the pair of two candidates of a position, by their places there, one < other."""
     return start + one * (2 * degree - one - 1) // 2 + other - one - 1
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def opinion_of(opinion: Opinions, start: int, degree: int, one: int, other: int) -> int:
     """Return the opinion on one against other, in this order."""
     if one == other:
@@ -41,7 +40,7 @@ def opinion_of(opinion: Opinions, start: int, degree: int, one: int, other: int)
     return oriented
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def close(said: Opinions, degree: int, opinion: Opinions) -> None:
     """Fill in the opinions on the pairs of one position that follow from those that were said.
 
@@ -97,7 +96,7 @@ def close(said: Opinions, degree: int, opinion: Opinions) -> None:
                 opinion[pair] = -1
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _any_tangled(reach: NDArray[np.uint64], tangled: NDArray[np.bool_], one: int, degree: int) -> bool:
     """Whether a candidate that is level with this one, by chains both ways, is on a contradictory circle."""
     one_bit = np.uint64(1)

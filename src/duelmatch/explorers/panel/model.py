@@ -17,8 +17,8 @@ from math import erf, exp, pi, sqrt
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 
-from duelmatch.compiled import compiled
 from duelmatch.explorers.panel.state import Opinions, PanelState, Weights, pair_at
 from duelmatch.graph import Indices, Vector
 
@@ -104,13 +104,13 @@ class Model:
         )  # fmt: skip
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def normal(x: float) -> float:
     """Return the chance that a standard normal variable is below x."""
     return 0.5 * (1.0 + erf(x / 1.4142135623730951))
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def favours(strength: Vector, offset: Vector, variance: Vector, one: int, other: int) -> float:
     """Return the chance that a judge prefers one edge to another."""
     mean = strength[one] + offset[one] - strength[other] - offset[other]
@@ -118,7 +118,7 @@ def favours(strength: Vector, offset: Vector, variance: Vector, one: int, other:
     return chance
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def outlook(tables: PairTables, position: int, one: int, other: int) -> tuple[float, float, float, float]:
     """Return the outlook of an edge against another of its position.
 
@@ -153,7 +153,7 @@ def expectations(model: Model) -> tuple[Vector, Vector]:
     return share, ahead
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _expect(
     tables: PairTables, position: Indices, first: Indices, second: Indices, share: Vector, ahead: Vector
 ) -> None:
@@ -161,7 +161,7 @@ def _expect(
         share[pair], ahead[pair], _, _ = outlook(tables, position[pair], first[pair], second[pair])
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _fit(
     tables: PairTables,
     position: int,
@@ -198,7 +198,7 @@ def _fit(
             break
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _lean(
     strength: Vector, said: Opinions, first: Indices, second: Indices, offset: Vector, variance: Vector
 ) -> None:
@@ -210,7 +210,7 @@ def _lean(
             _move(strength, offset, variance, second[pair], first[pair])
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _move(strength: Vector, offset: Vector, variance: Vector, better: int, worse: int) -> None:
     both = variance[better] + variance[worse]
     deviation = sqrt(both)

@@ -26,8 +26,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 
-from duelmatch.compiled import compiled
 from duelmatch.explorers.panel.bounds import BordaBounds
 from duelmatch.explorers.panel.conditions import NOTHING, goals, least_beaten
 from duelmatch.explorers.panel.model import Model, PairTables, expectations, normal, outlook
@@ -164,13 +164,13 @@ def _goals_of_matchings(
     return goal
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _doubts(gap: Vector, deviation: Vector, out: Vector) -> None:
     for edge in range(len(out)):
         out[edge] = normal(gap[edge] / (deviation[edge] + 1e-9))
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _facing(
     tables: PairTables,
     champion: Indices,
@@ -189,7 +189,7 @@ def _facing(
                 least[edge] += 2 * share[edge] * pending[edge]
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _rewards(tables: PairTables, shares: Vector, rewards: Vector, variances: Vector) -> None:
     for position in range(len(tables.start) - 1):
         for one in range(tables.start[position], tables.start[position + 1]):
@@ -201,7 +201,7 @@ def _rewards(tables: PairTables, shares: Vector, rewards: Vector, variances: Vec
                 variances[other] += (shares[one] * deviation) ** 2
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _ahead(tables: PairTables, position: int, one: int, other: int, at_most: bool) -> float:
     """Return by how much an edge is expected to be ahead of another, or by how much it can be at most."""
     if at_most:
@@ -211,7 +211,7 @@ def _ahead(tables: PairTables, position: int, one: int, other: int, at_most: boo
     return expected
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _worst(
     tables: PairTables,
     champion: Indices,
@@ -235,7 +235,7 @@ def _worst(
     return defeat
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _champion(
     tables: PairTables,
     last: Indices,
@@ -285,7 +285,7 @@ def _champion(
     return best
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _set_prices(
     start: Indices,
     edge_at: Indices,

@@ -11,9 +11,9 @@ from __future__ import annotations
 from math import exp, inf, log
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from duelmatch.compiled import compiled
 from duelmatch.explorers.panel.closure import Opinions, opinion_of
 from duelmatch.graph import Graph, Indices, Vector
 
@@ -37,7 +37,7 @@ def drawn_times(
     return times
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _draw(
     rate: Vector,
     start: Indices,

@@ -21,9 +21,9 @@ from fractions import Fraction
 from math import lcm
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from duelmatch.compiled import compiled
 from duelmatch.explorers.panel.closure import UNKNOWN, Opinions, close, opinion_of, pair_at
 from duelmatch.graph import Graph, Indices, Mask
 
@@ -127,7 +127,7 @@ class PanelState:
         self.changed |= set(range(self.graph.positions))
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _close_all(said: Opinions, pair_start: Indices, degrees: Indices, opinion: Opinions) -> None:
     for judge in range(len(said)):
         for position in range(len(degrees)):
@@ -135,7 +135,7 @@ def _close_all(said: Opinions, pair_start: Indices, degrees: Indices, opinion: O
             close(said[judge, low:high], degrees[position], opinion[judge, low:high])
 
 
-@compiled
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def _count(
     before: Opinions,
     after: Opinions,
