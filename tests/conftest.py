@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import secrets
 import signal
 from collections.abc import Callable, Iterator, Sequence
@@ -19,6 +20,10 @@ from postgres import server
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 """A shell makes its background jobs ignore Ctrl-C, which the programs that tests start would inherit."""
+
+gc.set_threshold(100_000, 20, 50)
+"""Millions of objects live as long as the session does; to look through them again and again takes a tenth
+of the processor time."""
 
 
 @pytest.fixture(autouse=True)

@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -88,17 +89,43 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": path}
 
 
-def run(environment: dict[str, str], *command: str | Path, given: str | None = None) -> str:
-    done = subprocess.run(
-        [sys.executable, *map(str, command)],
-        env=environment, input=given, capture_output=True, text=True, check=False,
+PROGRAM = """
+import json, sys
+from click.testing import CliRunner
+from duelmatch.cli import main
+
+for line in sys.stdin:
+    command, given = json.loads(line)
+    done = CliRunner().invoke(main, command, prog_name="duelmatch", input=given)
+    print(json.dumps([done.exit_code, done.stdout, done.stderr]), file=sys.__stdout__, flush=True)
+"""
+Run = Callable[..., str]
+
+
+@pytest.fixture(scope="module")
+def run(environment: dict[str, str]) -> Iterator[Run]:
+    """Give a function that runs commands in a process which finds the package; it returns what they print."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM],
+        env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    assert process.stdin is not None
+    assert process.stdout is not None
+
+    def printed(*command: str | Path, given: str | None = None) -> str:
+        process.stdin.write(json.dumps([list(map(str, command)), given]) + "\n")  # type: ignore[union-attr]
+        process.stdin.flush()  # type: ignore[union-attr]
+        code, out, err = json.loads(process.stdout.readline())  # type: ignore[union-attr]
+        assert code == 0, err
+        return str(out)
+
+    with process:
+        yield printed
+        process.stdin.close()
 
 
-def told(environment: dict[str, str], *command: str | Path, given: str | None = None) -> dict[str, Any]:
-    answer: dict[str, Any] = json.loads(run(environment, "-m", "duelmatch", *command, "--json", given=given))
+def told(run: Run, *command: str | Path, given: str | None = None) -> dict[str, Any]:
+    answer: dict[str, Any] = json.loads(run(*command, "--json", given=given))
     return answer
 
 
@@ -110,40 +137,41 @@ def problem(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_it_is_listed_with_its_parameters(environment: dict[str, str]) -> None:
-    (survey,) = [row for row in told(environment, "algorithms")["algorithms"] if row["name"] == "survey"]
+def test_it_is_listed_with_its_parameters(run: Run) -> None:
+    (survey,) = [row for row in told(run, "algorithms")["algorithms"] if row["name"] == "survey"]
     assert [parameter["name"] for parameter in survey["parameters"]] == ["times"]
-    assert "--times" in run(environment, "-m", "duelmatch", "simulate", "--help")
+    assert "--times" in run("simulate", "--help")
 
 
-def test_it_is_simulated_by_several_processes(environment: dict[str, str], problem: Path) -> None:
+def test_it_is_simulated_by_several_processes(run: Run, problem: Path) -> None:
     options = ("--algorithm", "survey", "--times", "60", "--runs", "8", "--jobs", "2", "--seed", "3")
-    found = told(environment, "simulate", problem, *options)
+    found = told(run, "simulate", problem, *options)
     assert (found["algorithm"], found["times"], found["wrong"]) == ("survey", 60, 0)
     assert found["statuses"] == {"certified": 8}
 
 
-def test_it_asks_at_the_terminal(environment: dict[str, str], problem: Path, tmp_path: Path) -> None:
+def test_it_asks_at_the_terminal(run: Run, problem: Path, tmp_path: Path) -> None:
     options = ("--algorithm", "survey", "--times", "12", "--votes", tmp_path / "kept.csv")
-    found = told(environment, "ask", problem, *options, given="ann\n" * 12)
+    found = told(run, "ask", problem, *options, given="ann\n" * 12)
     assert (found["status"], found["matching"], found["duels"]) == ("certified", {"chair": "ann"}, 12)
 
 
-def test_both_are_in_an_experiment_and_its_report(environment: dict[str, str], tmp_path: Path) -> None:
+def test_both_are_in_an_experiment_and_its_report(run: Run, tmp_path: Path) -> None:
     (tmp_path / "outside.toml").write_text(EXPERIMENT)
     out = tmp_path / "out"
-    experiment = ("-m", "duelmatch", "experiment")
-    run(environment, *experiment, "run", tmp_path / "outside.toml", "--out", out, "--jobs", "2")
-    run(environment, *experiment, "report", out)
+    run("experiment", "run", tmp_path / "outside.toml", "--out", out, "--jobs", "2")
+    run("experiment", "report", out)
     cells = (out / "report" / "cells.csv").read_text(encoding="utf-8")
     assert cells.count("ladder (candidates") == 4
     assert cells.count("survey (times") == 4
     assert "survey (times 200)" in (out / "report" / "report.html").read_text(encoding="utf-8")
 
 
-def test_a_study_runs_it(environment: dict[str, str], problem: Path, tmp_path: Path) -> None:
+def test_a_study_runs_it(run: Run, environment: dict[str, str], problem: Path, tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path}/studies.db"
     options = ("--algorithm", "survey", "--parameter", "times=12", "--store", store)
-    told(environment, "study", "create", problem, *options)
+    told(run, "study", "create", problem, *options)
     (tmp_path / "voter.py").write_text(STUDY)
-    assert "chair: ann (certified after 12 duels" in run(environment, tmp_path / "voter.py", store)
+    voter = [sys.executable, tmp_path / "voter.py", store]
+    done = subprocess.run(voter, env=environment, capture_output=True, text=True, check=True)
+    assert "chair: ann (certified after 12 duels" in done.stdout

@@ -169,6 +169,11 @@ class Graph:
             if isinstance(array, np.ndarray):
                 array.setflags(write=False)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle by the arguments: for arrays that can be written to, all would be compiled once more."""
+        ends = self.edge_candidate, self.edge_position
+        return Graph, (self.candidates, self.positions, *ends, self.conditions)
+
     @classmethod
     def from_edges(
         cls, candidates: int, positions: int, edge_candidate: Indices, edge_position: Indices

@@ -70,7 +70,7 @@ PROBLEMS = {"duo": DUO, "team": TEAM, "crew": CREW}
 SOME = 24
 """Enough duels for several rounds of any algorithm on these problems."""
 
-MANY = 120
+MANY = 60
 
 
 def every_problem(test: Callable[..., None]) -> Callable[..., None]:

@@ -19,7 +19,7 @@ from pathlib import Path
 from duelmatch.errors import ConflictError, UnreachableError
 from duelmatch.studies import Question, Store, Study
 
-ENOUGH = 40
+ENOUGH = 25
 """Answers that are in the log and were acknowledged, before the last kill."""
 GIVE_UP = 120.0
 """Seconds without any acknowledged answer after which the test has failed."""

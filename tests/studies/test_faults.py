@@ -52,7 +52,7 @@ def check_each_was_tried(log: list[Entry], tried: list[list[str]]) -> None:
 
 @pytest.mark.parametrize(
     ("algorithm", "processes", "kills"),
-    [("car-cond", 1, 4), ("panel", 2, 5), ("condorcet", 4, 5)],
+    [("car-cond", 1, 3), ("panel", 2, 3), ("condorcet", 4, 4)],
 )
 def test_what_was_acknowledged_is_in_the_log_once_after_many_kills(
     url: str, new_study: NewStudy, tmp_path: Path, algorithm: str, processes: int, kills: int
@@ -73,7 +73,7 @@ def test_what_was_acknowledged_is_in_the_log_once_after_many_kills(
             assert (entry.kind, entry.data["question"], entry.hash) == ("answered", int(question), digest)
             assert owner[int(question)] == voter
             acknowledged.add(int(number))
-    assert len(acknowledged) >= 40
+    assert len(acknowledged) >= 25
     check_each_was_tried(log, [path.read_text().splitlines() for path in tmp_path.glob("*.tried")])
     check_one_answer_at_a_time(log)
     check_log(study)

@@ -72,12 +72,20 @@ def check_old(store: Store) -> None:
             assert link.voter is None or link.voter in ids
 
 
-@pytest.fixture
-def old_store(tmp_path: Path) -> Iterator[Store]:
-    shutil.copy(OLD / "0001-studies.db", tmp_path / "old.db")
-    database = Database(f"sqlite:///{tmp_path}/old.db")
+@pytest.fixture(scope="module")
+def upgraded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The studies of version 0.1.0 in a database that was brought up to date."""
+    path = tmp_path_factory.mktemp("upgraded") / "old.db"
+    shutil.copy(OLD / "0001-studies.db", path)
+    database = Database(f"sqlite:///{path}")
     database.upgrade()
     database.close()
+    return path
+
+
+@pytest.fixture
+def old_store(upgraded: Path, tmp_path: Path) -> Iterator[Store]:
+    shutil.copy(upgraded, tmp_path / "old.db")
     with Store(f"sqlite:///{tmp_path}/old.db") as store:
         yield store
 

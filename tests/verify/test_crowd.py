@@ -21,7 +21,7 @@ from duelmatch.verify.contest import Contest
 from duelmatch.verify.log import StudyLog
 from logs import log_of, some_problem, verdict_of
 
-STUDIES = 40
+STUDIES = 24
 
 
 class MessyStudy:
@@ -131,7 +131,7 @@ def test_verdicts_of_messy_studies_are_the_same(kind: str) -> None:
         kinds.update(event["kind"] for event in study.events)
         references[study.run.result.reference] += 1
     assert {"certified", "within_epsilon", "budget_spent"} <= set(statuses)
-    assert min(references[name] for name in (None, "decisions", "candidates")) >= 5
+    assert min(references[name] for name in (None, "decisions", "candidates")) >= 3
     assert {"passed", "struck", "reinstated", "corrected", "undone", "dropped", "added", "expired"} <= set(
         kinds
     )
@@ -142,7 +142,7 @@ def test_verdicts_are_the_same_where_wealth_is_kept_in_tables(monkeypatch: pytes
     monkeypatch.setattr("duelmatch.explorers.ballots.conclusions.MOST_LISTED", 4)
     monkeypatch.setattr("duelmatch.verify.log.LISTED", 4)
     endings: Counter[tuple[str, bool]] = Counter()
-    for seed in range(30):
+    for seed in range(22):
         study = MessyStudy(seed)
         study.play()
         report = verify(study.log())

@@ -17,7 +17,7 @@ from duelmatch.verify import verify
 from duelmatch.verify.panel import cheapest
 from logs import log_of, some_problem
 
-PANELS = 60
+PANELS = 48
 
 
 class MessyPanel:

@@ -178,7 +178,19 @@ def barriers(browser: Browser, dark: bool = False) -> list[Any]:
     return found
 
 
-PAGES = ["home", "privacy", "refusal", "new", "more", "created", "sheet", "vote", "ended", "joining", "published"]
+PAGES = [
+    "home",
+    "privacy",
+    "refusal",
+    "new",
+    "more",
+    "created",
+    "sheet",
+    "vote",
+    "ended",
+    "joining",
+    "published",
+]
 PAGES += [
     "skipping",
     "reporting",

@@ -26,6 +26,9 @@ NEW = {
     "settings": {"algorithm": "car-cond", "delta": 0.3},
 }
 
+without_a_study = pytest.mark.parametrize("new_url", ["sqlite"], indirect=True)
+"""For what never comes to the database, which need not be tested with both kinds."""
+
 
 @pytest.fixture(scope="session")
 def client(store: Store) -> Iterator[httpx2.Client]:
@@ -259,6 +262,25 @@ def test_what_is_for_panels_only_is_refused_when_a_crowd_is_created(
 def test_an_id_of_no_form_is_refused_in_a_sentence(organiser: Caller) -> None:
     for method, path in (("POST", "/voters/eve/strike"), ("GET", "/answers?voter=eve")):
         assert organiser(method, path, 422).startswith("'voter' must be an id, ")
+
+
+def test_lists_come_in_pages_that_miss_and_repeat_nobody(
+    organiser: Caller, invite: Callable[[], Caller]
+) -> None:
+    ids = [invite()("GET", "/me")["voter"] for _ in range(7)]
+    for path, key, whole in (
+        ("/voters", "id", ids),
+        ("/links", "id", [link["id"] for link in organiser("GET", "/links")]),
+    ):
+        found: list[str] = []
+        while page := organiser("GET", f"{path}?limit=3" + (f"&after={found[-1]}" if found else "")):
+            assert len(page) <= 3
+            found += [row[key] for row in page]
+        assert found == whole
+        organiser("GET", f"{path}?limit=0", 422)
+        organiser("GET", f"{path}?limit=1001", 422)
+        organiser("GET", f"{path}?after=nobody", 422)
+    organiser("GET", f"/voters?after={'0' * 16}", 404)
 
 
 def test_the_organiser_looks_after_it(organiser: Caller, invite: Callable[[], Caller]) -> None:
@@ -606,6 +628,7 @@ def test_standings_are_an_estimate_from_the_answers_so_far(client: httpx2.Client
     assert progress["estimated"] == standings["entry"] <= progress["entries"]
 
 
+@without_a_study
 def test_what_to_expect_is_estimated(client: httpx2.Client) -> None:
     judges = NEW | {"settings": {}, "voters": [{"name": name} for name in "abcde"]}
     panel = client.post("/api/v1/estimate", json=judges | {"minutes": 5}).json()
@@ -620,6 +643,7 @@ def test_what_to_expect_is_estimated(client: httpx2.Client) -> None:
     assert "too large" in nothing["sentences"][0]
 
 
+@without_a_study
 def test_who_asks_for_an_estimate_never_waits_for_another(client: httpx2.Client) -> None:
     """Many who wait would take the threads that voters need."""
     from duelmatch.web import creating
@@ -632,6 +656,7 @@ def test_who_asks_for_an_estimate_never_waits_for_another(client: httpx2.Client)
     assert client.post("/api/v1/estimate", json=NEW).status_code == 200
 
 
+@without_a_study
 def test_an_estimate_that_takes_long_is_given_up(
     client: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

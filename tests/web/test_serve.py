@@ -89,6 +89,7 @@ def test_only_our_own_reading_of_proxies_is_used(tmp_path: Path, monkeypatch: py
     """Of ``*``, uvicorn's would take the first address of a list that a stranger can begin."""
     from duelmatch.web import create_app, serving
     from duelmatch.web.proxies import Proxies
+    from duelmatch.web.worker import Worker
 
     seen = []
 
@@ -101,6 +102,8 @@ def test_only_our_own_reading_of_proxies_is_used(tmp_path: Path, monkeypatch: py
 
     monkeypatch.setattr(serving, "_Server", Server)
     monkeypatch.setattr(serving, "configure_logging", lambda: None)
+    for name in ("worker", "round_worker", "estimator"):  # other tests need those that are running
+        monkeypatch.setattr(serving, name, Worker())
     with Store(f"sqlite:///{tmp_path}/x.db") as store, serving.listen("127.0.0.1", 0) as listener:
         serving.serve(create_app(store), listener, "*")
     assert isinstance(seen[0].app, Proxies)

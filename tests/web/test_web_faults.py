@@ -14,7 +14,7 @@ from studies.playing import check_every_question, check_log
 from web.killing import CLIENTS, PROBLEM, Client, check_rows, rows_of, servers, voting, wait_for_votes
 from web.serving import LONG
 
-KILLS = 6
+KILLS = 4
 """Of each test; benchmarks/kills.py does more, and other things to the servers."""
 
 

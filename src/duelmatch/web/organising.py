@@ -96,7 +96,7 @@ def voters(
 ) -> list[models.Voter]:
     """List the voters in the order in which they joined, a page at a time: those after a voter."""
     secret = study.settings.secret
-    odd = {} if secret else {voter: wording.hints(found) for voter, found in study.hints().items()}
+    odd = {voter: wording.hints(found, secret) for voter, found in study.hints().items()}
     listed = study.voters(after, limit)
     return [models.Voter.of_study(voter, secret, odd.get(voter.id, [])) for voter in listed]
 

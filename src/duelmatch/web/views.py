@@ -168,9 +168,9 @@ class Dashboard:
             bars=bars,
             bars_label=bars_label,
             voters=shown,
-            hints={}
-            if study.settings.secret
-            else {voter: wording.hints(found) for voter, found in study.hints().items()},
+            hints={
+                voter: wording.hints(found, study.settings.secret) for voter, found in study.hints().items()
+            },
             page=page,
             pages=max(1, math.ceil(status.voters / VOTERS_SHOWN)),
             links=study.links(voters=[voter.id for voter in shown]),

@@ -123,8 +123,12 @@ def _digits(number: int) -> str:
     return f"{int(float(f'{number:.2g}')):,}"
 
 
-def hints(found: Hints) -> list[str]:
-    """Say what is odd about how somebody votes."""
+def hints(found: Hints, secret: bool = False) -> list[str]:
+    """Say what is odd about how somebody votes.
+
+    Of a ``secret`` ballot neither how many votes it has, which would tell it from others in an export, nor
+    whether it is like the others'.
+    """
     sentences = []
     if found.quick is not None:
         own, others = found.quick
@@ -132,8 +136,9 @@ def hints(found: Hints) -> list[str]:
         sentences.append(f"Very quick: about {own:.1f} seconds a vote{usual}.")
     if found.side is not None:
         side, times, of = found.side
-        sentences.append(f"Takes the {side} of the two shown in {times} of {of} votes.")
-    if found.agrees is not None:
+        often = "nearly every time" if secret else f"in {times} of {of} votes"
+        sentences.append(f"Takes the {side} of the two shown {often}.")
+    if found.agrees is not None and not secret:
         agreed, of = found.agrees
         sentences.append(f"Agrees with most others in only {agreed} of {of} votes.")
     return sentences

@@ -225,6 +225,8 @@ def test_a_wrong_leader_seldom_has_a_small_p_value_in_any_mode(algorithm, parame
     duo = dm.Problem.complete(["a", "b"], ["s"])
     wrong = 0
     for seed in range(25):
+        if wrong + 25 - seed < 16:  # whatever happens in the others
+            return
         run = dm.explorer(algorithm, duo, 0.05, seed, ballot_size=1, **parameters)
         rng, least = np.random.default_rng([seed, 5]), 1.0
         for number in range(24 if voters else 60):
@@ -244,6 +246,8 @@ def test_the_shortfall_is_a_bound_at_every_moment(algorithm, parameters):
     """At delta 0.3 it fails in 30% of the runs at most; 12 of 14 by chance with probability 3e-5."""
     wrong, told = 0, 0
     for seed in range(14):
+        if wrong + 14 - seed < 12 and told > 14:  # whatever happens in the others
+            return
         preferences = dm.instances.uniform(3, 2, low=0.3, high=0.7, seed=seed)
         run = dm.explorer(algorithm, preferences.problem, 0.3, seed, **parameters)
         rng, fails = np.random.default_rng([seed, 6]), False

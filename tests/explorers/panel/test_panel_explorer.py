@@ -164,7 +164,7 @@ def test_a_skipped_question_is_not_asked_again_and_a_released_one_is() -> None:
 
 
 def test_what_is_certain_stays_so_when_late_answers_come() -> None:
-    for seed in range(40):
+    for seed in range(20):
         panel, ranks = panels.random_panel(seed)
         run = panel_explorer(panel, consistent=ranks)
         rng = np.random.default_rng(seed)
@@ -316,7 +316,7 @@ def test_what_is_no_panel_is_refused_in_a_sentence() -> None:
 
 def test_a_run_can_go_on_from_unbeaten_until_it_is_decided() -> None:
     further = 0
-    for seed in range(30):
+    for seed in range(15):
         panel, ranks = panels.random_panel(seed)
         short = simulate_panel(panel, consistent=ranks, seed=seed)
         long = simulate_panel(panel, consistent=ranks, seed=seed, until="decided")
@@ -328,7 +328,7 @@ def test_a_run_can_go_on_from_unbeaten_until_it_is_decided() -> None:
             row = count.lineups.index(tuple(long.matching.values()))
             assert (np.delete(count.over[row], row) <= 0).any()
         further += (short.status, long.status) == ("unbeaten", "decided")
-    assert further > 3
+    assert further > 1
 
 
 def test_with_only_skipped_and_absent_answers_open_the_certain_shortfall_is_left() -> None:

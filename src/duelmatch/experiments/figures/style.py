@@ -182,4 +182,4 @@ def save(figure: Figure, folder: Path, name: str) -> None:
             _label_plainly(axes.yaxis)
         for suffix in (".svg", ".png"):
             save_figure(figure, folder / f"{name}{suffix}")
-            figure.set_layout_engine("none")  # it stays as it is, which saves half of the time
+            figure.set_layout_engine(None)  # it stays as it is, which saves half of the time
