@@ -3,6 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+PEERS := build/peers-venv
 BENCHMARKS := $(sort $(wildcard benchmarks/*.py))
 PICTURES := borda-gaps:gap borda-gaps:bound condorcet-gaps:gap confidence:certainty positions:positions \
   random-instances:bound width:width
@@ -12,7 +13,7 @@ BRUTE := tests/matchings/test_decisions.py tests/matchings/test_whole.py tests/t
   tests/explorers/panel/test_panel_conditions.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test brute check messages bench stats gallery docs clean
+.PHONY: help setup demo serve test brute check messages bench stats gallery pictures peers votes docs clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,6 +66,23 @@ gallery: setup ## Run the experiments of docs/gallery (seven minutes of processo
 	  cp build/gallery/$$name/report/slopes.csv docs/gallery/$$name.csv || exit 1; done
 	@for pair in $(PICTURES); do name=$${pair%%:*}; axis=$${pair##*:}; \
 	  cp build/gallery/$$name/report/figures/duels-against-$$axis.svg docs/gallery/$$name-$$axis.svg || exit 1; done
+
+pictures: setup ## Take the pictures of docs/organising.md anew (needs Chromium and its driver)
+	@PYTHONPATH=.:tests $(BIN)/python docs/pictures.py docs/images
+
+peers: $(PEERS)/.installed ## Play other packages on the same instances (half an hour; goes on after Ctrl-C) for docs/peers.md
+	PYTHONPATH=benchmarks $(PEERS)/bin/python -m peers --save build/peers.jsonl --out docs/peers.md
+
+$(PEERS)/.installed: pyproject.toml constraints.txt
+	@$(PYTHON) -m venv $(PEERS)
+	@$(PEERS)/bin/python -m pip --disable-pip-version-check install --quiet --upgrade pip
+	@$(PEERS)/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt \
+	  --build-constraint constraints.txt --group peers --editable .
+	@$(PEERS)/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt --no-deps arena-rank
+	@touch $@
+
+votes: setup ## Tell the story of the real votes anew (two minutes) for docs/real-votes.md
+	PYTHONPATH=benchmarks $(BIN)/python benchmarks/votes_page.py --save build/real-votes.jsonl --out docs
 
 docs: setup ## Build the documentation into docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html

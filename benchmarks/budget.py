@@ -95,7 +95,7 @@ def world(family, size, seed):
     candidates, positions, density = size
     make = dm.instances
     if family == "real votes":
-        return World(*real_votes(candidates, seed))
+        return World(*real_votes(candidates, seed, positions))
     if family in ("Bradley-Terry", "n > l"):
         return World(make.bradley_terry(candidates, positions, density, spread=0.8, seed=seed))
     if family == "planted":
@@ -103,9 +103,9 @@ def world(family, size, seed):
     return World(make.uniform(candidates, positions, density=density, seed=seed))
 
 
-def play_duelmatch(world, criterion, seed):
+def play_duelmatch(world, criterion, seed, budgets=BUDGETS):
     """Return the shortfalls of runs that know their budget, a run for each."""
-    return [world.shortfall(leader(world, criterion, seed, budget), criterion) for budget in BUDGETS]
+    return [world.shortfall(leader(world, criterion, seed, budget), criterion) for budget in budgets]
 
 
 def leader(world, criterion, seed, budget):
@@ -168,10 +168,10 @@ class BradleyTerry:
         return drawn
 
 
-def play_random(world, criterion, seed):
+def play_random(world, criterion, seed, budgets=BUDGETS):
     rng = np.random.default_rng([seed, 3])
     fit, found, pairs = BradleyTerry(world), [], world.table.count
-    for budget, before in zip(BUDGETS, (0, *BUDGETS), strict=False):
+    for budget, before in zip(budgets, (0, *budgets), strict=False):
         counts = rng.multinomial(budget - before, np.full(pairs, 1 / pairs))
         fit.add(np.arange(pairs), counts, rng)
         fit.fit()
@@ -179,10 +179,10 @@ def play_random(world, criterion, seed):
     return found
 
 
-def play_thompson(world, criterion, seed):
+def play_thompson(world, criterion, seed, budgets=BUDGETS):
     rng = np.random.default_rng([seed, 4])
     fit, found, answers = BradleyTerry(world), [], 0
-    for budget in BUDGETS:
+    for budget in budgets:
         while answers < budget:
             size = min(max(1, int(GROWTH * answers)), budget - answers)
             one, other = fit.best(fit.draws(rng, 2 * size), criterion).reshape(2, size, -1)
@@ -202,23 +202,23 @@ def play_thompson(world, criterion, seed):
     return found
 
 
-def play_crowd_bt(world, criterion, seed):
+def play_crowd_bt(world, criterion, seed, budgets=BUDGETS):
     found, fit = [], BradleyTerry(world)
-    for fit.wins, fit.duels in crowd_bt_counts(world, seed):
+    for fit.wins, fit.duels in crowd_bt_counts(world, seed, budgets):
         fit.fit()
         found.append(world.shortfall(fit.best(fit.strength, criterion)[0], criterion))
     return found
 
 
 @lru_cache(len(METHODS))
-def crowd_bt_counts(world, seed):
+def crowd_bt_counts(world, seed, budgets):
     """Return wins and duels by pair when each budget is spent; they serve both criteria."""
     rng = np.random.default_rng([seed, 5])
     fit, found, answers = BradleyTerry(world), [], 0
     mean, variance = np.zeros(world.graph.edges), np.ones(world.graph.edges)
     one, other = world.table.first, world.table.second
     gain = information(mean[one], variance[one], mean[other], variance[other])
-    for budget in BUDGETS:
+    for budget in budgets:
         while answers < budget:
             best = np.flatnonzero(gain >= gain.max() * (1 - 1e-9))
             pair = int(rng.choice(best))

@@ -7,6 +7,7 @@ whose limit at delta = 0.05 lies between 150 and 40,000 duels.
     python benchmarks/frugal.py                  the whole suite, some 20 minutes on two cores
     python benchmarks/frugal.py --runs 2 --paper-runs 1      a quick look
     python benchmarks/frugal.py --plot docs/images/frugal.svg
+    python benchmarks/frugal.py --means --runs 16 --first 7000     only geometric means, five minutes
 """
 
 import argparse
@@ -98,6 +99,46 @@ def jobs(runs, paper_runs, batch):
                 for delta in deltas:
                     for seed in range(repetitions):
                         yield criterion, family, size, algorithm, delta, seed, parameters
+
+
+MEANS = {  # criterion, delta, parameters
+    "`condorcet`, a winner taken for granted, delta 0.05": ("condorcet", 0.05, {}),
+    "the same, delta 0.001": ("condorcet", 1e-3, {}),
+    "`condorcet`, nothing taken for granted, delta 0.05": ("condorcet", 0.05, {"assume_winner": False}),
+    "`borda`, delta 0.05": ("borda", 0.05, {}),
+}
+
+
+def means(runs, first, job_count, save):
+    """Print the geometric mean of duels / limit over all instances, with its standard error, for every mode.
+
+    The last column is beside the limit of problems that are known to have a winner.
+    """
+    places = [(family, size) for family, sizes in SIZES.items() for size in sizes]
+    print("| | duels / limit | wrong | beside the limit with a winner |\n|---|---|---|---|")
+    for name, (criterion, delta, parameters) in MEANS.items():
+        todo = [
+            (criterion, family, size, NEW[criterion], delta, seed, parameters)
+            for family, size in places
+            for seed in range(first, first + runs)
+        ]
+        results = [result for _, result in measured(run, todo, job_count, save, json.dumps)]
+        logs = np.log([result["ratio"] for result in results]).reshape(len(places), runs)
+        mean = np.exp(logs.mean())
+        error = mean * np.sqrt((logs.var(axis=1, ddof=1) / runs).sum()) / len(places)
+        wrong = sum(not result["right"] for result in results)
+        beside = ""
+        if criterion == "condorcet" and not parameters:
+            lower = [winner_limit_share(family, size) for family, size in places]
+            beside = f"{mean / np.exp(np.mean(np.log(lower))):.2f}"
+        print(f"| {name} | {mean:.2f} ({error:.2f}) | {wrong} of {len(results)} | {beside} |", flush=True)
+
+
+@cache
+def winner_limit_share(family, size):
+    """Return the limit of problems that have a winner over that of those that may have none."""
+    preferences, _, limit, _ = instance("condorcet", family, *size)
+    return dm.theory.information_limit(preferences, "condorcet", assume_winner=True).lower / limit
 
 
 def spread(values):
@@ -223,7 +264,12 @@ def main():
     parser.add_argument("--save", type=Path, help="a file to save the runs in, and to go on from")
     parser.add_argument("--without", action="append", default=[], help="leave an algorithm of the paper out")
     parser.add_argument("--plot", help="write a figure to this file")
+    parser.add_argument("--means", action="store_true", help="only geometric means, of every mode")
+    parser.add_argument("--first", type=int, default=0, help="with --means, the first seed")
     options = parser.parse_args()
+    if options.means:
+        means(options.runs, options.first, options.jobs, options.save)
+        return
     todo = [
         job for job in jobs(options.runs, options.paper_runs, options.batch) if job[3] not in options.without
     ]

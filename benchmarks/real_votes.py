@@ -25,12 +25,13 @@ MOST_VOTED = 30
 """Candidates are drawn from so many."""
 
 
-def real_votes(candidates, seed=None):
+def real_votes(candidates, seed=None, positions=4):
     """Return preferences over the candidates with the most votes, and the probability of a tie by pair.
 
-    With a seed, so many are drawn from the MOST_VOTED instead.
+    With a seed, so many are drawn from the MOST_VOTED instead. Positions are the first so many by name.
     """
     names, counts, fits = counted()
+    fits = dict(sorted(fits.items())[:positions])
     chosen = names[:candidates]
     if seed is not None:
         drawn = np.random.default_rng([seed, 9]).choice(MOST_VOTED, candidates, replace=False)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         DuelError,
         DuelmatchError,
         FileError,
+        JudgeError,
         MissingExtraError,
         NoMatchingError,
         ProblemError,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     )
     from duelmatch.explorers.explorer import Explorer, explore, explorer
     from duelmatch.explorers.forecast import Forecast, forecast
+    from duelmatch.explorers.judging import JudgedResult, JudgeRecord, explore_async
     from duelmatch.explorers.panel.decision import decide
     from duelmatch.explorers.result import Progress, Result
     from duelmatch.files.preflib import load_preflib
@@ -60,6 +62,9 @@ __all__ = [
     "Explorer",
     "FileError",
     "Forecast",
+    "JudgeError",
+    "JudgeRecord",
+    "JudgedResult",
     "Matching",
     "MissingExtraError",
     "NoMatchingError",
@@ -78,6 +83,7 @@ __all__ = [
     "estimate_preferences",
     "experiments",
     "explore",
+    "explore_async",
     "explorer",
     "forecast",
     "instances",
@@ -100,6 +106,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "DuelError",
         "DuelmatchError",
         "FileError",
+        "JudgeError",
         "MissingExtraError",
         "NoMatchingError",
         "ProblemError",
@@ -117,6 +124,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     ),
     "explorers.explorer": ("Explorer", "explore", "explorer"),
     "explorers.forecast": ("Forecast", "forecast"),
+    "explorers.judging": ("JudgeRecord", "JudgedResult", "explore_async"),
     "explorers.panel.decision": ("decide",),
     "explorers.result": ("Progress", "Result"),
     "files.preflib": ("load_preflib",),

@@ -20,6 +20,10 @@ class DuelError(DuelmatchError, ValueError):
     """An answer, or a question, that does not fit the run it was given to."""
 
 
+class JudgeError(DuelmatchError):
+    """A judge that is a program, and gives no answer."""
+
+
 class AlgorithmError(DuelmatchError):
     """An algorithm that breaks its contract: what it asked for or returned makes no sense."""
 
@@ -50,6 +54,10 @@ class NotAllowedError(StudyError):
 
 class ConflictError(StudyError):
     """The request conflicts with the study's current state; look again."""
+
+
+class ServerError(DuelmatchError):
+    """A server that cannot be reached, is busy for too long, or says what is not understood."""
 
 
 class TooLargeError(DuelmatchError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,6 +27,14 @@ def test_names_the_edges_that_are_decided(write: Any) -> None:
     page = run("check", path).stdout
     assert "Certain, in every maximum matching: a at s." in page
     assert "Can never matter, in no maximum matching: a at t." in page
+
+
+def test_a_preflib_file_is_a_problem_of_one_position(tmp_path: Path) -> None:
+    path = tmp_path / "pets.soc"
+    path.write_text("# NUMBER ALTERNATIVES: 3\n6: 1,2,3\n3: 3,1,2\n", encoding="utf-8")
+    about = read("check", str(path))
+    assert (about["candidates"], about["positions"], about["duels"]) == (3, 1, 3)
+    assert read("winners", str(path))["condorcet"]["matching"] == {"winner": "1"}
 
 
 def test_shares_add_up_to_one() -> None:

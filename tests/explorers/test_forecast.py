@@ -130,10 +130,12 @@ def test_what_is_expected_is_said_in_words() -> None:
     assert "20 people have time for 30 questions each, at 30 seconds a question." in words
     assert "certain in about 8 of 10 cases" in words
     assert "behind the best by 0.6 votes in 100 at each position" in words
-    assert "360 more answers or more, about 400 in the middle, and may take more than 2,000." in words
-    assert "at least about 280, and at most 2,240" in words
+    assert "give 360 more answers or more, typically about 400, and perhaps more than 2,000." in words
+    assert "At least about 280 are needed, and at most 2,240." in words
     nothing = Forecast(9, None, None, None, 2500).sentences()
     assert nothing[0].endswith("more than 2,500 more answers, as far as can be told.")
+    too_few = Forecast(9, None, None, None, 30, 280, 2240).sentences()
+    assert "30 " not in too_few[0], "it takes 280 at least"
 
 
 def test_ranges_hold_about_as_often_as_they_say() -> None:

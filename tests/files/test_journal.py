@@ -10,7 +10,7 @@ import pytest
 from cases import each
 from duelmatch.errors import FileError
 from duelmatch.files.answers import Comparison, answers_table
-from duelmatch.files.journal import Journal, sound_length
+from duelmatch.files.journal import COMPARISONS, Journal, sound_length
 from files.team import TEAM
 
 HEADER = b"position,winner,loser\n"
@@ -49,7 +49,7 @@ def test_a_stray_quote_far_back_does_not_throw_answers_away() -> None:
 
 
 def test_a_change_by_another_program_during_the_run_is_noticed() -> None:
-    with Journal(Path("team.votes.csv")) as journal:
+    with Journal(Path("team.votes.csv"), COMPARISONS) as journal:
         journal.begin({}, TEAM)
         journal.append(Comparison("chair", "ann", "bob"))
         Path("team.votes.csv").write_text("position,winner,loser\n", encoding="utf-8")
@@ -60,14 +60,14 @@ def test_a_change_by_another_program_during_the_run_is_noticed() -> None:
 
 
 def test_what_was_kept_is_there_again_with_its_settings() -> None:
-    with Journal(Path("team.votes.csv")) as journal:
+    with Journal(Path("team.votes.csv"), COMPARISONS) as journal:
         assert journal.settings() is None
         journal.begin({"seed": 7}, TEAM)
         for _ in range(3):
             journal.append(ANN)
         assert journal.undo() == ANN
     assert sorted(os.listdir()) == ["team.votes.csv", "team.votes.csv.run.json"]
-    with Journal(Path("team.votes.csv")) as journal:
+    with Journal(Path("team.votes.csv"), COMPARISONS) as journal:
         assert journal.answers == [ANN, ANN]
         assert (journal.settings() or {})["seed"] == 7
 
@@ -76,7 +76,7 @@ def test_a_full_disk_is_named_once(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    with Journal(Path("team.votes.csv")) as journal:
+    with Journal(Path("team.votes.csv"), COMPARISONS) as journal:
         journal.begin({}, TEAM)
         monkeypatch.setattr(os, "fsync", fail)
         for change in (lambda: journal.append(ANN), lambda: journal.begin({}, TEAM)):

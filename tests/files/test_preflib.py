@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import duelmatch as dm
-from duelmatch.files.preflib import load_preflib_answers
+from duelmatch.files.preflib import load_preflib_answers, open_preflib
 
 STRICT = """# FILE NAME: pets.soc
 # TITLE: Favourite pets
@@ -54,6 +54,15 @@ def test_a_tie_is_half_a_voter_for_each(tmp_path: Path) -> None:
     assert prefs.probability("winner", "Dog", "Newt") == 0.5
 
 
+def test_a_file_can_stand_where_a_problem_with_preferences_does(tmp_path: Path) -> None:
+    for text, name in ((STRICT, "pets.soc"), (TIES, "pets.toc")):
+        preferences = load(tmp_path, text, name)
+        document = open_preflib(tmp_path / name)
+        assert document.has_preferences
+        assert document.problem() == preferences.problem
+        assert document.preferences() == preferences
+
+
 def test_alternatives_without_a_name_are_called_by_their_number(tmp_path: Path) -> None:
     prefs = load(tmp_path, "# NUMBER ALTERNATIVES: 2\n4: 2,1\n", "plain.soc")
     assert prefs.probability("winner", "2", "1") == 1.0
@@ -68,6 +77,7 @@ def test_alternatives_with_one_name_are_told_apart(tmp_path: Path) -> None:
     ("text", "name", "sentence"),
     [
         (STRICT, "pets.soi", "Only complete orders can be read"),
+        ("# NUMBER ALTERNATIVES: 2\n1,2,1.0\n", "kidneys.wmd", "in which nobody is preferred"),
         (TIES, "pets.soc", "line 5: a .soc file has no ties; is it a .toc"),
         (STRICT + "2: 1,2\n", "pets.soc", "line 13: '2: 1,2' is not an order of all 3 alternatives"),
         (STRICT + "2: 1,2,2\n", "pets.soc", "line 13"),

@@ -171,6 +171,7 @@ BAD_PROBLEMS = [
     ("t.json", "true", "not true."),
     ("t.yaml", "candidate: [ann]", "unknown key 'candidate'; the known ones are 'candidates', "
      "'positions', 'edges', 'rules' and 'preferences'. Did you mean 'candidates'?"),
+    ("t.yaml", "seats: {x: 2}", "The key 'seats' belongs to a position: write positions: {NAME: {s"),
     ("t.yaml", "seed: 7", "unknown key 'seed'; the known ones"),
     ("t.yaml", "k" * 900, "not 'kkk"),
     ("t.yaml", "candidates: [ann]", "The key 'positions' is missing; give it, or give 'edges'."),

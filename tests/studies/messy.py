@@ -185,6 +185,7 @@ class Game:
                 "leave": lambda: study.leave(person.id, chance.choice(["open", "dropped"])),
                 "come back": lambda: study.come_back(person.id),
                 "conflict": lambda: study.conflict(person.id, [chance.choice(study.problem.candidates)]),
+                "clear": lambda: study.clear_conflict(person.id, study.problem.candidates),
                 "enter": lambda: self.people.append(self.person(study.add_voter())),
             }
         if given is not None:

@@ -22,7 +22,7 @@ ACTIONS = (
     *("vote",) * 12,
     *("tie", "leave open", "skip", "undo", "undo", "release", "late", "newcomer"),
     *("strike", "reinstate", "correct", "strike answer", "pause", "resume", "close", "reopen"),
-    *("leave", "come back", "conflict", "add"),
+    *("leave", "come back", "conflict", "clear", "add"),
 )
 
 
@@ -49,6 +49,8 @@ def act(study: Study, action: str, place: int, number: int) -> None:
             study.add_voter()
         case "conflict":
             study.conflict(voter, [PROBLEM.candidates[number % 3]])
+        case "clear":
+            study.clear_conflict(voter, [PROBLEM.candidates[number % 3]])
         case "add":
             study.add(f"late{number % 2}", ["chair"])
         case "strike answer" if one is not None:
@@ -79,7 +81,7 @@ def answer_it(study: Study, action: str, question: Question, number: int) -> Non
             study.release(question.voter, question.number)
 
 
-@example("condorcet", [(action, 0, 0) for action in ("vote", "vote", "conflict", "vote")], None)
+@example("condorcet", [(action, 0, 0) for action in ("vote", "conflict", "clear", "vote")], None)
 @given(
     algorithm=st.sampled_from([*IN_ROUNDS, *("panel", "condorcet", "borda") * 3]),
     actions=st.lists(

@@ -78,7 +78,7 @@ class MessyPanel:
         random, run = self.random, self.run
         question = random.choice(self.told) if self.told else None
         voter, candidate = random.choice(run.voters), random.choice(run.problem.candidates)
-        match random.randrange(11):
+        match random.randrange(12):
             case 0:
                 run.leave(voter, random.choice(["open", "dropped"]))
             case 1:
@@ -103,6 +103,8 @@ class MessyPanel:
                 run.enter(f"late{len(self.events)}", random.randint(1, 2), [candidate] * random.randint(0, 1))
             case 10:
                 run.declare_conflict(voter, [candidate])
+            case 11:
+                run.clear_conflict(voter, run.problem.candidates)
 
 
 def seated_problems() -> Iterator[dm.Problem]:
@@ -133,7 +135,7 @@ def test_verdicts_of_messy_panels_are_the_same(seated: bool) -> None:
         if result.status != "budget_spent":  # found without being told, up to which of several it is
             assert open_one.status == result.status, f"panel {seed}"
     assert {"decided", "unbeaten", "no_winner", "tied", "budget_spent"} <= set(statuses)
-    organised = "left returned struck reinstated corrected undone dropped added entered conflict"
+    organised = "left returned struck reinstated corrected undone dropped added entered conflict cleared"
     assert set(organised.split()) <= set(kinds)
 
 

@@ -24,6 +24,16 @@ DRIVER = shutil.which("chromedriver")
 PICTURES = os.environ.get("DUELMATCH_SCREENSHOTS")
 
 
+PASTE = """
+const [selector, text, done] = arguments;
+const target = document.querySelector(selector);
+target.focus();
+const clipboardData = new DataTransfer();
+clipboardData.setData("text/plain", text);
+target.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+"""
+
+
 @contextmanager
 def chromium(folder: Path) -> Iterator[webdriver.Chrome]:
     """Run a browser that keeps everything in a folder."""
@@ -120,3 +130,20 @@ class Browser:
 def votes(study: Study) -> list[tuple[str, Ranking]]:
     """Return what counts, in order: the position, and who is better than whom."""
     return [(given.position, given.answer) for given in study.answers(limit=None)[::-1] if given.counts]
+
+
+def paste(browser: Browser, selector: str, text: str) -> None:
+    """Paste what a spreadsheet has copied."""
+    browser.driver.execute_script(PASTE, selector, text)
+
+
+@contextmanager
+def offline(browser: Browser) -> Iterator[None]:
+    """Take the network away."""
+    line = {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+    browser.driver.execute_cdp_cmd("Network.enable", {})
+    browser.driver.execute_cdp_cmd("Network.emulateNetworkConditions", {"offline": True, **line})
+    try:
+        yield
+    finally:
+        browser.driver.execute_cdp_cmd("Network.emulateNetworkConditions", {"offline": False, **line})

@@ -134,6 +134,13 @@ def opened(browser: Browser, place: tuple[str, Store], study: Study) -> dict[str
         browser.go(f"/l/{study.new_link('voter', ned.id)}")
         browser.until(lambda: browser.text("#end-title"))
 
+    def published() -> None:
+        closed = place[1].create(study.problem, Settings("panel"), "Closed", ["Eve"])
+        closed.close()
+        closed.publish()
+        browser.go(f"/l/{closed.new_link('voter', closed.voters()[0].id)}")
+        browser.until(lambda: browser.find("#result").is_displayed())
+
     def joining() -> None:
         browser.go(f"/l/{study.new_link('open', judges=True)}")
         browser.until(lambda: browser.find("#begin").is_displayed())
@@ -152,6 +159,7 @@ def opened(browser: Browser, place: tuple[str, Store], study: Study) -> dict[str
         "ranking": ranking,
         "somebody else": somebody_else,
         "ended": ended,
+        "published": published,
         "joining": joining,
         "dashboard": lambda: as_organiser(at),
         "answers": lambda: as_organiser(f"{at}/answers"),
@@ -170,7 +178,19 @@ def barriers(browser: Browser, dark: bool = False) -> list[Any]:
     return found
 
 
-PAGES = ["home", "privacy", "refusal", "new", "more", "created", "sheet", "vote", "ended", "joining"]
+PAGES = [
+    "home",
+    "privacy",
+    "refusal",
+    "new",
+    "more",
+    "created",
+    "sheet",
+    "vote",
+    "ended",
+    "joining",
+    "published",
+]
 PAGES += [
     "skipping",
     "reporting",

@@ -264,6 +264,25 @@ def test_an_id_of_no_form_is_refused_in_a_sentence(organiser: Caller) -> None:
         assert organiser(method, path, 422).startswith("'voter' must be an id, ")
 
 
+def test_lists_come_in_pages_that_miss_and_repeat_nobody(
+    organiser: Caller, invite: Callable[[], Caller]
+) -> None:
+    ids = [invite()("GET", "/me")["voter"] for _ in range(7)]
+    for path, key, whole in (
+        ("/voters", "id", ids),
+        ("/links", "id", [link["id"] for link in organiser("GET", "/links")]),
+    ):
+        found: list[str] = []
+        while page := organiser("GET", f"{path}?limit=3" + (f"&after={found[-1]}" if found else "")):
+            assert len(page) <= 3
+            found += [row[key] for row in page]
+        assert found == whole
+        organiser("GET", f"{path}?limit=0", 422)
+        organiser("GET", f"{path}?limit=1001", 422)
+        organiser("GET", f"{path}?after=nobody", 422)
+    organiser("GET", f"/voters?after={'0' * 16}", 404)
+
+
 def test_the_organiser_looks_after_it(organiser: Caller, invite: Callable[[], Caller]) -> None:
     voter = invite()
     me = voter("GET", "/me")["voter"]

@@ -13,21 +13,7 @@ from selenium.webdriver.common.keys import Keys
 
 import duelmatch as dm
 from duelmatch.studies import Settings, Store, Study
-from web.browsing import PHONE, Browser
-
-PASTE = """
-const [selector, text, done] = arguments;
-const target = document.querySelector(selector);
-target.focus();
-const clipboardData = new DataTransfer();
-clipboardData.setData("text/plain", text);
-target.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
-"""
-
-
-def paste(browser: Browser, selector: str, text: str) -> None:
-    """Paste what a spreadsheet has copied."""
-    browser.driver.execute_script(PASTE, selector, text)
+from web.browsing import PHONE, Browser, paste
 
 
 def values(browser: Browser, selector: str) -> list[str]:
@@ -192,6 +178,11 @@ def test_judges_in_bulk_get_links_to_print_to_mail_and_anew(
     browser.click("[data-voter] .save-conflicts")
     browser.until(lambda: panel.voters()[0].conflicts == ("Owls",))
     browser.until(lambda: "Conflicts of interest: Owls" in browser.text(".people"))
+    browser.click("[data-voter] summary")
+    for name in ("Owls", "Foxes"):
+        browser.click(f"[data-voter] .conflict[value={name}]")
+    browser.click("[data-voter] .save-conflicts")
+    browser.until(lambda: panel.voters()[0].conflicts == ("Foxes",))
     assert browser.driver.current_window_handle == first
 
 

@@ -10,6 +10,7 @@ import httpx2
 import pytest
 
 from conftest import PROBLEM
+from duelmatch import Problem
 from duelmatch.errors import ConflictError
 from duelmatch.studies import NewVoter, Question, Settings, Store, Study, exported_answers
 from duelmatch.web import Config
@@ -95,6 +96,27 @@ def test_the_export_of_a_secret_panel_gives_the_same_verdict(store: Store) -> No
     check_export(study)
     texts = {"".join(exported_answers(study, secretly=True)) for _ in range(50)}
     assert len(texts) > 1, "voters are numbered by chance: of three, all 50 times alike has odds of 6 ** -49"
+
+
+def test_hints_work_on_secret_ballots_without_counting_or_comparing_votes(store: Store, address: str) -> None:
+    """One of five always takes the second shown, and votes against all others, at once."""
+    problem = Problem.complete(list("abcdefg"), ["x", "y", "z"])
+    names = ["Eve", "Ned", "Zoe", "Joe", "Odd"]
+    study = store.create(problem, Settings("panel", secret=True), "x", [NewVoter(name) for name in names])
+    for voter in study.voters():
+        for _ in range(18):
+            question = study.ask(voter.id)
+            if isinstance(question, Question):
+                winner = question.candidates[1] if voter.name == "Odd" else min(question.candidates)
+                study.tell(voter.id, question.number, winner)
+    headers = {"Authorization": f"Bearer {study.new_link('organiser')}"}
+    with httpx2.Client(base_url=address, headers=headers, trust_env=False, timeout=60) as organiser:
+        listed = organiser.get(f"/api/v1/studies/{study.id}/voters").json()
+        page = organiser.get(f"/studies/{study.id}/live").text
+    odd = {voter["name"]: " ".join(voter["hints"]) for voter in listed}
+    assert "Takes the second of the two shown nearly every time." in odd["Odd"]
+    assert "Takes the second of the two shown nearly every time." in page
+    assert not any("Agrees" in text or " of 1" in text for text in (*odd.values(), page))
 
 
 def test_a_ballot_is_not_secret_unless_it_is_asked_for(store: Store, address: str) -> None:

@@ -141,7 +141,10 @@ def test_a_panel_is_watched_to_its_end(store: Store, criterion: str) -> None:
                 study.tell(voter.id, question.number, best(question.position, *question.candidates))
                 view = Dashboard.of(study)
                 assert view.is_panel
-                may = ("by at most" in view.explanation, "others may draw level" in view.explanation)
+                may = (
+                    "could be ahead by up to" in view.explanation,
+                    "others may draw level" in view.explanation,
+                )
                 bound = view.status.shortfall
                 assert view.certain or may == (bool(bound), not bound)
     view = Dashboard.of(study)
@@ -150,7 +153,7 @@ def test_a_panel_is_watched_to_its_end(store: Store, criterion: str) -> None:
     assert view.status.shortfall == 0.0
     assert view.kind.startswith("Decided by this panel: the votes were counted")
     assert view.curve is not None
-    assert view.curve.now == "0.0 votes in 100"
+    assert view.curve.now == "100.0%"
     assert view.graph is not None
     assert {
         (line.candidate.name, line.position.name) for line in view.graph.lines if line.kind == "accepted"

@@ -28,6 +28,7 @@ COMMANDS = {
     "plan": "Say how many duels to expect, from the bounds.",
     "decide": "Say what the answers of a panel decide, and what is open.",
     "ask": "Find the winner by asking you, duel by duel.",
+    "explore": "Find the winner by asking programs, such as language models.",
     "simulate": "Run an algorithm many times on known preferences.",
     "experiment": "Compare algorithms over thousands of saved runs.",
     "estimate": "Estimate preferences from pairwise answers.",

@@ -20,6 +20,7 @@ from duelmatch.errors import DuelError, FileError
 from duelmatch.explorers.catalogue import described
 
 if TYPE_CHECKING:
+    from duelmatch.files.answers import Comparison
     from duelmatch.files.journal import Journal
 
 MANY = 200
@@ -60,16 +61,16 @@ def command(
       duelmatch ask team.yaml --algorithm borda --epsilon 0.1 --votes friday.csv
     """  # noqa: D301
     from duelmatch.cli.dialogue import Dialogue
-    from duelmatch.files.journal import Journal, fingerprint
+    from duelmatch.files.journal import COMPARISONS, Journal, fingerprint
 
     if source.is_stdin:
         raise click.UsageError("The answers come from standard input, so the problem must be in a file.")
     problem = source.document.problem()
     path = votes or Path(f"{source.stem}.votes.csv")
     page = Page(stderr=as_json)
-    with Journal(path) as journal:
+    with Journal(path, COMPARISONS) as journal:
         identity = {"problem": fingerprint(problem), "file": source.name}
-        settings = _settings(journal, given, identity)
+        settings = settings_of(journal, given, identity, ROUND)
         resumed = len(journal.answers)
         recorded = journal.settings()
         aim = max_duels if recorded is None else recorded.get("aim")
@@ -79,26 +80,28 @@ def command(
         _welcome(page, source, journal)
         ended = dialogue.hold()
         result, progress = dialogue.run.result, dialogue.run.progress
-        standings = _standings(dialogue.run) if result.duels else None
+        standings = standings_of(dialogue.run) if result.duels else None
     if as_json:
         about = {"file": source.name, "votes": str(path), **settings.as_dict(), "max_duels": max_duels}
-        print_json(about | {"resumed": resumed, "ended": ended} | _as_dict(result, progress, standings))
+        print_json(about | {"resumed": resumed, "ended": ended} | result_as_dict(result, progress, standings))
     else:
         resume = ["duelmatch", "ask", source.name, "--votes", str(path)]
         if ended == "done":
             resume += ["--max-duels", str(2 * max(result.duels, 1))]
-        _report(page, result, progress, standings, shlex.join(resume))
+        report(page, result, progress, standings, shlex.join(resume))
     if ended == "interrupted":
         ctx.exit(INTERRUPTED)
     if result.status == "no_winner":
         ctx.exit(NO_WINNER)
 
 
-def _settings(journal: Journal, given: Mapping[str, Any], identity: Mapping[str, str]) -> RunSettings:
+def settings_of(
+    journal: Journal[Any], given: Mapping[str, Any], identity: Mapping[str, str], usual: Mapping[str, Any]
+) -> RunSettings:
     """Return the settings: those of the run that is resumed, if there is one, which must not differ."""
     recorded = journal.settings()
     if recorded is None:
-        return settle(given, ROUND)
+        return settle(given, usual)
     try:
         before = settle({}, recorded)
     except (click.UsageError, KeyError, TypeError, ValueError):
@@ -106,11 +109,25 @@ def _settings(journal: Journal, given: Mapping[str, Any], identity: Mapping[str,
             f"{journal.settings_path}: This does not say how the run was begun. Was it edited, or written by "
             "another version of duelmatch? Restore the file, or choose another one with --votes."
         ) from None
-    known = before.as_dict()
+    check_same_run(journal, recorded, given, before.as_dict(), identity)
+    return before
+
+
+def check_same_run(
+    journal: Journal[Any],
+    recorded: Mapping[str, Any],
+    given: Mapping[str, Any],
+    known: Mapping[str, Any],
+    identity: Mapping[str, str],
+) -> None:
+    """Refuse to resume a run that was begun otherwise: what is given, unless None, must be what is known.
+
+    :raises FileError: naming the differences.
+    """
     differences = [
-        f"{name} is {value} but was {known[name]}"
+        f"{name} is {value} but was {known.get(name)}"
         for name, value in given.items()
-        if value is not None and value != known[name]
+        if value is not None and value != known.get(name)
     ]
     remedy = "Leave that option out to resume the old run"
     if recorded.get("problem") != identity["problem"]:
@@ -121,11 +138,14 @@ def _settings(journal: Journal, given: Mapping[str, Any], identity: Mapping[str,
             f"{journal.path}: {counted(len(journal.answers), 'answer')} in this file belong to another run: "
             f"{'; '.join(differences)}. {remedy}, or begin a new run in another file with --votes."
         )
-    return before
 
 
 def _start(
-    problem: dm.Problem, settings: RunSettings, aim: int | None, max_duels: int | None, journal: Journal
+    problem: dm.Problem,
+    settings: RunSettings,
+    aim: int | None,
+    max_duels: int | None,
+    journal: Journal[Comparison],
 ) -> dm.Explorer:
     """Start the run and replay the answers that there are.
 
@@ -147,7 +167,7 @@ def _start(
     return run
 
 
-def _welcome(page: Page, source: Source, journal: Journal) -> None:
+def _welcome(page: Page, source: Source, journal: Journal[Comparison]) -> None:
     page.heading(f"{source.name}: who is better?")
     if journal.torn:
         page.paragraph(
@@ -163,7 +183,10 @@ def _welcome(page: Page, source: Source, journal: Journal) -> None:
         )
 
 
-def _as_dict(result: dm.Result, progress: dm.Progress, standings: dm.Standings | None) -> dict[str, Any]:
+def result_as_dict(
+    result: dm.Result, progress: dm.Progress, standings: dm.Standings | None
+) -> dict[str, Any]:
+    """Return the result of a run for programs, whether or not it is over."""
     return {
         "status": result.status,
         "matching": result.matching,
@@ -179,7 +202,7 @@ def _as_dict(result: dm.Result, progress: dm.Progress, standings: dm.Standings |
     }
 
 
-def _standings(run: dm.Explorer) -> dm.Standings | None:
+def standings_of(run: dm.Explorer) -> dm.Standings | None:
     """Return the standings; None where Borda counts against more decisions than can be counted."""
     try:
         return run.standings()
@@ -201,9 +224,10 @@ def estimated(standings: dm.Standings) -> dict[str, Any]:
     }
 
 
-def _report(
+def report(
     page: Page, result: dm.Result, progress: dm.Progress, standings: dm.Standings | None, resume: str
 ) -> None:
+    """Print the result of a run for people, whether or not it is over."""
     mark = {"budget_spent": "NOT CERTIFIED", "no_winner": "no winner"}.get(result.status, "certified")
     page.heading(f"Result after {counted(result.duels, 'duel')}: {mark}")
     print_matching(page, result)

@@ -91,9 +91,9 @@ def command(
             chosen=sheet.chosen,
         )
     if as_json:
-        print_json(_as_dict(decision, sheet))
+        print_json(decision_as_dict(decision, sheet))
     else:
-        _print(decision, sheet)
+        print_decision(Page(), decision, sheet)
 
 
 def _read(problem: str, answers: str | None) -> Sheet:
@@ -154,7 +154,8 @@ def _people(decision: Decision, sheet: Sheet) -> tuple[int, int, int]:
     return sum(stands_for.values()), answers if sheet.is_preflib else decision.answers, is_open
 
 
-def _as_dict(decision: Decision, sheet: Sheet) -> dict[str, Any]:
+def decision_as_dict(decision: Decision, sheet: Sheet) -> dict[str, Any]:
+    """Return what is decided, for programs."""
     result, progress, closest = decision.result, decision.progress, decision.closest
     judges, answers, is_open = _people(decision, sheet)
     return {
@@ -187,8 +188,9 @@ def _as_dict(decision: Decision, sheet: Sheet) -> dict[str, Any]:
     }
 
 
-def _print(decision: Decision, sheet: Sheet) -> None:
-    result, progress, page = decision.result, decision.progress, Page()
+def print_decision(page: Page, decision: Decision, sheet: Sheet) -> None:
+    """Print what is decided, for people."""
+    result, progress = decision.result, decision.progress
     assert result.matching is not None, "a panel always has a leader"
     page.paragraph(_headline(decision), style="bold")
     is_open = result.status == "budget_spent"

@@ -40,7 +40,9 @@ class Dialogue:
     ``start`` starts the run from the journal, and again when an answer was taken back.
     """
 
-    def __init__(self, page: Page, journal: Journal, seed: int, start: Callable[[], dm.Explorer]) -> None:
+    def __init__(
+        self, page: Page, journal: Journal[Comparison], seed: int, start: Callable[[], dm.Explorer]
+    ) -> None:
         self.run = start()
         self._page, self._journal, self._seed, self._start = page, journal, seed, start
         self._standing = _Standing()

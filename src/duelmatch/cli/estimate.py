@@ -79,10 +79,10 @@ def command(
 
 def _estimated(file: Path, problem: Path | None, method: Method, smoothing: float) -> dm.Preferences:
     from duelmatch.files.answers import ANSWERS_BYTES, read_rankings
-    from duelmatch.files.preflib import SUFFIXES
+    from duelmatch.files.preflib import ALL_SUFFIXES
     from duelmatch.files.text import naming
 
-    if file.suffix.lower() in (*SUFFIXES, ".soi", ".toi"):
+    if file.suffix.lower() in ALL_SUFFIXES:
         if problem is not None:
             raise click.UsageError("A PrefLib file is one position and all its candidates: no --problem.")
         return dm.load_preflib(file)

@@ -43,6 +43,7 @@ class Source:
     @cached_property
     def document(self) -> Document:
         """What is in the file."""
+        from duelmatch.files.preflib import ALL_SUFFIXES, open_preflib
         from duelmatch.files.problems import PROBLEM_BYTES, open_document, read_document
         from duelmatch.instances import example_path
 
@@ -50,6 +51,8 @@ class Source:
             return read_document(stdin_text(PROBLEM_BYTES), self.name)
         if self.name.startswith(EXAMPLE):
             return open_document(example_path(self.name.removeprefix(EXAMPLE)))
+        if Path(self.name).suffix.lower() in ALL_SUFFIXES:
+            return open_preflib(self.name)
         return open_document(self.name)
 
     @property

@@ -6,7 +6,8 @@ import json
 import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from time import monotonic
 from typing import Any, NoReturn
 
 import click
@@ -96,6 +97,30 @@ def working(task: str) -> Iterator[None]:
         return
     with _Console(stderr=True).status(f"{task} ..."):
         yield
+
+
+@contextmanager
+def live_line(task: str) -> Iterator[Callable[[Callable[[], str]], None]]:
+    """Give a function that shows a text on stderr: in place of the last on a terminal, or else now and then.
+
+    The text is given as a function, which is called only when its turn has come.
+    """
+    on_terminal = sys.stderr.isatty()
+    every = 0.5 if on_terminal else 30.0
+    console, shown_at = _Console(stderr=True), monotonic() - (every if on_terminal else 0.0)
+    with console.status(f"{task} ...") if on_terminal else nullcontext() as status:
+
+        def show(text: Callable[[], str]) -> None:
+            nonlocal shown_at
+            if monotonic() - shown_at >= every:
+                line = f"{task}: {printable(text())}"
+                shown_at = monotonic()
+                if status is None:
+                    click.echo(line, err=True)
+                else:
+                    status.update(Text(line))
+
+        yield show
 
 
 @contextmanager

@@ -87,22 +87,23 @@ class Forecast:
                 )
         told.append(self._how_many())
         if self.fewest and self.most:
-            told.append(f"It takes at least about {_rounded(self.fewest)}, and at most {self.most:,}.")
+            told.append(f"At least about {_rounded(self.fewest)} are needed, and at most {self.most:,}.")
         told.append(f"This is an estimate from {self.simulations} simulations, not a promise.")
         return told
 
     def _how_many(self) -> str:
         if self.high == 0:
             return "The result is certain already."
-        beginning, beyond = "Until the result is certain, it takes", _rounded(self.simulated or 0)
-        if not self.simulated and self.low is None:
+        beginning = "Until the result is certain, all voters together have to give"
+        beyond = _rounded(self.simulated or 0)
+        if self.low is None and (self.simulated or 0) <= (self.fewest or 0):
             return "How many answers it takes could not be simulated in the time there was."
         if self.low is None:
             return f"{beginning} more than {beyond} more answers, as far as can be told."
         least = _rounded(self.low)
-        middle = "" if self.middle is None else f", about {_rounded(self.middle)} in the middle"
+        middle = "" if self.middle is None else f", typically about {_rounded(self.middle)}"
         if self.high is None:
-            return f"{beginning} {least} more answers or more{middle}, and may take more than {beyond}."
+            return f"{beginning} {least} more answers or more{middle}, and perhaps more than {beyond}."
         return f"{beginning} {least} to {_rounded(self.high)} more answers in 8 of 10 cases{middle}."
 
 

@@ -35,8 +35,8 @@ WEIGHTED_COLUMNS = (*COLUMNS, "weight")
 ANSWER_COLUMNS = ("position", "winner", "loser", "ranking")
 SHEET_COLUMNS = ("conflict", "missing", "struck", "withdrawn", "chosen")
 ANY_COLUMNS = ("voter", *ANSWER_COLUMNS, "tie", "weight", "counts", *SHEET_COLUMNS)
-PASSED_OVER = ("number", "entry", "time", "question")
-"""Columns that an exported study has, and that say nothing of what an answer is."""
+PASSED_OVER = ("number", "entry", "time", "question", "flip")
+"""Columns of exported studies and of judges that are programs, which say nothing of what an answer is."""
 
 HEADERS = "the header must be position,winner,loser or position,ranking, perhaps with voter, tie and weight"
 
@@ -70,7 +70,7 @@ class Comparison:
 def load_answers(path: AnyPath, problem: Problem | None = None) -> list[Comparison]:
     """Read answers, each checked against the problem, if one is given."""
     with naming(path) as file:
-        _check_is_csv(file)
+        check_is_csv(file)
         return read_answers(read_text(file, ANSWERS_BYTES), problem)
 
 
@@ -287,14 +287,14 @@ def _weight(cell: str, line: int) -> float:
 def save_answers(answers: Iterable[Comparison], path: AnyPath) -> None:
     """Write answers as a new file, in place of an old one."""
     with naming(path) as file:
-        _check_is_csv(file)
+        check_is_csv(file)
         write_text(file, answers_table(answers), ANSWERS_BYTES)
 
 
 def append_answers(answers: Iterable[Comparison], path: AnyPath) -> None:
     """Add answers at the end of a file with the same columns, which is made if it is not there."""
     with naming(path) as file:
-        _check_is_csv(file)
+        check_is_csv(file)
         append_table(file, answers_table(answers), ANSWERS_BYTES)
 
 
@@ -309,6 +309,7 @@ def answers_table(answers: Iterable[Comparison]) -> str:
     return dump_exactly(WEIGHTED_COLUMNS, [(a.position, a.winner, a.loser, repr(a.weight)) for a in given])
 
 
-def _check_is_csv(file: Path) -> None:
+def check_is_csv(file: Path) -> None:
+    """Refuse to keep answers in a file that is not called a CSV."""
     if file.suffix.lower() != ".csv":
         raise FileError("Answers are kept as CSV: the name of the file must end in .csv.")

@@ -16,22 +16,16 @@ import hashlib
 import io
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from duelmatch.errors import FileError
-from duelmatch.files.answers import (
-    ANSWERS_BYTES,
-    COLUMNS,
-    Comparison,
-    answers_table,
-    append_answers,
-    save_answers,
-)
+from duelmatch.files.answers import ANSWERS_BYTES, COLUMNS, Comparison, check_is_csv
 from duelmatch.files.conditions import conditions_of
 from duelmatch.files.locking import Lock
-from duelmatch.files.tables import read_table
+from duelmatch.files.tables import append_table, dump_exactly, read_table
 from duelmatch.files.text import decoded, explaining, naming, read_bytes, read_text, write_text
 from duelmatch.problem import Problem
 from duelmatch.version import __version__
@@ -45,20 +39,41 @@ FORMAT = 1
 """Of the settings file; another number means that this program does not understand it."""
 
 
-class Journal:
+Kept = TypeVar("Kept")
+
+
+@dataclass(frozen=True, slots=True)
+class Layout(Generic[Kept]):
+    """How an answer is written into a row."""
+
+    columns: tuple[str, ...]
+    read: Callable[[Sequence[str]], Kept]
+    cells: Callable[[Kept], tuple[str, ...]]
+
+
+COMPARISONS = Layout(
+    COLUMNS,
+    lambda cells: Comparison(cells[0], cells[1], cells[2]),
+    lambda answer: (answer.position, answer.winner, answer.loser),
+)
+"""What a person says who is asked about two at a time."""
+
+
+class Journal(Generic[Kept]):
     """The answers of one run. As a context manager it is locked, and what was there is read."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, layout: Layout[Kept]) -> None:
         self.path = path
         self.settings_path = path.with_name(path.name + ".run.json")
-        self.answers: list[Comparison] = []
+        self._layout = layout
+        self.answers: list[Kept] = []
         self.torn = ""
         """What a killed process left of a last line; it does not count."""
         lock = path.with_name(path.name + ".lock")
         self._lock = Lock(lock, path, "End that one first, or choose another file for the answers.")
         self._size = 0
 
-    def __enter__(self) -> Journal:
+    def __enter__(self) -> Journal[Kept]:
         self._lock.acquire()
         try:
             self._read()
@@ -73,10 +88,10 @@ class Journal:
     def _read(self) -> None:
         with naming(self.path) as path:
             data = read_bytes(path, ANSWERS_BYTES) if path.exists() else b""
-            sound = sound_length(data)
+            sound = sound_length(data, self._layout.columns)
             if sound:
-                _, rows = read_table(decoded(data[:sound]), COLUMNS)
-                self.answers = [Comparison(position, winner, loser) for _, (position, winner, loser) in rows]
+                _, rows = read_table(decoded(data[:sound]), self._layout.columns)
+                self.answers = [self._layout.read(cells) for _, cells in rows]
             self.torn = data[sound:].decode("utf-8", errors="replace")
             self._size = sound
 
@@ -104,29 +119,38 @@ class Journal:
     def begin(self, settings: Mapping[str, Any], problem: Problem) -> None:
         """Make the files ready for the next answer: the settings, the header, no torn line."""
         with naming(self.path) as path:
-            answers_table(Comparison(position, candidate, candidate) for candidate, position in problem.edges)
+            dump_exactly(("candidate", "position"), problem.edges)  # refuses names that a CSV cannot hold
             if self.torn and self.answers:
                 _cut(path, self._size)
         if not self.answers:
-            save_answers([], self.path)
+            self._save([])
             about = {"format": FORMAT, "duelmatch": __version__, **settings}
             with naming(self.settings_path) as path:
                 write_text(path, json.dumps(about, indent=2) + "\n", SETTINGS_BYTES)
         self._size = self._size_on_disk()
 
-    def append(self, answer: Comparison) -> None:
+    def append(self, answer: Kept) -> None:
         """Add an answer; when this returns, it is on disk."""
         self._check_unchanged()
-        append_answers([answer], self.path)
+        with naming(self.path) as path:
+            append_table(path, self._table([answer]), ANSWERS_BYTES)
         self.answers.append(answer)
         self._size = self._size_on_disk()
 
-    def undo(self) -> Comparison:
+    def undo(self) -> Kept:
         """Remove the last answer and return it."""
         self._check_unchanged()
-        save_answers(self.answers[:-1], self.path)
+        self._save(self.answers[:-1])
         self._size = self._size_on_disk()
         return self.answers.pop()
+
+    def _save(self, answers: Sequence[Kept]) -> None:
+        with naming(self.path) as path:
+            check_is_csv(path)
+            write_text(path, self._table(answers), ANSWERS_BYTES)
+
+    def _table(self, answers: Sequence[Kept]) -> str:
+        return dump_exactly(self._layout.columns, [self._layout.cells(answer) for answer in answers])
 
     def _size_on_disk(self) -> int:
         return self.path.stat().st_size if self.path.exists() else 0
@@ -150,7 +174,7 @@ def fingerprint(problem: Problem) -> str:
     return hashlib.sha256(content.encode()).hexdigest()
 
 
-def sound_length(data: bytes) -> int:
+def sound_length(data: bytes, columns: tuple[str, ...] = COLUMNS) -> int:
     r"""Return how much of a file of answers was completely written.
 
     Every row ends with a newline, so what follows the last newline is torn; so is a row that ends inside
@@ -161,7 +185,7 @@ def sound_length(data: bytes) -> int:
     """
     sound = data.rfind(b"\n") + 1
     if sound == 0:
-        header = ",".join(COLUMNS).encode()
+        header = ",".join(columns).encode()
         return 0 if header.startswith(data) else len(data)
     end = 0
     file = io.StringIO(data[:sound].decode("latin-1"), newline="")  # a character for each byte

@@ -15,13 +15,16 @@ import numpy as np
 
 from duelmatch.answers import Answer
 from duelmatch.errors import FileError
-from duelmatch.files.problems import MOST_EDGES_WITH_PREFERENCES
+from duelmatch.files.documents import dump, parse
+from duelmatch.files.problems import MOST_EDGES_WITH_PREFERENCES, Document, sections_of, tree_of
 from duelmatch.files.text import AnyPath, naming, read_text
 from duelmatch.preferences import Preferences
 from duelmatch.problem import Problem
 
 SUFFIXES = (".soc", ".toc")
 INCOMPLETE_SUFFIXES = (".soi", ".toi")
+GRAPH_SUFFIXES = (".wmd",)
+ALL_SUFFIXES = (*SUFFIXES, *INCOMPLETE_SUFFIXES, *GRAPH_SUFFIXES)
 FILE_BYTES = 200_000_000
 
 _NAME = re.compile(r"# *ALTERNATIVE NAME (\d+) *: *(.*?) *$")
@@ -36,6 +39,11 @@ def load_preflib(path: AnyPath, position: str = "winner") -> Preferences:
     :raises FileError: if the file cannot be read or understood.
     """
     with naming(path) as file:
+        if file.suffix.lower() in GRAPH_SUFFIXES:
+            raise FileError(
+                "This is a graph of who fits whom, in which nobody is preferred: there is nothing to ask. Of "
+                "PrefLib's files, .soc and .toc have preferences."
+            )
         if file.suffix.lower() not in SUFFIXES:
             raise FileError(
                 "Only complete orders can be read: the name of the file must end in .soc or .toc. Orders "
@@ -53,6 +61,13 @@ def load_preflib(path: AnyPath, position: str = "winner") -> Preferences:
         if voters == 0:
             raise FileError("There is no order in the file; a line such as '5: 1,3,2' is one.")
         return Preferences.from_matrix(Problem.complete(names, [position]), before / voters)
+
+
+def open_preflib(path: AnyPath) -> Document:
+    """Read a PrefLib file (.soc or .toc) as the document of a problem with preferences at one position."""
+    preferences = load_preflib(path)
+    text = dump(tree_of(preferences.problem, preferences), ".json")  # numbers are written as they were meant
+    return Document(str(path), sections_of(parse(text, ".json")))
 
 
 def load_preflib_answers(

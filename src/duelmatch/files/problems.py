@@ -261,6 +261,9 @@ def sections_of(tree: Tree) -> Sections:
     """Return a document, if it has no other keys than those."""
     if not isinstance(tree, dict):
         raise FileError(f"The file must be a mapping with the keys {listed(KEYS)}, not {shown(tree)}.")
+    for key, owner in (("capacity", "candidate"), ("seats", "position"), ("weight", "position")):
+        if key in tree:
+            raise FileError(f"The key '{key}' belongs to a {owner}: write {owner}s: {{NAME: {{{key}: 2}}}}.")
     check_keys(tree, KEYS, "The file")
     return tree
 

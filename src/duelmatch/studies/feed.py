@@ -261,6 +261,18 @@ class Feed:
             with self._recording():
                 self.state.kind.conflict(voter, new)
 
+    def clear_conflict(self, voter: str, candidates: Sequence[str]) -> None:
+        """Let a voter judge candidates again about whom there was a conflict."""
+        known = self.state.member(voter).conflicts
+        if gone := [candidate for candidate in dict.fromkeys(candidates) if candidate in known]:
+            with self._recording():
+                self.state.kind.clear_conflict(voter, gone)
+
+    def publish(self, shown: bool) -> None:
+        """Show the result to voters once the study is closed, or no longer."""
+        if self.state.published != shown:
+            self.append("published", {"shown": shown})
+
     def move(self, kind: Literal["paused", "resumed", "closed", "reopened"]) -> None:
         """Pause, resume, close or reopen the study; nothing happens if it is so already."""
         phase: Phase = {"paused": "paused", "closed": "closed"}.get(kind, "open")  # type: ignore[assignment]

@@ -58,6 +58,7 @@ def _live(problem: Problem, settings: Settings) -> None:
         lambda: feed.strike(VOTERS[1]),
         lambda: feed.reinstate(VOTERS[1]),
         lambda: feed.conflict(VOTERS[2], ["a"]),
+        lambda: feed.clear_conflict(VOTERS[2], ["a"]),
         lambda: feed.leave(VOTERS[3], "dropped"),
         lambda: feed.come_back(VOTERS[3]),
         lambda: feed.add("e", ["x"], {}),

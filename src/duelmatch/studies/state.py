@@ -33,7 +33,18 @@ REPORTS = ("reported", "resolved")
 """That something is wrong with a candidate, and that it no longer is."""
 
 OWN_KINDS = frozenset(
-    {"created", "paused", "resumed", "closed", "reopened", "renamed", "detailed", *TRAIL, *REPORTS}
+    {
+        "created",
+        "paused",
+        "resumed",
+        "closed",
+        "reopened",
+        "renamed",
+        "detailed",
+        "published",
+        *TRAIL,
+        *REPORTS,
+    }
 )
 """What concerns the study alone, not what asks its questions."""
 
@@ -120,6 +131,8 @@ class State:
         """What was said last of where it stands, and after which entry."""
         self.reports: dict[int, Report] = {}
         """What voters have reported, by entry."""
+        self.published = False
+        """Whether voters are shown the result, once the study is closed."""
         self._held: list[Entry] = []
         self._leases: list[tuple[float, int]] = []
         self._ballots: dict[int, tuple[str, int]] = {}
@@ -239,6 +252,9 @@ class State:
             case "conflict":
                 member = self.member(entry.voter)
                 member.conflicts = tuple(dict.fromkeys((*member.conflicts, *data["candidates"])))
+            case "cleared":
+                member = self.member(entry.voter)
+                member.conflicts = tuple(name for name in member.conflicts if name not in data["candidates"])
             case "dropped":
                 self.dropped.append(data["candidate"])
                 for member in self.members.values():
@@ -253,6 +269,8 @@ class State:
                 self.reports[entry.seq] = Report(entry.seq, entry.at, entry.voter or "", **data)
             case "resolved":
                 self.reports[data["report"]] = replace(self.reports[data["report"]], resolved=True)
+            case "published":
+                self.published = data["shown"]
             case "renamed" | "linked" | "revoked" | "named":
                 pass
             case "paused" | "resumed" | "closed" | "reopened":

@@ -313,6 +313,13 @@ class Study:
         """Let a member of a panel not judge some candidates any more; answers about them do not count."""
         self._do(lambda feed: feed.conflict(voter, tuple(candidates)), by)
 
+    def clear_conflict(self, voter: str, candidates: Collection[str], by: str | None = None) -> None:
+        """Let a voter judge candidates again about whom there was a conflict of interest.
+
+        On a panel, what they said about them counts again. In a crowd, questions that were passed on stay so.
+        """
+        self._do(lambda feed: feed.clear_conflict(voter, tuple(candidates)), by)
+
     # Organisers: answers and candidates.
 
     def reports(self) -> list[Report]:
@@ -398,6 +405,10 @@ class Study:
     def reopen(self, by: str | None = None) -> None:
         """Open a closed study again."""
         self._do(lambda feed: feed.move("reopened"), by)
+
+    def publish(self, shown: bool = True, by: str | None = None) -> None:
+        """Show the result to voters while the study is closed, or no longer."""
+        self._do(lambda feed: feed.publish(shown), by)
 
     # Links.
 
@@ -781,4 +792,5 @@ def _status(study: str, name: str, state: State) -> Status:
         progress=kind.progress,
         assuming=kind.assuming if verdict is None else assumptions_of(verdict),
         verdict=verdict,
+        published=state.published,
     )

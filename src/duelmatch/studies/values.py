@@ -150,6 +150,7 @@ class Status:
     them or their voters. ``result`` is what the study says now, or, once it is closed, what it said then (the
     ``verdict`` recorded in the log). Algorithms that work in rounds still need ``missing`` answers before
     they can say more, and have ``unused`` ones. ``assuming`` lists what the result takes for granted.
+    ``published``: whether voters are shown the result once the study is closed.
     """
 
     id: str
@@ -173,6 +174,7 @@ class Status:
     progress: Progress
     assuming: tuple[Assumption, ...]
     verdict: Mapping[str, Any] | None
+    published: bool = False
 
     @property
     def outcome(self) -> ResultStatus | Literal["undecided"]:

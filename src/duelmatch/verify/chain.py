@@ -30,7 +30,7 @@ SHORTEST_RECEIPT = 12
 FIELDS = {"v", "seq", "at", "kind", "by", "voter", "data", "before", "hash"}
 OF_VOTERS = (
     "asked", "answered", "skipped", "released", "undone", "corrected", "struck", "reinstated", "joined",
-    "entered", "conflict", "left", "returned", "opened", "passed", "reported",
+    "entered", "conflict", "cleared", "left", "returned", "opened", "passed", "reported",
 )  # fmt: skip
 """Kinds of entries that name a voter."""
 

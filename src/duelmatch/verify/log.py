@@ -354,6 +354,11 @@ class StudyLog:
         if self.settings.get("algorithm") == "panel":  # in a crowd, their questions are skipped
             self.judges[voter].conflicts.extend(candidates)
 
+    def _cleared(self, voter: str, candidates: list[Any]) -> None:
+        if self.settings.get("algorithm") == "panel":
+            judge = self.judges[voter]
+            judge.conflicts = [one for one in judge.conflicts if one not in candidates]
+
     def _left(self, voter: str, open_answers: str) -> None:
         self.judges[voter].dropped = open_answers == "dropped"
 
@@ -431,11 +436,12 @@ class StudyLog:
 
 NOTED = (
     "asked", "answered", "undone", "corrected", "struck", "reinstated", "dropped", "added", "entered",
-    "conflict", "left", "returned", "designed", "opened", "passed", "expired", "finished",
+    "conflict", "cleared", "left", "returned", "designed", "opened", "passed", "expired", "finished",
 )  # fmt: skip
 BESIDE = (
     "skipped", "released", "joined", "backed", "paused", "resumed", "closed", "reopened", "renamed",
     "detailed", "imported-old", "linked", "revoked", "named", "reported", "resolved",
+    "published",
 )  # fmt: skip
 """Kinds of entries that no verdict depends on."""
 

@@ -252,8 +252,14 @@ class Leave(_Strict):
     )
 
 
+class Published(_Strict):
+    """Whether voters see the result."""
+
+    shown: bool
+
+
 class Conflicts(_Strict):
-    """Candidates whom a judge does not judge any more."""
+    """Candidates whom a judge does not judge."""
 
     candidates: list[Name] = Field(min_length=1, max_length=1_000)
 

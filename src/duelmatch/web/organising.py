@@ -96,7 +96,7 @@ def voters(
 ) -> list[models.Voter]:
     """List the voters in the order in which they joined, a page at a time: those after a voter."""
     secret = study.settings.secret
-    odd = {} if secret else {voter: wording.hints(found) for voter, found in study.hints().items()}
+    odd = {voter: wording.hints(found, secret) for voter, found in study.hints().items()}
     listed = study.voters(after, limit)
     return [models.Voter.of_study(voter, secret, odd.get(voter.id, [])) for voter in listed]
 
@@ -214,6 +214,12 @@ def come_back(study: GetStudy, by: OrganiserLink, voter: VoterId) -> None:
 def conflict(study: GetStudy, by: OrganiserLink, voter: VoterId, about: models.Conflicts) -> None:
     """Let a judge not judge some candidates any more; what they said about them does not count."""
     study.conflict(voter, about.candidates, by=by)
+
+
+@router.post("/voters/{voter}/conflicts/clear", status_code=204, responses=documented(409))
+def clear_conflict(study: GetStudy, by: OrganiserLink, voter: VoterId, about: models.Conflicts) -> None:
+    """Let a voter judge candidates again; of a panel, what they said about them counts again."""
+    study.clear_conflict(voter, about.candidates, by=by)
 
 
 @router.post("/voters/{voter}/rename", status_code=204, responses=documented(409))
@@ -371,6 +377,12 @@ def change_phase(
     {"pause": study.pause, "resume": study.resume, "close": study.close, "reopen": study.reopen}[action](
         by=by
     )
+
+
+@router.post("/publish", status_code=204)
+def publish(study: GetStudy, by: OrganiserLink, result: models.Published) -> None:
+    """Show the result to voters on their page, while the study is closed, or no longer."""
+    study.publish(result.shown, by=by)
 
 
 @router.post("/duplicate", status_code=201)

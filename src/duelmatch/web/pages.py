@@ -20,9 +20,11 @@ from duelmatch.web.cookies import all_remembered, remember, remembered
 from duelmatch.web.languages import language_of, remember_language, to_translate
 from duelmatch.web.links import PATH, address_of, is_of_this_machine
 from duelmatch.web.organising import not_secret
+from duelmatch.web.published import PublishedResult
 from duelmatch.web.reports import reports_of
 from duelmatch.web.views import Dashboard
 from duelmatch.web.voting import vote_data
+from duelmatch.web.watching import FIRST_LOOK
 from duelmatch.web.worker import PATIENCE
 
 STATIC = Path(__file__).with_name("static")
@@ -143,7 +145,15 @@ def vote(request: Request, study: GetStudy, access: GetAccess) -> Response:
         ranks=study.settings.parameters.get("question_size", 2) > 2,
         data=vote_data(study, voter).model_dump(),
         organiser="organiser" in access,
+        published=_published(request, study),
     )
+
+
+def _published(request: Request, study: Study) -> PublishedResult | None:
+    status = study.status()
+    if not status.published or status.phase != "closed":
+        return None
+    return PublishedResult.of(study, request.app.state.watcher.estimates(study, FIRST_LOOK))
 
 
 @router.get("/studies/{study}")

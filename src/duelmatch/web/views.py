@@ -40,8 +40,8 @@ CONFIDENCE = (
     "at 0% for a long time and then rise quickly, and starts again when another line-up takes the lead"
 )
 SHORTFALL = (
-    "How far the leading line-up could still fall behind another, of all it could: at 0% it is certain that "
-    "none is ahead of it"
+    "How near the leading line-up is to being certain. At 100%, no vote still missing can put another ahead "
+    "of it; the line falls when the lead changes"
 )
 Kind = Literal["leader", "accepted", "rejected", "open"]
 
@@ -168,9 +168,9 @@ class Dashboard:
             bars=bars,
             bars_label=bars_label,
             voters=shown,
-            hints={}
-            if study.settings.secret
-            else {voter: wording.hints(found) for voter, found in study.hints().items()},
+            hints={
+                voter: wording.hints(found, study.settings.secret) for voter, found in study.hints().items()
+            },
             page=page,
             pages=max(1, math.ceil(status.voters / VOTERS_SHOWN)),
             links=study.links(voters=[voter.id for voter in shown]),
@@ -280,21 +280,23 @@ def _curve(points: Sequence[Point]) -> Chart | None:
     if not points:
         return None
     last = points[-1]
-    start, label, now = 0.0, CONFIDENCE, wording.percent(_height(last))
+    label = CONFIDENCE
     if last.shortfall is not None:
-        start, label, now = 1.0, SHORTFALL, wording.points(last.shortfall)
+        label = SHORTFALL
     elif last.sure is None:
         label = "Places decided, of all there are"
-    values = [(0, start), *((point.answers, min(1.0, _height(point))) for point in points)]
+    values = [(0, 0.0), *((point.answers, min(1.0, _height(point))) for point in points)]
     line = " ".join(
         f"{WIDTH * answers / last.answers:.1f},{HEIGHT * (1 - value):.1f}" for answers, value in values
     )
-    return Chart(label, line, now, f"{last.answers:,} vote{'s' * (last.answers != 1)}")
+    return Chart(
+        label, line, wording.percent(_height(last)), f"{last.answers:,} vote{'s' * (last.answers != 1)}"
+    )
 
 
 def _height(point: Point) -> float:
     if point.shortfall is not None:
-        return 2 * point.shortfall  # a line-up can lose by half of the votes at most
+        return 1 - min(1.0, 2 * point.shortfall)  # a line-up can lose by half of the votes at most
     return (point.decided if point.sure is None else point.sure) or 0.0
 
 

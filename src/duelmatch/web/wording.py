@@ -69,8 +69,8 @@ def estimate(standings: Standings) -> str:
     """Say how good the leader probably is."""
     whole, behind = likely(standings.leader_probability), f"{100 * standings.expected_shortfall:.1f}"
     return (
-        f"By an estimate from the votes so far, all of this line-up is the best one with a probability of "
-        f"{whole}; on average it is behind the best by {behind} votes in 100 at each position."
+        f"By an estimate from the votes so far, this whole line-up is the best one with a probability of "
+        f"{whole}; on average it is {behind} votes in 100 behind the best at each position."
     )
 
 
@@ -123,8 +123,12 @@ def _digits(number: int) -> str:
     return f"{int(float(f'{number:.2g}')):,}"
 
 
-def hints(found: Hints) -> list[str]:
-    """Say what is odd about how somebody votes."""
+def hints(found: Hints, secret: bool = False) -> list[str]:
+    """Say what is odd about how somebody votes.
+
+    Of a ``secret`` ballot neither how many votes it has, which would tell it from others in an export, nor
+    whether it is like the others'.
+    """
     sentences = []
     if found.quick is not None:
         own, others = found.quick
@@ -132,8 +136,9 @@ def hints(found: Hints) -> list[str]:
         sentences.append(f"Very quick: about {own:.1f} seconds a vote{usual}.")
     if found.side is not None:
         side, times, of = found.side
-        sentences.append(f"Takes the {side} of the two shown in {times} of {of} votes.")
-    if found.agrees is not None:
+        often = "nearly every time" if secret else f"in {times} of {of} votes"
+        sentences.append(f"Takes the {side} of the two shown {often}.")
+    if found.agrees is not None and not secret:
         agreed, of = found.agrees
         sentences.append(f"Agrees with most others in only {agreed} of {of} votes.")
     return sentences
@@ -156,7 +161,7 @@ def preview(found: Preview, names: Names) -> list[str]:
         for position, called in names.positions.items()
         if position in would_be and was.get(position) != would_be[position]
     ]
-    leads = "The result" if after.certain else "The leader (an estimate)"
+    leads = "The result" if after.certain else "Who leads, by the estimate,"
     if changed:
         sentences.append(f"{leads} would change. {'; '.join(changed)}.")
     elif would_be:
@@ -195,9 +200,9 @@ def _panel_sentence(status: Status, known: bool) -> str:
         sentence = "There are no votes" if status.done else "Nobody leads before the first votes"
         return f"{sentence}.{_way_out(status)}"
     leads = "led when the study was closed" if status.phase == "closed" else "leads so far"
-    may = f"another line-up may still be ahead of it, by at most {behind} at each position."
+    may = f"if the missing votes went against it, another could be ahead by up to {behind} at each position."
     if not known:
-        may = "another line-up may still be ahead of it."
+        may = "if the missing votes went against it, another could be ahead."
     elif behind == points(0.0):
         may = "none can be ahead of it any more, but others may draw level."
     return f"This line-up {leads}. It is not certain: {may}{_way_out(status)}"

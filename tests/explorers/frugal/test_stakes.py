@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import brute
-from duelmatch.explorers.frugal.listed import NO_RUIN, Ledger, bets
+from duelmatch.explorers.engine import RoundAnswers
+from duelmatch.explorers.frugal.listed import NO_RUIN, Ledger, ListedRivals, bets
 from duelmatch.explorers.frugal.stakes import Pairs, Play, Prospects, Stakes, allocation
 from duelmatch.explorers.frugal.tables import SCALES, Tables
 from duelmatch.matchings.assignment import usable_edges
@@ -123,6 +126,40 @@ def test_y_has_mean_d_and_second_moment_v_under_the_design(graph, criterion):
                         square += play.omega[pair] * chance * y**2
                 assert mean == pytest.approx(right[number] @ (chances - 0.5), abs=1e-12)
                 assert square == pytest.approx(play.spread[rival].sum(), abs=1e-12)
+
+
+@everywhere
+@both
+def test_what_is_expected_changes_neither_the_mean_of_y_nor_that_no_duel_ruins(graph, criterion):
+    """Each answer of each pair is played as a round of one duel, and the wealth compared with Y by hand."""
+    rng = np.random.default_rng(8)
+    everyone = brute.matchings(graph)
+    champion = everyone[len(everyone) // 2]
+    right = coefficients(graph, criterion, tuple(champion.tolist()))
+    stakes = stakes_for(graph, criterion, champion)
+    stakes = replace(stakes, expected=rng.uniform(-0.5, 0.5, stakes.pairs.count))
+    omega = designed(stakes, rng)
+    plan = Play.of_nothing(stakes, omega)
+    chances, tie = rng.dirichlet([1, 1, 1], stakes.pairs.count), np.array([1.0, 0.0, 0.5])
+    rivals = ListedRivals(graph, everyone, True, [])
+    prospects = Prospects(rng.normal(size=graph.edges), np.full(graph.edges, 0.01))
+    mean = np.zeros(len(everyone))
+    for pair in np.flatnonzero(omega):
+        for answer in range(3):
+            counts = RoundAnswers(np.array([int(answer == 0)]), np.array([int(answer == 2)]))
+            round_ = replace(plan, pairs=np.array([pair]), duels=np.array([1]), answers=counts)
+            played = round_.played(champion, prospects)
+            y = right @ stakes.expected
+            y += right[:, pair] / omega[pair] * (tie[answer] - 0.5 - stakes.expected[pair])
+            mean += omega[pair] * chances[pair, answer] * y
+            for slack in (0.0, 0.07):
+                wanted = rivals._bets(played, slack)
+                factors = 1 + wanted * (y[:, None] + slack)
+                assert factors.min() >= 1 - NO_RUIN - 1e-9
+                ledger = Ledger(np.zeros(len(everyone)))
+                ledger.settle(played, everyone, wanted, slack)
+                np.testing.assert_allclose(ledger.wealth, np.log(factors.mean(axis=1)), atol=1e-9)
+    np.testing.assert_allclose(mean, right @ (chances @ tie - 0.5), atol=1e-9)
 
 
 @everywhere

@@ -108,6 +108,7 @@ class Mess:
                 else None
             ),
             "conflict": lambda: run.declare_conflict(voter, [self.pick(run.problem.candidates)]),
+            "clear": lambda: run.clear_conflict(voter, run.problem.candidates),
             "drop": self.drop,
             "add": self.add,
         }
@@ -176,7 +177,7 @@ def test_the_events_of_a_messy_run_give_the_same_panel_again(criterion: str, blo
         "struck",
         "reinstated",
     }
-    assert kinds >= {"left", "returned", "entered", "conflict", "dropped", "added", "backed"}
+    assert kinds >= {"left", "returned", "entered", "conflict", "cleared", "dropped", "added", "backed"}
 
 
 def answered(run: PanelExplorer, opinions: dict[str, str]) -> None:

@@ -237,6 +237,8 @@ class ListedRivals:
         gaps, noise = self._over(prospects.gaps), self._over(prospects.noise, prospects.noise_of_both)
         spread = self._over(played.spread, played.spread_of_both)
         worst = highest(self.rows, played.worst)
+        foreseen = over(self.rows, played.foreseen)
+        spread, worst = spread + foreseen**2, worst - np.minimum(foreseen + slack, 0.0)
         wanted: NDArray[np.float64] = bets(gaps, noise, spread, worst, slack)
         return wanted
 
@@ -368,7 +370,8 @@ class Ledger:
             return
         _settle(
             rivals, self._logs, bets, played.begin, played.first_edge, played.second_edge, played.neither,
-            played.first, played.second, played.wins, played.losses, played.ties, slack, self.peak,
+            played.first, played.second, played.wins, played.losses, played.ties,
+            slack + over(rivals, played.foreseen), played.expected, self.peak,
         )  # fmt: skip
 
 
@@ -408,24 +411,30 @@ def _settle(
     wins: NDArray[np.int64],
     losses: NDArray[np.int64],
     ties: NDArray[np.int64],
-    slack: float,
+    always: Vector,
+    expected: Vector,
     peak: Vector,
 ) -> None:
-    """Add log(1 + lambda (Y + slack)) of every duel, for every rival and gambler, and note new peaks."""
+    """Add log(1 + lambda (Y + slack)) of every duel, for every rival and gambler, and note new peaks.
+
+    ``always`` is what counts against a rival whatever the answer: the slack, and what is foreseen of Y.
+    """
     count, positions = rivals.shape
     for rival in range(count):
+        given = always[rival]
         for position in range(positions):
             edge = rivals[rival, position]
             for pair in range(begin[position], begin[position + 1]):
                 value = stake(pair, edge, pair_first, pair_second, neither, first, second)
-                if value == 0.0 and slack == 0.0:
+                if value == 0.0 and given == 0.0:
                     continue
+                even = given - value * expected[pair]
                 for gambler in range(bets.shape[1]):
                     bet = bets[rival, gambler]
-                    logs[rival, gambler] += wins[pair] * np.log1p(bet * (slack + value))
-                    logs[rival, gambler] += losses[pair] * np.log1p(bet * (slack - value))
-                    if slack != 0.0:
-                        logs[rival, gambler] += ties[pair] * np.log1p(bet * slack)
+                    logs[rival, gambler] += wins[pair] * np.log1p(bet * (even + value))
+                    logs[rival, gambler] += losses[pair] * np.log1p(bet * (even - value))
+                    if ties[pair]:
+                        logs[rival, gambler] += ties[pair] * np.log1p(bet * even)
         highest = -np.inf
         for gambler in range(bets.shape[1]):
             highest = max(highest, logs[rival, gambler] + LOG_SHARES[gambler])

@@ -77,7 +77,7 @@ DRAWS = 100
 MOST_PAIRS = 5_000
 """Beyond so many pairs the champion leads: drawing tables would take too long."""
 
-BOUNDS = 0.1
+BOUNDS = 0.03
 """The part of delta for the bound on the shortfall, where nothing else has to be proven of a champion."""
 
 CLEAR = 0.5
@@ -206,6 +206,8 @@ class FrugalSearch:
                     yield from self._find(sought, size)
                     continue
             stakes = self._stakes(champion)
+            if isinstance(self._rivals, ListedRivals) and not self._pairs.several:
+                stakes = replace(stakes, expected=estimates - 0.5)
             variance = 0.25 / (self._pairs.duels + 2)
             prospects = Prospects(
                 stakes.sums(cautious - 0.5), stakes.square_sums(variance), stakes.squares_of_both(variance)

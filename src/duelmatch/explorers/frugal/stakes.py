@@ -15,6 +15,14 @@ Draw a pair with probability omega_pair and let X be 1 if its first edge won, 1/
 Y(B) = c_pair(B) / omega_pair (X - 1/2) has mean D(A, B) and second moment
 v(B) = sum over pairs of c_pair(B)^2 / (4 omega_pair), for all rivals at once.
 
+**Only what is unexpected is noise.** If m_pair is what the model expects of p_pair - 1/2,
+
+    Y(B) = sum over all pairs of c_pair(B) m_pair + c_pair(B) / omega_pair (X - 1/2 - m_pair)
+
+has mean D(A, B) too, whatever m is, as long as it was chosen before the duel: a control variate. Its variance
+is v(B) = sum of c_pair(B)^2 / omega_pair (p (1 - p) + (p - 1/2 - m)^2), which is less where duels are
+lopsided and the model is about right. Listed rivals have it; one table for all of them has no room for it.
+
 The pairs are those of the information limit's best allocation, for the rivals that are left. The number of
 duels that reject rival B grows as v(B) / D(B)^2, so the best omega makes the largest of these smallest. As
 for the limit itself (:mod:`duelmatch.theory.limit`), omega is explicit once the rivals have shares mu:
@@ -46,6 +54,9 @@ from duelmatch.graph import Graph, Indices, Mask, Vector
 
 NO_RUIN = 0.9
 """The largest part of the wealth that a single duel may lose."""
+
+LEAST_DOUBT = 0.1
+"""No answer is taken to be so certain in advance that its variance is below this part of an even one's."""
 
 OPTIMISM = 0.1
 """How many squared standard errors are added to a squared gap: no gap is taken for 0."""
@@ -116,6 +127,8 @@ class Stakes:
     neither: Vector
     first: Vector
     second: Vector
+    expected: Vector | None = None
+    """What the model expects of p - 1/2 for each pair; None if bets are on all of the answers."""
 
     @classmethod
     def condorcet(cls, pairs: Pairs, champion: Indices) -> Stakes:
@@ -176,17 +189,31 @@ class Stakes:
         )  # fmt: skip
         return out
 
+    @property
+    def doubt(self) -> Vector:
+        """Four times the variance of what is unexpected in an answer, about, for every pair."""
+        if self.expected is None:
+            return np.ones(self.pairs.count)
+        return np.clip(1 - 4 * self.expected**2 + 1 / (self.pairs.duels + 2), LEAST_DOUBT, 1.0)
+
+    @property
+    def foreseen(self) -> Vector:
+        """D as the model expects it, as a sum over edges."""
+        return np.zeros(self.pairs.graph.edges) if self.expected is None else self.sums(self.expected)
+
     def spread(self, omega: Vector) -> Vector:
         """Return v as a sum over edges."""
-        return self.square_sums(_quarters(omega))
+        return self.square_sums(_quarters(omega) * self.doubt)
 
     def spread_of_both(self, omega: Vector) -> Vector | None:
         """Return what a rival with both edges of a pair adds to v; None for one seat."""
         return self.squares_of_both(_quarters(omega)) if self.pairs.several else None
 
     def worst(self, omega: Vector) -> Vector:
-        """Return, for every edge b, the largest |Y| there can be for a rival with b, at its position."""
+        """Return, for every edge b, the largest |Y| but for what is foreseen, for a rival with b."""
         pairs, out = self.pairs, np.zeros(self.pairs.graph.edges)
+        if self.expected is not None:
+            omega = omega / (1 + 2 * np.abs(self.expected))
         both = self.neither if self.both is None else self.both
         _worst(
             pairs.first, pairs.second, pairs.position, pairs.graph.edge_position, self.neither, self.first,
@@ -411,6 +438,8 @@ class Play:
             tangent,
             table.graph.edges,
             table.several,
+            np.zeros(len(pairs)) if stakes.expected is None else 2 * stakes.expected[pairs],
+            stakes.foreseen,
         )
 
 
@@ -439,6 +468,10 @@ class Played:
     edges: int
     several: bool
     """Whether a position has several seats."""
+    expected: Vector
+    """What was expected of 2 p - 1, for each pair drawn."""
+    foreseen: Vector
+    """What was expected of D, as a sum over edges."""
 
 
 def squared_margins(gaps: Vector, slack: float) -> Vector:
@@ -467,7 +500,8 @@ def allocation(stakes: Stakes, rivals: Indices, squared_gaps: Vector, shares: Ve
         chances: Vector = omega[told]
     else:
         part = slice(None) if told.all() else np.flatnonzero(told)  # for Condorcet few tell anything
-        neither, first, second = stakes.neither[part] ** 2, stakes.first[part] ** 2, stakes.second[part] ** 2
+        doubt = stakes.doubt[part]
+        neither, first, second = (c[part] ** 2 * doubt for c in (stakes.neither, stakes.first, stakes.second))
         chances = np.empty(len(first))
         _iterate(
             rivals, squared_gaps, shares, pairs.first[part], pairs.second[part], pairs.position[part],

@@ -281,6 +281,12 @@ class PanelExplorer:
         self._happen("conflict", voter=voter, candidates=_plain(candidates))
         self.settle()
 
+    def clear_conflict(self, voter: str, candidates: Collection[Conflict]) -> None:
+        """Let a voter judge these again who had a conflict about them; what was said counts again."""
+        self._seated(voter)
+        self._happen("cleared", voter=voter, candidates=_plain(candidates))
+        self.settle()
+
     def drop(self, candidate: str) -> None:
         """Take a candidate out of the problem; what was said of the others stays.
 

@@ -12,7 +12,8 @@ same record, wherever they come from:
     corrected   {question, answer, clerical}     by the organiser; None strikes this one answer
     struck      {voter}                          reinstated {voter}
     left        {voter, open_answers}            "open" or "dropped"; returned {voter}
-    entered     {voter, weight, conflicts}       conflict {voter, candidates}
+    entered     {voter, weight, conflicts}
+    conflict    {voter, candidates}              cleared {voter, candidates}
     dropped     {candidate}                      added {candidate, positions}
     backed      {champion, rival, status, gave_up}  whom the design backs, against whom; what is certain
 
@@ -218,6 +219,11 @@ class Proceedings:
         seat.conflicts += tuple(conflict for conflict in new if conflict not in seat.conflicts)
         self._everything_changed()
 
+    def _cleared(self, event: Event) -> None:
+        seat, gone = self.seat(event["voter"]), as_conflicts(event["candidates"])
+        seat.conflicts = tuple(conflict for conflict in seat.conflicts if conflict not in gone)
+        self._everything_changed()
+
     def _take_back(self, voter: str, reason: str) -> None:
         for question in self.open_of(voter):
             self._move(self.entries[question.id], "released", reason)
@@ -253,6 +259,7 @@ _KINDS = {
     "returned": Proceedings._returned,
     "entered": Proceedings._entered,
     "conflict": Proceedings._conflict,
+    "cleared": Proceedings._cleared,
     "dropped": Proceedings._dropped,
     "added": Proceedings._added,
     "backed": Proceedings._backed,

@@ -8,6 +8,7 @@ once, everything is computed anew: a hundred thousand answers take less than a s
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -109,9 +110,9 @@ class Projection:
     def pairs_of(self, question: Question) -> Indices:
         """Return the pairs that a question is about, of the candidates that are there."""
         edges = [self._edge.get((name, question.position)) for name in question.candidates]
-        numbers = np.array([edge for edge in edges if edge is not None], dtype=np.intp)
-        one, other = np.triu_indices(len(numbers), 1)
-        return self.problem.graph.pair_table.number(numbers[one], numbers[other])
+        known = sorted(edge for edge in edges if edge is not None)
+        number_of = self.problem.graph.pair_table.number_of
+        return np.array([number_of(low, high) for low, high in combinations(known, 2)], dtype=np.intp)
 
     def _block(self, question: Question, sign: int, is_open: bool) -> None:
         assert question.voter is not None, "every question of a panel is a voter's"

@@ -92,6 +92,9 @@ class Kind(Protocol):
     def conflict(self, voter: str, candidates: Sequence[str]) -> None:
         """Let a voter not judge some candidates any more."""
 
+    def clear_conflict(self, voter: str, candidates: Sequence[str]) -> None:
+        """Let a voter judge candidates again about whom there was a conflict."""
+
     # What follows.
 
     @property

@@ -49,6 +49,8 @@ class CrowdKind(ExploredKind):
                 self._note_old(event)
             case "conflict":
                 self._note_conflict(event)
+            case "cleared":
+                self._note_cleared(event)
             case "joined":
                 pass
             case _:
@@ -56,6 +58,9 @@ class CrowdKind(ExploredKind):
 
     def _note_conflict(self, event: Event) -> None:
         self._conflicts.setdefault(event["voter"], set()).update(event["candidates"])
+
+    def _note_cleared(self, event: Event) -> None:
+        self._conflicts[event["voter"]].difference_update(event["candidates"])
 
     def _note_old(self, event: Event) -> None:
         """Take over what happened before studies had ballots: for the estimates, not for the proof."""
@@ -161,6 +166,12 @@ class CrowdKind(ExploredKind):
         for question, part, _ in list(self._run.state.open.values()):
             if part.voter == voter and not part.over and not set(candidates).isdisjoint(question.candidates):
                 self._run.skip(question, CONFLICT)
+
+    def clear_conflict(self, voter: str, candidates: Sequence[str]) -> None:
+        """Ask a voter about some candidates again; questions that were passed on stay so."""
+        event = {"kind": "cleared", "voter": voter, "candidates": list(candidates)}
+        self._note_cleared(event)
+        self._recorded(event)
 
     @property
     def assuming(self) -> tuple[Assumption, ...]:

@@ -87,6 +87,10 @@ class PanelKind(ExploredKind):
         """Take a judge out of all pairs with some candidates."""
         self._run.declare_conflict(voter, candidates)
 
+    def clear_conflict(self, voter: str, candidates: Sequence[str]) -> None:
+        """Let a judge judge some candidates again; what was said about them counts again."""
+        self._run.clear_conflict(voter, candidates)
+
     @property
     def assuming(self) -> tuple[Assumption, ...]:
         """What the result takes for granted: consistent judges, if answers were inferred."""

@@ -270,6 +270,10 @@ class RoundsKind:
         """Refused: there is no way for a round to go without an answer."""
         raise NotAllowedError(FOR_PANELS)
 
+    def clear_conflict(self, voter: str, candidates: Sequence[str]) -> None:
+        """Refused: there are no conflicts."""
+        raise NotAllowedError(FOR_PANELS)
+
     # Thinking.
 
     @property

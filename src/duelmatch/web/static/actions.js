@@ -1,6 +1,5 @@
 // Buttons that change the study: data-do names the operation, data-body what to send, data-sure what to ask first,
-// data-preview the change to say the consequences of, and data-prompt what to ask for; data-path is where in the body
-// that goes, as a list if there is data-list.
+// and data-preview the change to say the consequences of.
 import { call, element, trouble } from "/static/api.js";
 
 export async function attempt(work) {
@@ -38,14 +37,6 @@ export function listen(place, study, done) {
     const button = event.target.closest("[data-do]");
     if (!button || !(await certain(button, study))) return;
     const body = button.dataset.body ? JSON.parse(button.dataset.body) : undefined;
-    if (button.dataset.prompt) {
-      const given = prompt(button.dataset.prompt, button.dataset.value || "");
-      if (given === null || !given.trim()) return;
-      const path = JSON.parse(button.dataset.path);
-      const inner = path.slice(0, -1).reduce((part, key) => part[key], body);
-      const names = given.split(",").map((part) => part.trim()).filter(Boolean);
-      inner[path.at(-1)] = "list" in button.dataset ? names : given.trim();
-    }
     attempt(async () => {
       button.disabled = true;
       try {

@@ -106,17 +106,6 @@ element("forget").addEventListener("click", () => {
       location.assign("/");
     });
 });
-element("add").addEventListener("submit", (event) => {
-  event.preventDefault();
-  const candidate = element("new-candidate").value.trim();
-  const positions = [...element("add").querySelectorAll("input[type=checkbox]:checked")].map((box) => box.value);
-  if (!candidate) return;
-  attempt(async () => {
-    await call(`${study}/add`, { candidate, positions });
-    element("new-candidate").value = "";
-    await refresh();
-  });
-});
 listen(live, study, async (button, made) => {
   if (button.dataset.whose) await share(made.token, `Another link of ${button.dataset.whose}, for nobody else.`);
   await refresh();

@@ -48,9 +48,11 @@ for (const button of document.querySelectorAll(".save-conflicts"))
   button.addEventListener("click", () =>
     attempt(async () => {
       const line = button.closest("[data-voter]");
-      const candidates = [...line.querySelectorAll(".conflict:checked:not(:disabled)")].map((box) => box.value);
-      if (!candidates.length) return;
-      await call(`${study}/voters/${line.dataset.voter}/conflicts`, { candidates });
+      const changed = [...line.querySelectorAll(".conflict")].filter((box) => box.checked !== ("had" in box.dataset));
+      for (const [ticked, path] of [[true, "conflicts"], [false, "conflicts/clear"]]) {
+        const candidates = changed.filter((box) => box.checked === ticked).map((box) => box.value);
+        if (candidates.length) await call(`${study}/voters/${line.dataset.voter}/${path}`, { candidates });
+      }
       location.reload();
     }),
   );

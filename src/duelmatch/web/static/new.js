@@ -64,7 +64,7 @@ const gridError = (sentence) => {
 
 function study() {
   const size = Number(element("size").value);
-  const settings = { ties: element("ties").checked, skips: element("skips").checked };
+  const settings = { ties: element("ties").checked, skips: element("skips").checked, secret: element("secret").checked };
   if (isPanel()) {
     Object.assign(settings, { algorithm: "panel", parameters: { criterion: chosen("criterion"), question_size: size, walking: element("walking").checked, until: element("until").value } });
     if (number("questions-each")) settings.questions_each = number("questions-each");

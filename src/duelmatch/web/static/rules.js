@@ -2,7 +2,7 @@
 import { element } from "/static/api.js";
 import { grid, named } from "/static/grid.js";
 
-const KINDS = { at_most: "At most", at_least: "At least", together: "All or none of" };
+const KINDS = { at_most: "At most", at_least: "At least", together: "Either all of these, or none:" };
 
 function part(tag, properties = {}, ...content) {
   const made = Object.assign(document.createElement(tag), properties);
@@ -22,7 +22,7 @@ export function drawRules(changed, focus) {
     many.hidden = rule.kind === "together";
     kind.addEventListener("change", () => {
       rule.kind = kind.value;
-      many.hidden = rule.kind === "together";
+      drawRules(changed, `#${kind.id}`);
       changed();
     });
     many.addEventListener("input", () => {
@@ -51,7 +51,7 @@ export function drawRules(changed, focus) {
       "fieldset",
       { className: "rule" },
       part("legend", {}, `Rule ${number + 1}`),
-      part("p", { className: "inline" }, kind, many, rule.kind === "together" ? "" : "of the places go to", remove),
+      part("p", { className: "inline" }, kind, many, rule.kind === "together" ? "" : "of the positions, in all, to", remove),
       part("div", { className: "boxes" }, ...boxes, nobody),
     );
   });

@@ -44,7 +44,7 @@ function drawEnd() {
   const [title, text] = words.ends[question.reason];
   const before = element("end-title").textContent;
   element("end-title").textContent = title;
-  element("end-text").textContent = text;
+  element("end-text").textContent = element("result") ? "" : text;
   if (before !== title) {
     element("end-title").focus();
     say(text);

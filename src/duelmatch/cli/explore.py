@@ -1,0 +1,330 @@
+"""``duelmatch explore``: find the winner by asking programs, many at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+import duelmatch as dm
+from duelmatch.cli import INTERRUPTED, NO_WINNER
+from duelmatch.cli.ask import check_same_run, report, result_as_dict, settings_of, standings_of
+from duelmatch.cli.decide import decision_as_dict, print_decision
+from duelmatch.cli.options import RunSettings, Source, file_argument, json_option, settings_options
+from duelmatch.cli.output import Page, counted, live_line, print_json, rated, working
+from duelmatch.cli.standing import standing
+from duelmatch.errors import DuelError, FileError, JudgeError, ProblemError
+from duelmatch.explorers.catalogue import drawn_seed
+
+if TYPE_CHECKING:
+    from duelmatch.cli.judge import CommandJudge
+    from duelmatch.explorers.judging import Judging, Judgment
+    from duelmatch.explorers.panel.explorer import PanelExplorer
+    from duelmatch.files.journal import Journal, Layout
+    from duelmatch.preferences import Criterion
+
+NAMED = re.compile(r"([A-Za-z0-9_.-]+)=(.+)", re.DOTALL)
+COLUMNS = ("voter", "position", "winner", "loser", "tie", "flip")
+
+
+@click.command("explore")
+@file_argument
+@click.option(
+    "--judge",
+    "commands",
+    multiple=True,
+    required=True,
+    metavar="[NAME=]COMMAND",
+    help="A command that is given a question as JSON and prints who is better; may be given more than once.",
+)
+@click.option(
+    "--jobs", type=click.IntRange(1, 1000), default=10, show_default=True, help="Questions asked at a time."
+)
+@click.option(
+    "--both-orders",
+    is_flag=True,
+    help="Ask every question in both orders; an answer that depends on the order counts 1/2.",
+)
+@click.option(
+    "--panel",
+    is_flag=True,
+    help="The judges decide: each is asked a pair once at most, and all are counted. Otherwise each question "
+    "goes to one of them, drawn at random, and who is the best is certified.",
+)
+@click.option(
+    "--criterion", type=click.Choice(["condorcet", "borda"]), help="Of a panel.  [default: condorcet]"
+)
+@click.option(
+    "--consistent",
+    is_flag=True,
+    help="Of a panel: its judges rank, so that what follows from their answers need not be asked.",
+)
+@click.option(
+    "--timeout", type=click.FloatRange(0.1), default=60.0, show_default=True, help="Seconds for an answer."
+)
+@click.option(
+    "--tries",
+    type=click.IntRange(1),
+    default=3,
+    show_default=True,
+    help="How often a failing judge is asked.",
+)
+@settings_options(batch="as --jobs")
+@click.option(
+    "--votes",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="CSV",
+    help="The file of the answers, where a run is resumed.  [default: FILE's name with .judged.csv, here]",
+)
+@json_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    source: Source,
+    commands: tuple[str, ...],
+    jobs: int,
+    both_orders: bool,
+    panel: bool,
+    criterion: Criterion | None,
+    consistent: bool,
+    timeout: float,
+    tries: int,
+    votes: Path | None,
+    max_duels: int | None,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Find the winner of the problem in FILE by asking commands which of two candidates is better.
+
+    COMMAND is started for every question, without a shell. It reads the question from standard input, a JSON
+    object with a position and two candidates, and prints the name of the better one, or = for no difference.
+    Every answer is on disk before it counts. Stop whenever and however you like; the same command resumes
+    the run.
+
+    \b
+    Example:
+      duelmatch explore team.yaml --judge "python judge.py" --jobs 50
+      duelmatch explore team.yaml --panel --both-orders --judge "a=./ask model-a" --judge "b=./ask model-b"
+    """  # noqa: D301
+    from duelmatch.explorers.judging import Judging
+    from duelmatch.files.journal import Journal, fingerprint
+
+    problem = source.document.problem()
+    judges = _judges(commands, problem, timeout)
+    path = votes or Path(f"{source.stem}.judged.csv")
+    page = Page(stderr=as_json)
+    about = {"panel": panel, "judges": list(judges), "both_orders": both_orders}
+    with Journal(path, _layout()) as journal:
+        identity = {"problem": fingerprint(problem), "file": source.name}
+        if (recorded := journal.settings()) is not None:
+            check_same_run(journal, recorded, about, recorded, identity)
+        run: dm.Explorer | PanelExplorer
+        if panel:
+            own = {"criterion": criterion, "consistent": consistent or None}
+            run, settings = _panel(problem, given | {"max_duels": max_duels}, own, list(judges), recorded)
+        elif criterion or consistent:
+            raise click.UsageError(
+                "--criterion and --consistent are of a --panel; others have an --algorithm."
+            )
+        else:
+            run, settings = _crowd(
+                problem, journal, settings_of(journal, given, identity, {"batch": jobs}), max_duels
+            )
+        judging = Judging(run, judges, settings["seed"], jobs, both_orders, tries)
+        _replay(judging, journal)
+        journal.begin(identity | settings | about, problem)
+        resumed = len(journal.answers)
+        _welcome(page, source, journal)
+        ended = _finish(judging, journal)
+        answers = list(journal.answers)
+    summary = {"file": source.name, "votes": str(path), **settings, **about, "max_duels": max_duels}
+    summary |= {"resumed": resumed, "ended": ended}
+    if panel:
+        _show_panel(page, judging, answers, settings, summary if as_json else None)
+    else:
+        _show_crowd(page, judging, summary if as_json else None)
+    if not as_json:
+        _show_judges(page, judging)
+    if ended == "interrupted":
+        ctx.exit(INTERRUPTED)
+    if judging.result.status == "no_winner":
+        ctx.exit(NO_WINNER)
+
+
+def _judges(commands: Sequence[str], problem: dm.Problem, timeout: float) -> dict[str, CommandJudge]:
+    """Return the judges by name."""
+    from duelmatch.cli.judge import CommandJudge
+
+    judges: dict[str, CommandJudge] = {}
+    for number, given in enumerate(commands, start=1):
+        named = NAMED.fullmatch(given)
+        name, words = named.groups() if named else (f"judge-{number}", given)
+        if name in judges:
+            raise click.UsageError(
+                f"Two judges are called '{name}': name them otherwise, as in --judge a=COMMAND."
+            )
+        judges[name] = CommandJudge(name, words, problem, timeout)
+    return judges
+
+
+def _layout() -> Layout[Judgment]:
+    """Return how judgments are kept: as `duelmatch decide` reads them, too."""
+    from duelmatch.explorers.judging import Judgment
+    from duelmatch.files.journal import Layout
+
+    def read(cells: Sequence[str]) -> Judgment:
+        voter, position, winner, loser, tie, flip = cells
+        return Judgment(voter, position, winner, loser, tie == "yes", flip == "yes")
+
+    def written(said: Judgment) -> tuple[str, ...]:
+        marks = ("yes" if mark else "no" for mark in (said.tie, said.flip))
+        return said.judge, said.position, said.winner, said.loser, *marks
+
+    return Layout(COLUMNS, read, written)
+
+
+def _panel(
+    problem: dm.Problem,
+    of_crowds: Mapping[str, Any],
+    own: Mapping[str, Any],
+    judges: list[str],
+    recorded: Mapping[str, Any] | None,
+) -> tuple[PanelExplorer, dict[str, Any]]:
+    """Begin a decision of a panel; only the order in which candidates are shown depends on its seed."""
+    for name, value in of_crowds.items():
+        if value is not None and name != "seed":
+            raise click.UsageError(f"A panel has no --{name.replace('_', '-')}.")
+    before = recorded or {}
+    settings: dict[str, Any] = {"algorithm": "panel"}
+    for name, usual in (("criterion", "condorcet"), ("consistent", False), ("seed", drawn_seed())):
+        wanted = own.get(name, of_crowds.get(name))
+        settings[name] = before.get(name, usual) if wanted is None else wanted
+        if recorded is not None and settings[name] != before.get(name):
+            raise click.UsageError(
+                f"--{name} was {before.get(name)} when this run began: leave it out to resume."
+            )
+    criterion, consistent = settings["criterion"], settings["consistent"]
+    return dm.explorer("panel", problem, voters=judges, criterion=criterion, consistent=consistent), settings
+
+
+def _crowd(
+    problem: dm.Problem, journal: Journal[Judgment], settings: RunSettings, max_duels: int | None
+) -> tuple[dm.Explorer, dict[str, Any]]:
+    """Begin a run of an algorithm that samples."""
+    if settings.parameters.get("question_size", 2) > 2:
+        raise click.UsageError("Judges compare two at a time: leave out --question-size.")
+    recorded = journal.settings()
+    aim = max_duels if recorded is None else recorded.get("aim")  # what is asked depends on it
+    run = dm.explorer(settings.algorithm, problem, settings.delta, settings.seed, aim, **settings.parameters)
+    run.max_duels = None if max_duels is None else max(max_duels, len(journal.answers))
+    return run, settings.as_dict() | {"aim": aim}
+
+
+def _replay(judging: Judging, journal: Journal[Judgment]) -> None:
+    try:
+        with working("Replaying the answers"):
+            judging.replay(journal.answers)
+    except (DuelError, ProblemError) as error:
+        raise FileError(
+            f"{journal.path}: {error} The file was edited, or another version of duelmatch began it "
+            f"(see {journal.settings_path.name}). Restore it, or choose another file with --votes."
+        ) from None
+
+
+def _welcome(page: Page, source: Source, journal: Journal[Judgment]) -> None:
+    page.heading(f"{source.name}: which is better?")
+    if journal.torn:
+        page.paragraph(f"The last line of {journal.path} was not completely written and does not count.")
+    if journal.answers:
+        page.paragraph(f"Resuming with {counted(len(journal.answers), 'answer')} from {journal.path}.")
+    else:
+        page.paragraph(
+            f"Answers are kept in {journal.path}; stop whenever you like: the same command resumes."
+        )
+
+
+def _finish(judging: Judging, journal: Journal[Judgment]) -> Literal["done", "interrupted"]:
+    """Ask until the run is over, or Ctrl-C."""
+    began, before = monotonic(), judging.run.duels
+    with live_line("Asking") as show:
+
+        def where() -> str:
+            rate = rated((judging.run.duels - before) / max(monotonic() - began, 1e-9))
+            failures = sum(record.failures for record in judging.records)
+            failed = f", {counted(failures, 'failure')}" if failures else ""
+            asked = f"{counted(judging.run.duels, 'answer')}, {rate}{failed}"
+            return f"{asked}; {standing(judging.run.progress)}"
+
+        judging.keep, judging.told = journal.append, lambda: show(where)
+        try:
+            asyncio.run(judging.finish())
+        except KeyboardInterrupt:
+            return "interrupted"
+        except JudgeError as error:
+            kept = f"{counted(len(journal.answers), 'answer')} in {journal.path} are kept"
+            raise JudgeError(f"{error} {kept}, and the same command resumes.") from None
+    return "done"
+
+
+def _judges_as_dict(judging: Judging) -> dict[str, Any]:
+    return {"judged": [asdict(record) | {"flip_rate": record.flip_rate} for record in judging.records]}
+
+
+def _show_judges(page: Page, judging: Judging) -> None:
+    page.table(
+        {"Judge": "left", "Answers": "right", "Depend on the order": "right", "Failures": "right"},
+        [
+            (
+                record.name,
+                f"{record.answers:,}",
+                "not asked"
+                if record.flips is None
+                else f"{record.flips:,} ({100 * (record.flip_rate or 0):.0f}%)",
+                f"{record.failures:,}",
+            )
+            for record in judging.records
+        ],
+    )
+
+
+def _show_crowd(page: Page, judging: Judging, summary: Mapping[str, Any] | None) -> None:
+    run = judging.run
+    assert isinstance(run, dm.Explorer), "a crowd is sampled"
+    standings = standings_of(run) if run.duels else None
+    if summary is not None:
+        print_json(
+            {**summary, **result_as_dict(run.result, run.progress, standings), **_judges_as_dict(judging)}
+        )
+    else:
+        report(page, run.result, run.progress, standings, "give the same command again")
+
+
+def _show_panel(
+    page: Page,
+    judging: Judging,
+    answers: Sequence[Judgment],
+    settings: Mapping[str, Any],
+    summary: Mapping[str, Any] | None,
+) -> None:
+    from duelmatch.files.answers import AnswerRow, Sheet
+
+    problem, voters = judging.run.problem, [record.name for record in judging.records]
+    given = [_answer(said) for said in answers]
+    decision = dm.decide(problem, given, settings["criterion"], settings["consistent"], voters=voters)
+    sheet = Sheet(problem, [AnswerRow(0, answer) for answer in given])
+    if summary is not None:
+        print_json({**summary, **decision_as_dict(decision, sheet), **_judges_as_dict(judging)})
+    else:
+        print_decision(page, decision, sheet)
+
+
+def _answer(said: Judgment) -> dm.Answer:
+    two = said.winner, said.loser
+    return dm.Answer(said.position, (two,) if said.tie else two, said.judge)

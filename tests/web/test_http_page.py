@@ -1,0 +1,67 @@
+"""The page on the HTTP API is true: its curl and Python examples are run, in order, against a real server."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from duelmatch.studies import Store
+from terminal import PROGRAM
+
+PAGE = Path(__file__).parents[2] / "docs" / "http.md"
+ADDRESS = "http://127.0.0.1:8000"
+
+
+def blocks() -> list[tuple[str, str]]:
+    text = PAGE.read_text(encoding="utf-8")
+    return re.findall(r"^```(sh|json|python)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def fits(shown: Any, sent: Any) -> bool:
+    """Whether what was sent is what is shown, where "..." stands for anything."""
+    if shown == "...":
+        return True
+    if isinstance(shown, dict) and isinstance(sent, dict):
+        return shown.keys() == sent.keys() and all(fits(value, sent[key]) for key, value in shown.items())
+    if isinstance(shown, list) and isinstance(sent, list):
+        return len(shown) == len(sent) and all(map(fits, shown, sent))
+    return bool(shown == sent)
+
+
+@pytest.mark.skipif(not (shutil.which("curl") and shutil.which("jq")), reason="curl and jq are not installed")
+def test_curl_receives_what_is_shown(place: tuple[str, Store], tmp_path: Path) -> None:
+    script = "".join(text for language, text in blocks() if language == "sh").replace(ADDRESS, place[0])
+    shown = [json.loads(text) for language, text in blocks() if language == "json"]
+    function = f'duelmatch() {{ {" ".join(PROGRAM)} "$@"; }}\n'
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", function + script],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"no_proxy": "127.0.0.1"},
+    )
+    sent, rest = [], done.stdout.strip()
+    while rest:
+        found, end = json.JSONDecoder().raw_decode(rest)
+        sent.append(found)
+        rest = rest[end:].strip()
+    assert len(sent) == len(shown)
+    for expected, received in zip(shown, sent, strict=True):
+        assert fits(expected, received), (expected, received)
+    assert "decided" in (tmp_path / "verified.txt").read_text(encoding="utf-8").lower()
+
+
+def test_python_gets_what_is_asserted(place: tuple[str, Store], tmp_path: Path) -> None:
+    programs = [text for language, text in blocks() if language == "python" and "Client(" in text]
+    assert len(programs) == 1
+    program = programs[0].replace(ADDRESS, place[0])
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True)
