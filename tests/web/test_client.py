@@ -172,7 +172,7 @@ BUSY = {"detail": "Too often."}
 
 def test_a_busy_server_is_asked_again_when_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[float] = []
-    monkeypatch.setattr("duelmatch.client.time.sleep", waits.append)
+    monkeypatch.setattr("duelmatch.client.sleep", waits.append)
     busy = [(429, {"Retry-After": "7"}, BUSY), (503, {}, BUSY), (0, {}, b""), (200, {}, NOTHING)]
     with answering(*busy) as (address, asked):
         assert Client(address).voter("s", "t").ask() == NoQuestion("waiting")

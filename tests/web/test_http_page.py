@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from duelmatch.studies import Store
+from duelmatch.web.webhooks import signature
 from terminal import PROGRAM
 
 PAGE = Path(__file__).parents[2] / "docs" / "http.md"
@@ -60,7 +61,18 @@ def test_curl_receives_what_is_shown(place: tuple[str, Store], tmp_path: Path) -
     assert "decided" in (tmp_path / "verified.txt").read_text(encoding="utf-8").lower()
 
 
-def test_python_gets_what_is_asserted(place: tuple[str, Store], tmp_path: Path) -> None:
+def test_the_signature_of_a_webhook_is_checked_as_shown() -> None:
+    (check,) = [text for language, text in blocks() if language == "python" and "is_genuine" in text]
+    names: dict[str, Any] = {}
+    exec(check, names)
+    secret, body = "whsec_c2VjcmV0", b"{}"
+    headers = {"webhook-id": "1", "webhook-timestamp": "2"}
+    headers["webhook-signature"] = signature(secret, "1", "2", body)
+    assert names["is_genuine"](secret, headers, body)
+    assert not names["is_genuine"](secret, headers, b"{ }")
+
+
+def test_the_client_gets_what_is_asserted(place: tuple[str, Store], tmp_path: Path) -> None:
     programs = [text for language, text in blocks() if language == "python" and "Client(" in text]
     assert len(programs) == 1
     program = programs[0].replace(ADDRESS, place[0])

@@ -61,6 +61,13 @@ EVERYWHERE = ("0.0.0.0", "::")
     help="Who may read /metrics.",
 )
 @click.option(
+    "--webhooks",
+    type=click.Choice(["public", "anywhere", "nowhere"]),
+    default="public",
+    show_default=True,
+    help="Whom studies may call when something is decided; anywhere: this machine and its network, too.",
+)
+@click.option(
     "--demo", is_flag=True, help="Create an example study with simulated voters, to watch and to try."
 )
 @click.option("--no-limits", is_flag=True, help="Turn the rate limits off, for benchmarks.")
@@ -74,6 +81,7 @@ def command(
     create_key: str | None,
     proxies: str,
     metrics: str,
+    webhooks: str,
     demo: bool,
     no_limits: bool,
     as_json: bool,
@@ -100,7 +108,14 @@ def command(
     if address is not None and not re.fullmatch(r"https?://[^/\s?#]+/?", address):
         raise click.BadParameter("an address begins with https:// or http://, and has no path.")
     rates = None if no_limits else Rates()
-    config = Config(who, create_key or key, rates, metrics, address and address.rstrip("/"))  # type: ignore[arg-type]
+    config = Config(
+        who,  # type: ignore[arg-type]
+        create_key or key,
+        rates,
+        metrics,  # type: ignore[arg-type]
+        address and address.rstrip("/"),
+        webhooks=webhooks,  # type: ignore[arg-type]
+    )
     with ExitStack() as stack:
         store = stack.enter_context(opened_store(url, new=True))
         listener = stack.enter_context(listen(host, port))

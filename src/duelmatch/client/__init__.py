@@ -15,9 +15,9 @@ for as long as the ``patience`` of the client lasts; then, and if there is no se
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from time import monotonic, sleep
 from typing import Any, Literal
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -123,12 +123,12 @@ class Client:
 
         With ``again`` it is sent once more if the response gets lost: only for what can be sent twice.
         """
-        deadline, wait = time.monotonic() + self._patience, 1.0
+        deadline, wait = monotonic() + self._patience, 1.0
         while True:
             try:
                 status, headers, data = self._send(method, path, body, token)
             except (OSError, HTTPException) as error:
-                if not (again or method == "GET") or time.monotonic() + wait > deadline:
+                if not (again or method == "GET") or monotonic() + wait > deadline:
                     raise ServerError(f"{self._parts.netloc} does not answer: {error!s:.200}.") from error
             else:
                 if status < 300:
@@ -136,9 +136,9 @@ class Client:
                 refused = _refusal(status, data)
                 wait = float(after) if (after := headers.get("retry-after", "")).isdecimal() else wait
                 can_wait = status == 429 or (status == 503 and (again or method == "GET"))
-                if not can_wait or time.monotonic() + wait > deadline:
+                if not can_wait or monotonic() + wait > deadline:
                     raise refused
-            time.sleep(wait)
+            sleep(wait)
             wait = min(2 * wait, 10.0)
 
     def _send(
@@ -288,6 +288,10 @@ class Organiser(_OfStudy):
     def change_phase(self, action: Literal["pause", "resume", "close", "reopen"]) -> None:
         """Pause, resume, close or reopen the study."""
         self._post(f"/phase/{action}")
+
+    def set_webhook(self, url: str) -> str:
+        """Have an address called when something is decided; return the secret that signs what is sent."""
+        return str(self._post("/webhook", {"url": url})["secret"])
 
     def export(self, layout: Literal["log", "csv", "table"] = "log", people: bool = False) -> str:
         """Return the log, for `duelmatch verify`, or the answers as CSV."""

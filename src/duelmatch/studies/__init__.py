@@ -62,6 +62,7 @@ from duelmatch.studies.values import (
     Trouble,
     Voter,
 )
+from duelmatch.studies.webhooks import News, Webhook, news
 
 __all__ = [
     "HOUR",
@@ -82,6 +83,7 @@ __all__ = [
     "Listed",
     "Moment",
     "NewVoter",
+    "News",
     "Nothing",
     "Phase",
     "Point",
@@ -99,6 +101,7 @@ __all__ = [
     "Study",
     "Trouble",
     "Voter",
+    "Webhook",
     "begin_run",
     "check_beginning",
     "export_answers",
@@ -109,6 +112,7 @@ __all__ = [
     "exported_table",
     "import_log",
     "link_id_of",
+    "news",
     "preview",
     "rehearse",
 ]

@@ -3,7 +3,8 @@
 ``entries`` is the log: rows are added and never changed, which the database itself sees to. ``studies`` has
 where each log ends, and its row is what a writer locks. ``voters`` holds the names, ``links`` the hashes of
 the tokens; neither is part of the log, so a name can be deleted, and neither is exported with it.
-``pictures`` has what was uploaded: the log names pictures by their hashes.
+``pictures`` has what was uploaded: the log names pictures by their hashes. ``webhooks`` has whom to tell what
+a study decides; it is not part of the log either, since its addresses and secrets are nobody else's business.
 """
 
 from __future__ import annotations
@@ -68,3 +69,17 @@ pictures = Table(
     Column("data", LargeBinary, nullable=False),
 )
 """``id`` is the SHA-256 of ``data``; ``study`` is empty until one shows it."""
+
+webhooks = Table(
+    "webhooks",
+    metadata,
+    Column("study", ForeignKey("studies.id"), primary_key=True),
+    Column("url", String(2000), nullable=False),
+    Column("secret", String(100), nullable=False),
+    Column("created_at", Double, nullable=False),
+    Column("told", Text, nullable=False),
+    Column("not_before", Double, nullable=False),
+    Column("failures", Integer, nullable=False),
+    Column("failure", Text),
+)
+"""``told`` is JSON: what the receiver knows. Until ``not_before`` a server tells more, or has failed to."""

@@ -29,6 +29,7 @@ from duelmatch.studies.states import States
 from duelmatch.studies.study import NewVoter, Study, new_voter_id
 from duelmatch.studies.texts import look_alike, plain
 from duelmatch.studies.values import Listed
+from duelmatch.studies.webhooks import Webhooks
 
 MOST_STUDIES = 2_000
 """The objects of so many are kept; they are small."""
@@ -55,6 +56,7 @@ class Store:
             raise
         self.states = States(self.database)
         self.writer = Writer(self.database, self.states.evict)
+        self.webhooks = Webhooks(self.database)
         self._studies: dict[str, Study] = {}
         self._lock = threading.Lock()
 

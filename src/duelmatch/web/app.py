@@ -25,6 +25,7 @@ from duelmatch.web.proxies import is_local
 from duelmatch.web.rates import OF_ADDRESSES, Buckets, LinkLimit, RateLimit
 from duelmatch.web.runs import RemoteRun
 from duelmatch.web.watching import Watcher
+from duelmatch.web.webhooks import Teller
 
 READY_WITHIN = 5.0
 """Seconds in which something has to be written by a server that says it is ready."""
@@ -57,6 +58,7 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     app.state.watcher = Watcher()
     app.state.streams = events.StreamCount()
     app.state.stopping = False
+    app.state.teller = Teller(store, config, lambda: bool(app.state.stopping))
     app.state.preparing = None
     app.state.readiness_lock = threading.Lock()
     app.state.was_ready = -math.inf

@@ -40,6 +40,8 @@ class Config:
     who has the key, if there is one. ``rates``: None for no rate limits. ``metrics``: whether they are served
     to this host only, or to anybody. ``address``: what the links of voters begin with, unless it is the
     address by which their organiser came; ``nearby``: what they begin with if only this machine knows that.
+    ``webhooks``: whom studies may call: addresses of the public internet, anywhere (also this machine and its
+    network, which is for servers whose organisers are trusted), or nowhere.
     ``streams`` and ``streams_per_link``: how many event streams may be open
     at once in this process, of organisers and of others, and for one link; voters of one study take half.
     """
@@ -50,5 +52,6 @@ class Config:
     metrics: Literal["local", "anybody"] = "local"
     address: str | None = None
     nearby: str | None = None
+    webhooks: Literal["public", "anywhere", "nowhere"] = "public"
     streams: int = 500
     streams_per_link: int = 20

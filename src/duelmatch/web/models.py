@@ -668,6 +668,24 @@ class Outcome(BaseModel):
         )
 
 
+class NewWebhook(_Strict):
+    """An address to call when something is decided."""
+
+    url: str = Field(max_length=2_000, examples=["https://example.org/decided"])
+
+
+class SignedWebhook(NewWebhook):
+    """The address, and the secret that signs what is sent there, which is shown once."""
+
+    secret: str
+
+
+class SetWebhook(NewWebhook):
+    """The address that is called."""
+
+    failure: str | None = Field(description="What went wrong last time; null if nothing did.")
+
+
 class GivenAnswer(BaseModel):
     """An answer as the organiser sees it."""
 

@@ -26,6 +26,7 @@ from duelmatch.web.links import link_of, qr_code
 from duelmatch.web.names import Names
 from duelmatch.web.problems import documented
 from duelmatch.web.watching import FIRST_LOOK
+from duelmatch.web.webhooks import checked_url
 from duelmatch.web.worker import LONGEST_BEGINNING, PATIENCE, worker
 
 MOST_LISTED = 1000
@@ -377,6 +378,35 @@ def change_phase(
     {"pause": study.pause, "resume": study.resume, "close": study.close, "reopen": study.reopen}[action](
         by=by
     )
+
+
+@router.post("/webhook", status_code=201)
+def set_webhook(
+    study: GetStudy, store: GetStore, request: Request, new: models.NewWebhook
+) -> models.SignedWebhook:
+    """Call an address when something is decided from now on, in place of another.
+
+    What is sent is signed with the secret in the response, which is nowhere else.
+    """
+    url = checked_url(new.url, request.app.state.config)
+    secret = store.webhooks.set(study.id, url, study.status())
+    request.app.state.teller.start()
+    return models.SignedWebhook(url=url, secret=secret)
+
+
+@router.get("/webhook")
+def webhook(study: GetStudy, store: GetStore) -> models.SetWebhook:
+    """Say which address is called, and what went wrong last."""
+    found = store.webhooks.of_study(study.id)
+    if found is None:
+        raise HTTPException(404, "This study has no webhook.")
+    return models.SetWebhook(url=found.url, failure=found.failure)
+
+
+@router.post("/webhook/remove", status_code=204)
+def remove_webhook(study: GetStudy, store: GetStore) -> None:
+    """Call nobody any more."""
+    store.webhooks.remove(study.id)
 
 
 @router.post("/publish", status_code=204)

@@ -72,6 +72,7 @@ def prepare(app: FastAPI) -> None:
 
     def work() -> None:
         share_rates(app)
+        app.state.teller.start()
         rehearse_forecasts()
         rehearse()
         with suppress(DuelmatchError):  # whoever needs the database is told
