@@ -2,4 +2,5 @@
 
 import numpy as np
 
-np.inf, float = np.inf, float  # names of numpy 1 that duelpy 1.0.0 asks for
+for old, new in (("infty", np.inf), ("float", float)):
+    setattr(np, old, new)  # names of numpy 1 that duelpy 1.0.0 asks for

@@ -100,12 +100,12 @@ def read_crowd_kit(size, one, other, outcomes):
 
 
 def read_evalica(size, one, other, outcomes):
-    """Bradley-Terry; or win rates where it has no fit, and says 0 of all: if someone has won or lost all."""
+    """Bradley-Terry; or win rates where it has no fit (someone won or lost all) and gives all the same."""
     if not len(one):
         return np.full((size, size), 0.5)
     rows, index = evalica_rows(one, other, outcomes), pd.Index(range(size))
     score = evalica.bradley_terry(*rows, index=index).scores.sort_index().to_numpy()
-    if score.max() > 0:
+    if score.max() > 2 * score.min():
         return shares(score)
     rate = evalica.average_win_rate(*rows, index=index).scores.sort_index().to_numpy()
     return np.tile(np.nan_to_num(rate, nan=0.5)[:, None], size)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import median
 
 import numpy as np
 import pytest
 
-from duelmatch.studies.hints import Hints, at_least, hints
+from duelmatch.studies.hints import Hints, _median_without, at_least, hints
 
 NAMES = "abcdef"
 
@@ -72,3 +73,12 @@ def test_few_answers_rankings_and_ties_say_nothing() -> None:
 def test_a_tail_is_summed() -> None:
     assert at_least(0, 7, 0.3) == pytest.approx(1.0)
     assert at_least(2, 2, 0.3) == pytest.approx(0.09)
+
+
+def test_the_median_of_the_others_is_that_of_a_list_without_one():
+    rng = np.random.default_rng(5)
+    for size in range(2, 12):
+        times = rng.integers(0, 6, size).astype(float).tolist()
+        for place, one in enumerate(times):
+            others = times[:place] + times[place + 1 :]
+            assert _median_without(sorted(times), one) == median(others)

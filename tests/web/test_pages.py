@@ -33,7 +33,7 @@ def test_a_study_is_begun_shared_and_voted_in(browser: Browser, place: tuple[str
     assert browser.find("#judges").is_displayed(), "named voters decide, unless told otherwise"
     browser.click("input[name=who][value=crowd]")
     assert not browser.find("#judges").is_displayed()
-    assert not browser.find("#until").is_displayed()
+    assert not browser.find("#until-part").is_displayed()
     browser.until(lambda: "not a promise" in browser.text("#expected"), seconds=90)
     browser.click("#secret")
     browser.picture("new-desk")
@@ -85,7 +85,7 @@ def test_a_panel_is_created_with_a_link_for_each_judge(browser: Browser, place: 
     browser.until(lambda: not browser.find("#judges-error").is_displayed())
     browser.find("#size").send_keys("four")
     browser.click("#walking")
-    browser.find("#until").send_keys("it is clear")
+    browser.click("input[name=until][value=decided]")
     browser.click("button[type=submit]")
     browser.until(lambda: browser.find("#made").is_displayed())
     links = browser.driver.find_elements(By.CSS_SELECTOR, "#made-rows input")

@@ -24,7 +24,7 @@ from duelmatch.studies.database import Database
 from duelmatch.studies.entries import Entry, checked
 from duelmatch.studies.estimates import MOST_ANSWERS, SIMULATING, Estimates, Moment
 from duelmatch.studies.feed import Feed, Later
-from duelmatch.studies.hints import Hints, hints
+from duelmatch.studies.hints import LATEST, Hints, hints
 from duelmatch.studies.history import History
 from duelmatch.studies.links import Access, Link, Role, id_of, is_id, new_token, works_at
 from duelmatch.studies.log import LAST, Transaction, Writer, end_of, read_entries
@@ -702,7 +702,8 @@ class Study:
     def hints(self) -> dict[str, Hints]:
         """Return what is odd about how voters vote, by id, of those about whom something is."""
         with self._states.reading(self.id) as state:
-            return hints(asked for asked in state.questions.values() if asked.state == "answered")
+            answered = (asked for asked in reversed(state.questions.values()) if asked.state == "answered")
+            return hints(islice(answered, LATEST))
 
     def answers(
         self, before: int = LAST, voter: str | None = None, limit: int | None = 50

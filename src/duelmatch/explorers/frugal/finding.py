@@ -221,11 +221,17 @@ def _contenders(
             variance[edge] += direction[edge, a] * through[edge, a]
         promise[edge] = best[edge] + 2.0 * sqrt(max(variance[edge], 0.0))
     promise[own] = np.inf
-    order = np.argsort(-promise, kind="mergesort")
     kept = min(degree, CONTENDERS)
     chosen = np.empty(kept, dtype=np.intp)
     rows = np.empty((kept, degree))
-    for number in range(kept):
-        chosen[number] = order[number]
-        rows[number] = through[order[number]]
+    left = np.ones(degree, dtype=np.bool_)
+    for number in range(kept):  # a few of the highest; to sort them all takes seconds to compile
+        top = -1
+        for edge in range(degree):
+            if left[edge] and (top < 0 or promise[edge] > promise[top]):
+                top = edge
+        left[top] = False
+        chosen[number] = top
+        for a in range(degree):
+            rows[number, a] = through[top, a]
     return chosen, rows

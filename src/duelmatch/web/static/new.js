@@ -66,7 +66,7 @@ function study() {
   const size = Number(element("size").value);
   const settings = { ties: element("ties").checked, skips: element("skips").checked, secret: element("secret").checked };
   if (isPanel()) {
-    Object.assign(settings, { algorithm: "panel", parameters: { criterion: chosen("criterion"), question_size: size, walking: element("walking").checked, until: element("until").value } });
+    Object.assign(settings, { algorithm: "panel", parameters: { criterion: chosen("criterion"), question_size: size, walking: element("walking").checked, until: chosen("until") } });
     if (number("questions-each")) settings.questions_each = number("questions-each");
   } else {
     Object.assign(settings, { algorithm: chosen("criterion"), delta: Number(chosen("delta")), parameters: { question_size: size, walking: element("walking").checked } });
@@ -343,7 +343,7 @@ if (element("new")) {
     else element("add-candidate").click();
   });
   for (const choice of document.querySelectorAll("input[name=who]")) choice.addEventListener("change", showWho);
-  for (const field of document.querySelectorAll("#new fieldset input[type=radio], #until, #size, #ties, #skips")) field.addEventListener("change", changed);
+  for (const field of document.querySelectorAll("#new fieldset input[type=radio], #size, #ties, #skips")) field.addEventListener("change", changed);
   for (const id of ["name", "judges-number", "questions-each", "minutes", "key"]) element(id)?.addEventListener("input", changed);
   element("judges").addEventListener("input", readJudges);
   element("paste").addEventListener("input", () => fieldError("paste", null));

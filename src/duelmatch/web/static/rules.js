@@ -51,7 +51,7 @@ export function drawRules(changed, focus) {
       "fieldset",
       { className: "rule" },
       part("legend", {}, `Rule ${number + 1}`),
-      part("p", { className: "inline" }, kind, many, rule.kind === "together" ? "" : "of the positions, in all, to", remove),
+      part("p", { className: "inline" }, kind, many, rule.kind === "together" ? "" : "of the positions go to these, taken together:", remove),
       part("div", { className: "boxes" }, ...boxes, nobody),
     );
   });
