@@ -13,6 +13,7 @@ whose limit at delta = 0.05 lies between 150 and 40,000 duels.
 import argparse
 import json
 import time
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -129,16 +130,19 @@ def means(runs, first, job_count, save):
         wrong = sum(not result["right"] for result in results)
         beside = ""
         if criterion == "condorcet" and not parameters:
-            lower = [winner_limit_share(family, size) for family, size in places]
-            beside = f"{mean / np.exp(np.mean(np.log(lower))):.2f}"
+            shares = np.log([winner_limit_share(family, size) for family, size in places])
+            known = np.isfinite(shares)
+            beside = f"{np.exp((logs.mean(axis=1) - shares)[known].mean()):.2f} ({known.sum()} instances)"
         print(f"| {name} | {mean:.2f} ({error:.2f}) | {wrong} of {len(results)} | {beside} |", flush=True)
 
 
 @cache
 def winner_limit_share(family, size):
-    """Return the limit of problems that have a winner over that of those that may have none."""
+    """Return the limit of problems that have a winner over that of those that may have none, if known."""
     preferences, _, limit, _ = instance("condorcet", family, *size)
-    return dm.theory.information_limit(preferences, "condorcet", assume_winner=True).lower / limit
+    with suppress(dm.TooLargeError):
+        return dm.theory.information_limit(preferences, "condorcet", assume_winner=True).lower / limit
+    return np.nan
 
 
 def spread(values):

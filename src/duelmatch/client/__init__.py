@@ -1,6 +1,6 @@
 """A client for the HTTP API of ``duelmatch serve``, which needs nothing but Python.
 
-::
+For example::
 
     client = Client("http://127.0.0.1:8000")
     study = client.create("Who leads?", problem, voters=["Eve", "Ned"])

@@ -79,19 +79,29 @@ def kind(status: Status, standings: Standings | None) -> str:
     closed = status.phase == "closed"
     match status.result.status:
         case "decided":
-            return "Decided by this panel: the votes were counted, and no vote still missing can change it."
+            return f"{_decided(status.gone)}, and no vote still missing can change it."
         case "unbeaten":
-            return "Decided by this panel: the votes were counted, and no other line-up can beat this one."
+            return f"{_decided(status.gone)}, and no other line-up can beat this one."
         case "tied":
-            return "Decided by this panel: the votes were counted; it shares the best score with another."
+            return f"{_decided(status.gone)}; it shares the best score with another."
         case "no_winner" if status.algorithm == "panel":
-            return "Decided by this panel: every line-up is beaten by another, and this one is beaten least."
+            return (
+                f"{_decided(status.gone)}; every line-up is beaten by another, and this one is beaten least."
+            )
         case "certified" | "within_epsilon" | "no_winner":
             return f"Certified: results like this are {wrong_at_most(status.result.delta)}."
     if not status.counted:
         return "No answer yet: there are no votes."
     how = "Leading by estimate" if standings is not None else "Leading so far"
     return f"{how}: {'it was' if closed else 'it is'} not decided, and more votes could change it."
+
+
+def _decided(gone: int) -> str:
+    """Begin the sentence on a panel's decision; those who have left might have voted otherwise."""
+    if gone == 0:
+        return "Decided by this panel: the votes were counted"
+    who = "a judge who has left was" if gone == 1 else f"{gone} judges who have left were"
+    return f"Decided by the votes of this panel: they were counted, {who} not waited for"
 
 
 def likely(share: float) -> str:
