@@ -101,8 +101,10 @@ class Worker:
             process.stdin.write(task)
             process.stdin.flush()
             answer = _read(process, monotonic() + seconds)
-        except (BrokenPipeError, EOFError):
+        except (OSError, EOFError):
             answer = None
+        if self._process is not process:
+            raise UnreachableError("The server is being stopped.")
         if answer is None:
             self._kill()
             self._begin()  # so that the next one need not wait for it
@@ -185,7 +187,7 @@ def work(memory: int, niceness: int = 0) -> None:
     if not niceness:  # else nobody is waiting for it
         rehearse_forecasts(algorithm.name for algorithm in (*BUILT_IN, PANEL))
     _write(answers, b"")
-    with suppress(EOFError):
+    with suppress(EOFError, BrokenPipeError):  # the server is gone, before a task or in the middle of one
         while True:
             function, arguments, seconds = pickle.load(tasks)
             signal.setitimer(signal.ITIMER_REAL, 2 * seconds + 1)  # in case there is no server any more
