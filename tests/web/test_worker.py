@@ -7,13 +7,14 @@ import operator
 import re
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 
-from duelmatch.errors import FileError
+from duelmatch.errors import FileError, UnreachableError
 from duelmatch.files.problems import read_problem
 from duelmatch.studies import Store
 from duelmatch.web import Config, creating, organising
@@ -72,3 +73,14 @@ def test_a_heavy_study_is_refused_in_time(path: str, tmp_path: Path, monkeypatch
             assert answer.status_code == 422
             assert "0.5 seconds" in answer.json()["detail"]
             assert not store.studies()
+
+
+def test_a_worker_that_is_closed_while_it_starts_is_no_accident() -> None:
+    worker = Worker()
+    with ThreadPoolExecutor() as threads:
+        starting = threads.submit(worker.start)
+        while worker._process is None:
+            time.sleep(0.001)
+        worker.close()
+        with pytest.raises(UnreachableError, match="could not be started"):
+            starting.result(30)

@@ -123,7 +123,7 @@ class Worker:
         if not self._greeted:
             try:
                 self._greeted = _read(self._process, monotonic() + STARTING) is not None
-            except EOFError:
+            except (OSError, EOFError):  # it has died, or was closed
                 self._kill()
         if not self._greeted or self._process is None:
             raise UnreachableError("A worker process could not be started.")
