@@ -97,6 +97,7 @@ def test_a_bad_condition_is_refused_in_one_sentence(conditions, sentence):
     [
         ({}, "A rule needs 'of' or 'together'"),
         ({"of": ["a"]}, "needs 'at_most' or 'at_least'"),
+        ({"of": ["a"], "at_most": 10**400}, "'at_most' of a rule must be at most 1,000,000."),
         ({"of": "a", "at_most": 1}, "a list of candidates or edges, not 'a'"),
         ({"of": [3], "at_most": 1}, "speaks of candidates and of edges"),
         ({"of": ["a", "a"], "at_most": 1}, "names 'a' twice"),

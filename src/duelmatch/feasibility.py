@@ -101,8 +101,8 @@ def obeyable(graph: Graph, rules: Sequence[EdgeRule]) -> bool:
 def contradiction(graph: Graph) -> list[int] | None:
     """Return the numbers of a smallest set of rules that no decision obeys; None if one obeys all.
 
-    Sets of one and two are all tried; beyond that, sets of each size while they are few, else the answer
-    is a set from which no rule can be left out.
+    Single rules are all tried; beyond that, sets of each size while they are few, else the answer is a set
+    from which no rule can be left out.
     """
     rules = graph.rules
     if not rules or obeyable(graph, rules):
@@ -117,7 +117,7 @@ def contradiction(graph: Graph) -> list[int] | None:
         if fails(fewer):
             needed = fewer
     for size in range(1, len(needed)):
-        if size > 2 and comb(len(rules), size) > MOST_SUBSETS:
+        if size > 1 and comb(len(rules), size) > MOST_SUBSETS:
             break
         for numbers in combinations(range(len(rules)), size):
             if fails(numbers):

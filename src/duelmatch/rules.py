@@ -11,6 +11,9 @@ from duelmatch.errors import ProblemError, listed
 Item = str | tuple[str, str]
 """What a rule speaks of: a candidate, wherever it is chosen, or a (candidate, position)."""
 
+MOST_PLACES = 1_000_000
+"""No decision has more, and it fits into a machine word."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
@@ -117,6 +120,8 @@ def _limit(key: str, value: object, least: int) -> int | None:
         return None
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
         raise ProblemError(f"'{key}' of a rule must be a whole number from {least}, not {value!r:.80}.")
+    if int(value) > MOST_PLACES:
+        raise ProblemError(f"'{key}' of a rule must be at most {MOST_PLACES:,}.")
     return int(value)
 
 

@@ -175,9 +175,9 @@ def _closest(run: PanelExplorer) -> ClosestOther | None:
 
 def _needed(run: PanelExplorer) -> tuple[Needed, ...]:
     """Return which answers would make the leader unbeaten if all of them spoke for it."""
-    plan, state, problem = run.standing.plan, run.state, run.problem
+    state, problem = run.state, run.problem
     found = []
-    for own, edge, answers in run.standing.now.method.needed(plan):
+    for own, edge, answers in run.standing.needed:
         pair = int(problem.graph.pair_table.number(np.array(own), np.array(edge)))
         open_ = state.open_to[:, pair] & (state.opinion[:, pair] == UNKNOWN)
         voters = tuple(voter for voter, is_open in zip(run.voters, open_, strict=True) if is_open)

@@ -113,8 +113,7 @@ class Standing:
         verdict, now = self.verdict, self.now
         rows = now.method.judge.possible_winners()
         accepted, rejected = self._decided_edges(verdict, rows)
-        needed = [] if verdict.status else now.method.needed(self.plan)
-        fewest = sum(answers for _, _, answers in needed)
+        fewest = 0 if verdict.status else sum(answers for *_, answers in now.method.needed(self.plan))
         expected = round(fewest / now.method.expected_share(self.plan)) if fewest else 0
         shortfall = self._per_position(verdict)
         return Progress(
@@ -134,8 +133,25 @@ class Standing:
             fewest,
             int(now.state.unknown.sum()),
             self._open_answers(),
-            tuple(self._needed_named(*each) for each in needed),
+            tuple(self._needed_named(*each) for each in self.needed),
         )
+
+    @property
+    def needed(self) -> list[tuple[int, int, int]]:
+        """For whom, against whom and how many answers would make the leader unbeaten, if all are for it.
+
+        None if it is decided, or the leader has lost already. None either where a position has several seats:
+        an answer about two who both have a seat speaks for the leader against one rival, and against it for
+        another.
+        """
+        now = self.now
+        graph, unknown = now.problem.graph, now.state.unknown.sum(axis=0)
+        if self.verdict.status or graph.places != graph.positions:
+            return []
+        needed = now.method.needed(self.plan)
+        number_of = graph.pair_table.number_of
+        can_be = all(count <= unknown[number_of(min(ends), max(ends))] for *ends, count in needed)
+        return needed if can_be else []
 
     def _needed_named(self, better: int, worse: int, answers: int) -> tuple[str, str, str, int]:
         edges = self.now.problem.edges
