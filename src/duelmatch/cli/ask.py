@@ -13,7 +13,15 @@ import click
 
 import duelmatch as dm
 from duelmatch.cli import INTERRUPTED, NO_WINNER
-from duelmatch.cli.options import RunSettings, Source, file_argument, json_option, settings_options, settle
+from duelmatch.cli.options import (
+    RunSettings,
+    Source,
+    file_argument,
+    json_option,
+    settings_options,
+    settle,
+    votes_option,
+)
 from duelmatch.cli.output import Page, counted, print_json, working
 from duelmatch.cli.standing import few_possible, how_sure, meaning, print_matching
 from duelmatch.errors import DuelError, FileError
@@ -33,12 +41,7 @@ ROUND = {"batch": 5}
 @click.command("ask")
 @file_argument
 @settings_options(**ROUND)
-@click.option(
-    "--votes",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="CSV",
-    help="The file of the answers, where a run is resumed.  [default: FILE's name with .votes.csv, here]",
-)
+@votes_option("votes")
 @json_option
 @click.pass_context
 def command(

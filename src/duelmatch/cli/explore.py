@@ -16,7 +16,14 @@ import duelmatch as dm
 from duelmatch.cli import INTERRUPTED, NO_WINNER
 from duelmatch.cli.ask import check_same_run, report, result_as_dict, settings_of, standings_of
 from duelmatch.cli.decide import decision_as_dict, print_decision
-from duelmatch.cli.options import RunSettings, Source, file_argument, json_option, settings_options
+from duelmatch.cli.options import (
+    RunSettings,
+    Source,
+    file_argument,
+    json_option,
+    settings_options,
+    votes_option,
+)
 from duelmatch.cli.output import Page, counted, live_line, print_json, rated, working
 from duelmatch.cli.standing import standing
 from duelmatch.errors import DuelError, FileError, JudgeError, ProblemError
@@ -76,12 +83,7 @@ COLUMNS = ("voter", "position", "winner", "loser", "tie", "flip")
     help="How often a failing judge is asked.",
 )
 @settings_options(batch="as --jobs")
-@click.option(
-    "--votes",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="CSV",
-    help="The file of the answers, where a run is resumed.  [default: FILE's name with .judged.csv, here]",
-)
+@votes_option("judged")
 @json_option
 @click.pass_context
 def command(

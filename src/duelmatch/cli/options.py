@@ -135,6 +135,17 @@ class RunSettings:
         return own | dict.fromkeys(_parameters()) | dict(self.parameters)
 
 
+def votes_option(ending: str) -> Callable[[Command], Command]:
+    """Return the option for the file of a run's answers, called after the problem's with another ending."""
+    default = f"FILE's name with .{ending}.csv, here"
+    return click.option(
+        "--votes",
+        type=click.Path(dir_okay=False, path_type=Path),
+        metavar="CSV",
+        help=f"The file of the answers, where a run is resumed.  [default: {default}]",
+    )
+
+
 def settle(given: Mapping[str, Any], usual: Mapping[str, Any] | None = None) -> RunSettings:
     """Fill in what was not given (None): what is ``usual`` for the command, or else the defaults."""
     values = {name: value for name, value in (usual or {}).items() if value is not None}

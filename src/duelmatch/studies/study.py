@@ -794,5 +794,5 @@ def _status(study: str, name: str, state: State) -> Status:
         assuming=kind.assuming if verdict is None else assumptions_of(verdict),
         verdict=verdict,
         published=state.published,
-        gone=sum(member.left and not member.struck for member in state.members.values()),
+        voters_gone=sum(member.left and not member.struck for member in state.members.values()),
     )

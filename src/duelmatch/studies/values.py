@@ -150,8 +150,8 @@ class Status:
     them or their voters. ``result`` is what the study says now, or, once it is closed, what it said then (the
     ``verdict`` recorded in the log). Algorithms that work in rounds still need ``missing`` answers before
     they can say more, and have ``unused`` ones. ``assuming`` lists what the result takes for granted.
-    ``published``: whether voters are shown the result once the study is closed. ``gone``: so many voters have
-    left, and their missing answers are not waited for.
+    ``published``: whether voters are shown the result once the study is closed. ``voters_gone``: so many
+    have left, and their missing answers are not waited for.
     """
 
     id: str
@@ -176,7 +176,7 @@ class Status:
     assuming: tuple[Assumption, ...]
     verdict: Mapping[str, Any] | None
     published: bool = False
-    gone: int = 0
+    voters_gone: int = 0
 
     @property
     def outcome(self) -> ResultStatus | Literal["undecided"]:

@@ -76,18 +76,16 @@ def estimate(standings: Standings) -> str:
 
 def kind(status: Status, standings: Standings | None) -> str:
     """Say in one sentence what kind of answer a result is."""
-    closed = status.phase == "closed"
+    closed, decided = status.phase == "closed", _decided(status.voters_gone)
     match status.result.status:
         case "decided":
-            return f"{_decided(status.gone)}, and no vote still missing can change it."
+            return f"{decided}, and no vote still missing can change it."
         case "unbeaten":
-            return f"{_decided(status.gone)}, and no other line-up can beat this one."
+            return f"{decided}, and no other line-up can beat this one."
         case "tied":
-            return f"{_decided(status.gone)}; it shares the best score with another."
+            return f"{decided}; it shares the best score with another."
         case "no_winner" if status.algorithm == "panel":
-            return (
-                f"{_decided(status.gone)}; every line-up is beaten by another, and this one is beaten least."
-            )
+            return f"{decided}; every line-up is beaten by another, and this one is beaten least."
         case "certified" | "within_epsilon" | "no_winner":
             return f"Certified: results like this are {wrong_at_most(status.result.delta)}."
     if not status.counted:

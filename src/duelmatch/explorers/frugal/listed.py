@@ -357,22 +357,23 @@ class Ledger:
         losses: NDArray[np.int64],
     ) -> None:
         """Settle the bets of a round on an opponent for each rival."""
-        settle_matches(self._logs, LOG_SHARES, bets, pair, looks, wins, losses, self.peak)
+        settle_matches(self._logs, bets, pair, looks, wins, losses)
+        _note_peaks(self._logs, self.peak)
 
     def settle(self, played: Played, rivals: Indices, bets: NDArray[np.float64], slack: float = 0.0) -> None:
         """Settle the bets of a round."""
         if played.several:
             settle_seats(
-                rivals, played.edges, self._logs, bets, LOG_SHARES, played.first_edge, played.second_edge,
+                rivals, played.edges, self._logs, bets, played.first_edge, played.second_edge,
                 played.neither, played.first, played.second, played.wins, played.losses, played.ties, slack,
-                self.peak,
             )  # fmt: skip
-            return
-        _settle(
-            rivals, self._logs, bets, played.begin, played.first_edge, played.second_edge, played.neither,
-            played.first, played.second, played.wins, played.losses, played.ties,
-            slack + over(rivals, played.foreseen), played.expected, self.peak,
-        )  # fmt: skip
+        else:
+            _settle(
+                rivals, self._logs, bets, played.begin, played.first_edge, played.second_edge, played.neither,
+                played.first, played.second, played.wins, played.losses, played.ties,
+                slack + over(rivals, played.foreseen), played.expected,
+            )  # fmt: skip
+        _note_peaks(self._logs, self.peak)
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
@@ -413,9 +414,8 @@ def _settle(
     ties: NDArray[np.int64],
     always: Vector,
     expected: Vector,
-    peak: Vector,
 ) -> None:
-    """Add log(1 + lambda (Y + slack)) of every duel, for every rival and gambler, and note new peaks.
+    """Add log(1 + lambda (Y + slack)) of every duel, for every rival and gambler.
 
     ``always`` is what counts against a rival whatever the answer: the slack, and what is foreseen of Y.
     """
@@ -435,10 +435,16 @@ def _settle(
                     logs[rival, gambler] += losses[pair] * np.log1p(bet * (even - value))
                     if ties[pair]:
                         logs[rival, gambler] += ties[pair] * np.log1p(bet * even)
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _note_peaks(logs: NDArray[np.float64], peak: Vector) -> None:
+    """Note where the wealth of all gamblers together is higher than it has ever been."""
+    for rival in range(len(logs)):
         highest = -np.inf
-        for gambler in range(bets.shape[1]):
+        for gambler in range(logs.shape[1]):
             highest = max(highest, logs[rival, gambler] + LOG_SHARES[gambler])
         total = 0.0
-        for gambler in range(bets.shape[1]):
+        for gambler in range(logs.shape[1]):
             total += np.exp(logs[rival, gambler] + LOG_SHARES[gambler] - highest)
         peak[rival] = max(peak[rival], highest + np.log(total))

@@ -299,15 +299,13 @@ def _balance(
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def settle_matches(
     logs: Matrix,
-    log_shares: Vector,
     bets: Matrix,
     pair: Indices,
     looks: Matrix,
     wins: NDArray[np.int64],
     losses: NDArray[np.int64],
-    peak: Vector,
 ) -> None:
-    """Add log(1 + lambda Y) of every duel, for every rival and gambler, and note new peaks."""
+    """Add log(1 + lambda Y) of every duel, for every rival and gambler."""
     for rival in range(len(pair)):
         for position in range(pair.shape[1]):
             which = pair[rival, position]
@@ -318,10 +316,3 @@ def settle_matches(
                 bet = bets[rival, gambler]
                 logs[rival, gambler] += wins[which] * np.log1p(bet * value)
                 logs[rival, gambler] += losses[which] * np.log1p(-bet * value)
-        highest = -np.inf
-        for gambler in range(bets.shape[1]):
-            highest = max(highest, logs[rival, gambler] + log_shares[gambler])
-        total = 0.0
-        for gambler in range(bets.shape[1]):
-            total += np.exp(logs[rival, gambler] + log_shares[gambler] - highest)
-        peak[rival] = max(peak[rival], highest + np.log(total))

@@ -205,9 +205,7 @@ class FrugalSearch:
                 if sought is not None:
                     yield from self._find(sought, size)
                     continue
-            stakes = self._stakes(champion)
-            if isinstance(self._rivals, ListedRivals) and not self._pairs.several:
-                stakes = replace(stakes, expected=estimates - 0.5)
+            stakes = self._stakes(champion, estimates - 0.5)
             variance = 0.25 / (self._pairs.duels + 2)
             prospects = Prospects(
                 stakes.sums(cautious - 0.5), stakes.square_sums(variance), stakes.squares_of_both(variance)
@@ -359,10 +357,15 @@ class FrugalSearch:
             lacking = self._proof_threshold + proof.price - self._rivals.poorest_of(proof, self._slack)
         return lacking / margin**2
 
-    def _stakes(self, champion: Indices) -> Stakes:
+    def _stakes(self, champion: Indices, expected: Vector) -> Stakes:
+        """Return what duels tell; bets against listed rivals are on what is not ``expected`` of p - 1/2."""
         if self._criterion == "borda":
-            return Stakes.borda(self._pairs, champion, self._marginals)
-        return Stakes.condorcet(self._pairs, champion)
+            stakes = Stakes.borda(self._pairs, champion, self._marginals)
+        else:
+            stakes = Stakes.condorcet(self._pairs, champion)
+        if self._pairs.several or isinstance(self._rivals, TabledRivals):
+            return stakes
+        return replace(stakes, expected=expected)
 
     def _outcome(self, champion: Indices) -> Outcome | None:
         left = self._rivals.left

@@ -138,7 +138,6 @@ def settle_seats(
     edges: int,
     logs: NDArray[np.float64],
     bets: NDArray[np.float64],
-    log_shares: Vector,
     pair_first: Indices,
     pair_second: Indices,
     neither: Vector,
@@ -148,9 +147,8 @@ def settle_seats(
     losses: NDArray[np.int64],
     ties: NDArray[np.int64],
     slack: float,
-    peak: Vector,
 ) -> None:
-    """Add log(1 + lambda (Y + slack)) of every duel, for every rival and gambler, and note new peaks."""
+    """Add log(1 + lambda (Y + slack)) of every duel, for every rival and gambler."""
     used = np.zeros(edges, dtype=np.bool_)
     for rival in range(len(rivals)):
         for place in range(rivals.shape[1]):
@@ -171,13 +169,6 @@ def settle_seats(
                     logs[rival, gambler] += ties[pair] * np.log1p(bet * slack)
         for place in range(rivals.shape[1]):
             used[rivals[rival, place]] = False
-        highest = -np.inf
-        for gambler in range(bets.shape[1]):
-            highest = max(highest, logs[rival, gambler] + log_shares[gambler])
-        total = 0.0
-        for gambler in range(bets.shape[1]):
-            total += np.exp(logs[rival, gambler] + log_shares[gambler] - highest)
-        peak[rival] = max(peak[rival], highest + np.log(total))
 
 
 def told_seats(graph: Graph, neither: Vector, first: Vector, second: Vector, used: Mask) -> Mask:

@@ -192,8 +192,7 @@ class Stakes:
     @property
     def doubt(self) -> Vector:
         """Four times the variance of what is unexpected in an answer, about, for every pair."""
-        if self.expected is None:
-            return np.ones(self.pairs.count)
+        assert self.expected is not None, "else it is all there"
         return np.clip(1 - 4 * self.expected**2 + 1 / (self.pairs.duels + 2), LEAST_DOUBT, 1.0)
 
     @property
@@ -203,7 +202,8 @@ class Stakes:
 
     def spread(self, omega: Vector) -> Vector:
         """Return v as a sum over edges."""
-        return self.square_sums(_quarters(omega) * self.doubt)
+        quarters = _quarters(omega)
+        return self.square_sums(quarters if self.expected is None else quarters * self.doubt)
 
     def spread_of_both(self, omega: Vector) -> Vector | None:
         """Return what a rival with both edges of a pair adds to v; None for one seat."""
@@ -500,8 +500,10 @@ def allocation(stakes: Stakes, rivals: Indices, squared_gaps: Vector, shares: Ve
         chances: Vector = omega[told]
     else:
         part = slice(None) if told.all() else np.flatnonzero(told)  # for Condorcet few tell anything
-        doubt = stakes.doubt[part]
-        neither, first, second = (c[part] ** 2 * doubt for c in (stakes.neither, stakes.first, stakes.second))
+        neither, first, second = (c[part] ** 2 for c in (stakes.neither, stakes.first, stakes.second))
+        if stakes.expected is not None:
+            doubt = stakes.doubt[part]
+            neither, first, second = neither * doubt, first * doubt, second * doubt
         chances = np.empty(len(first))
         _iterate(
             rivals, squared_gaps, shares, pairs.first[part], pairs.second[part], pairs.position[part],

@@ -27,6 +27,9 @@ LISTED_WINNERS = 100
 
 Until = Literal["unbeaten", "decided"]
 
+Answers = tuple[int, int, int]
+"""The edge that answers would favour, the other one, and how many."""
+
 
 class Standing:
     """What is certain, who is backed, and what is still needed."""
@@ -113,7 +116,8 @@ class Standing:
         verdict, now = self.verdict, self.now
         rows = now.method.judge.possible_winners()
         accepted, rejected = self._decided_edges(verdict, rows)
-        fewest = 0 if verdict.status else sum(answers for *_, answers in now.method.needed(self.plan))
+        planned = [] if verdict.status else now.method.needed(self.plan)
+        fewest = sum(answers for *_, answers in planned)
         expected = round(fewest / now.method.expected_share(self.plan)) if fewest else 0
         shortfall = self._per_position(verdict)
         return Progress(
@@ -133,25 +137,24 @@ class Standing:
             fewest,
             int(now.state.unknown.sum()),
             self._open_answers(),
-            tuple(self._needed_named(*each) for each in self.needed),
+            tuple(self._needed_named(*each) for each in self._that_settle(planned)),
         )
 
     @property
-    def needed(self) -> list[tuple[int, int, int]]:
-        """For whom, against whom and how many answers would make the leader unbeaten, if all are for it.
+    def needed(self) -> list[Answers]:
+        """The answers that would make the leader unbeaten, if all of them are for it."""
+        return [] if self.verdict.status else self._that_settle(self.now.method.needed(self.plan))
 
-        None if it is decided, or the leader has lost already. None either where a position has several seats:
-        an answer about two who both have a seat speaks for the leader against one rival, and against it for
-        another.
+    def _that_settle(self, planned: list[Answers]) -> list[Answers]:
+        """Return the answers of a plan if it can succeed: none if the leader has lost already.
+
+        None either where a position has several seats: an answer about two who both have a seat speaks for
+        the leader against one rival, and against it for another.
         """
-        now = self.now
-        graph, unknown = now.problem.graph, now.state.unknown.sum(axis=0)
-        if self.verdict.status or graph.places != graph.positions:
-            return []
-        needed = now.method.needed(self.plan)
+        graph, unknown = self.now.problem.graph, self.now.state.unknown.sum(axis=0)
         number_of = graph.pair_table.number_of
-        can_be = all(count <= unknown[number_of(min(ends), max(ends))] for *ends, count in needed)
-        return needed if can_be else []
+        can_be = all(count <= unknown[number_of(min(ends), max(ends))] for *ends, count in planned)
+        return planned if can_be and graph.places == graph.positions else []
 
     def _needed_named(self, better: int, worse: int, answers: int) -> tuple[str, str, str, int]:
         edges = self.now.problem.edges
