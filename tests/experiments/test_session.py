@@ -285,6 +285,15 @@ def batch(number: int) -> dict[str, list[object]]:
     return {name: [value] for name, value in row.items()}
 
 
+def test_quick_cells_share_a_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("duelmatch.experiments.tasks.SECONDS", 1e6)
+    file = small_file(tmp_path, repetitions=1, deltas=str([0.5 / (k + 1) for k in range(15)]), max_duels="50")
+    experiments.run(file, tmp_path / "out", jobs=1)
+    table = experiments.results(tmp_path / "out")
+    assert (len(set(table["cell"].to_pylist())), table.num_rows) == (60, 60)
+    assert saved_parts(tmp_path / "out") == 2, "the first run by itself, as nothing was known of its length"
+
+
 def test_parts_are_merged_and_nothing_counts_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "MERGED", 4)
     saved = parts.Parts(tmp_path)
