@@ -131,8 +131,8 @@ class Client:
         """
         if token is not None and not TOKEN.fullmatch(token):
             raise NotAllowedError(
-                "That is no token: it has a space, a line break or a letter that tokens do not have. Give the "
-                "last part of the link alone."
+                "That is no token: it has a space, a line break or a letter that tokens do not have. Give"
+                " the last part of the link alone."
             )
         deadline, wait = monotonic() + self._patience, 1.0
         while True:
