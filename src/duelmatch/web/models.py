@@ -738,8 +738,8 @@ class Voter(BaseModel):
         """Show a voter."""
         names = ("id", "name", "weight", "conflicts", "struck", "left")
         shown = {name: getattr(voter, name) for name in names}
-        numbers = {name: None if secret else getattr(voter, name) for name in ("answers", "counted")}
-        return cls(**shown, **numbers, begun=voter.answers > 0, hints=hints)
+        answers, counted = (None, None) if secret else (voter.answers, voter.counted)
+        return cls(**shown, begun=voter.answers > 0, answers=answers, counted=counted, hints=hints)
 
 
 def read_judges(written: JudgesText) -> list[ReadJudge]:
