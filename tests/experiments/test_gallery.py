@@ -35,13 +35,13 @@ def test_every_picture_has_its_command() -> None:
 def test_the_command_of_a_picture_makes_it(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """At a reduced size: one repetition of 300 duels at most, and half of the random instances."""
+    """At a reduced size: one repetition of 60 duels at most, and half of the random instances."""
     _, _, _, file, *rest = shlex.split(command)
     text = (PROJECT / file).read_text(encoding="utf-8")
     text = re.sub(r"^(repetitions|max_duels) = .*\n", "", text, flags=re.MULTILINE)
     text = text.replace("instances = 8", "instances = 2")
     monkeypatch.chdir(tmp_path)
-    Path("small.toml").write_text(f"repetitions = 1\nmax_duels = 300\n{text}", encoding="utf-8")
+    Path("small.toml").write_text(f"repetitions = 1\nmax_duels = 60\n{text}", encoding="utf-8")
     done = CliRunner().invoke(main, ["experiment", "figure", "small.toml", *rest, "--jobs", "1"])
     assert (done.exit_code, done.output) == (0, f"Figure: {rest[-1]}\n")
     svg = Path(rest[-1]).read_text(encoding="utf-8")
