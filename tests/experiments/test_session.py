@@ -19,13 +19,9 @@ import duelmatch as dm
 from duelmatch import experiments
 from duelmatch.experiments import parts, simulation
 from duelmatch.experiments.evaluation import cell_summaries
-from duelmatch.experiments.figures.scaling import against
-from duelmatch.experiments.figures.spread import duels_by_algorithm
-from duelmatch.experiments.figures.style import Styles, save
 from duelmatch.experiments.folder import Folder
 from duelmatch.experiments.page import cell_table, error_table
 from duelmatch.experiments.session import Tick
-from duelmatch.experiments.slopes import AXES, series_along
 from experiments.small import small_file
 
 MEASURED = {"seconds", "session"}
@@ -172,10 +168,11 @@ def test_kill_9_loses_no_finished_run_and_the_figures_are_the_same_bytes(tmp_pat
     for out in (killed, straight):
         folder = Folder(out)
         summaries = cell_summaries(folder, folder.experiment())
-        styles = Styles(folder.experiment().variants)
-        save(duels_by_algorithm(summaries, styles), out, "boxes")
-        save(against("gap", series_along(summaries, AXES["gap"]), styles), out, "gap")
-        pictures = [(out / name).read_bytes() for name in ("boxes.svg", "boxes.png", "gap.svg", "gap.png")]
+        pictures = [
+            experiments.figure(out, name, tmp_path / f"picture{suffix}").read_bytes()
+            for name in ("duels-by-algorithm", "duels-against-gap")
+            for suffix in (".svg", ".png")
+        ]
         drawn.append((cell_table(summaries), error_table(summaries), pictures))
     assert drawn[0] == drawn[1]
 
