@@ -1,6 +1,6 @@
 """The three samplers of matchings, time a draw and agreement. Prints two Markdown tables.
 
-python benchmarks/samplers.py                       both, in eight minutes of processor time
+python benchmarks/samplers.py                       both, in three minutes of processor time
 python benchmarks/samplers.py --only agreement      whether two samplers use the same edges as often
 """
 
