@@ -135,7 +135,8 @@ def test_every_page_is_in_a_table_of_contents() -> None:
         for toctree in re.findall(r"```\{toctree\}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
             lines = (line for line in toctree.splitlines() if line and not line.startswith(":"))
             listed |= {page.parent / f"{line}.md" for line in lines}
-    assert listed == set(PAGES[1:])
+    pages = [*PAGES[1:], *(path.with_suffix(".md") for path in (DOCS / "notebooks").glob("*.ipynb"))]
+    assert listed == set(pages)
 
 
 @every_page
