@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 
 import click
 import pytest
@@ -42,6 +43,8 @@ MODULES = sorted(
 )
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INPUT = re.compile(r"printf '(.*)' \| (?=duelmatch )")
+ROLE = re.compile(r"\{py:\w+\}`~?([\w.]+)`")
+FILE = re.compile(r"`((?:benchmarks|docs|examples|src|tests)/[\w/.-]+)(?:::(\w+))?`")
 FAMILY = {"condorcet": "frugal", "borda": "frugal"}
 """Algorithms that share a page."""
 
@@ -150,6 +153,20 @@ def test_the_code_that_a_page_includes_is_there(page: Path) -> None:
             inside = [node for node in ast.iter_child_nodes(found) if getattr(node, "name", None) == part]
             assert inside, f"{file} has no {name}"
             found = inside[0]
+
+
+@every_page
+def test_the_code_the_files_and_the_tests_that_a_page_names_are_there(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    for name in ROLE.findall(text):
+        owner, _, member = name.rpartition(".")
+        if member not in getattr(resolve_name(owner), "__annotations__", {}):  # the fields of a dataclass
+            resolve_name(name)
+    for file, test in FILE.findall(text):
+        assert (PROJECT / file).exists(), file
+        if test:
+            tree = ast.parse((PROJECT / file).read_text(encoding="utf-8"))
+            assert test in {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}, test
 
 
 @pytest.mark.parametrize("name", dm.algorithms())
