@@ -145,10 +145,13 @@ def test_every_page_is_in_a_table_of_contents() -> None:
 @every_page
 def test_the_code_that_a_page_includes_is_there(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    included = re.findall(r"^```\{literalinclude\} (\S+)\n:pyobject: (\S+)\n", text, re.MULTILINE)
+    included = re.findall(r"^```\{literalinclude\} (\S+)\n:(pyobject|language): (\S+)\n", text, re.MULTILINE)
     assert len(included) == text.count("{literalinclude}")
-    for file, name in included:
-        found: ast.AST = ast.parse((page.parent / file).read_text(encoding="utf-8"))
+    for file, kind, name in included:
+        source = (page.parent / file).read_text(encoding="utf-8")
+        if kind == "language":  # the whole file
+            continue
+        found: ast.AST = ast.parse(source)
         for part in name.split("."):
             inside = [node for node in ast.iter_child_nodes(found) if getattr(node, "name", None) == part]
             assert inside, f"{file} has no {name}"

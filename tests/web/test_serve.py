@@ -163,3 +163,17 @@ def test_the_unit_in_the_documentation_is_one(tmp_path: Path) -> None:
     run = subprocess.run(["systemd-analyze", "verify", unit], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     assert unit.name not in run.stderr
+
+
+def test_the_health_check_of_the_container_finds_a_running_server_healthy(place: tuple[str, Store]) -> None:
+    text = (Path(__file__).parents[2] / "Containerfile").read_text(encoding="utf-8")
+    found = re.search(r"^HEALTHCHECK CMD (.*)$", text, re.MULTILINE)
+    assert found
+    program, option, code = json.loads(found[1])
+    assert (program, option) == ("python", "-c")
+    address, _ = place
+    for where, healthy in ((address, True), ("http://127.0.0.1:9", False)):
+        tried = code.replace("http://127.0.0.1:8000", where)
+        assert tried != code
+        done = subprocess.run([sys.executable, "-c", tried], capture_output=True, check=False)
+        assert (done.returncode == 0) == healthy
