@@ -1,4 +1,4 @@
-"""The notebooks of the documentation show what they have stored, in Python as in Jupyter."""
+"""The notebooks of the documentation show what they have stored."""
 
 from __future__ import annotations
 

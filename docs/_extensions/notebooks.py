@@ -9,6 +9,7 @@ change with the version of matplotlib.
 from __future__ import annotations
 
 import ast
+import asyncio
 import base64
 import json
 import sys
@@ -17,6 +18,7 @@ from contextlib import chdir, redirect_stdout
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import CoroutineType
 from typing import Any
 
 from docutils import nodes
@@ -58,11 +60,9 @@ def _shown(source: str, names: dict[str, object], number: int) -> Iterator[Cell]
     """Run a cell and yield what it prints, then the value of its last line, if that is an expression."""
     tree = ast.parse(source)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-    value: Any = None
     with redirect_stdout(StringIO()) as printed:
-        exec(compile(tree, f"cell {number}", "exec"), names)
-        if isinstance(last, ast.Expr):
-            value = eval(compile(ast.Expression(last.value), f"cell {number}", "eval"), names)
+        _run(tree, names, number)
+        value = _run(ast.Expression(last.value), names, number) if isinstance(last, ast.Expr) else None
     if text := printed.getvalue():
         yield {"output_type": "stream", "name": "stdout", "text": text.splitlines(keepends=True)}
     if value is not None:
@@ -70,6 +70,13 @@ def _shown(source: str, names: dict[str, object], number: int) -> Iterator[Cell]
             {"image/svg+xml": _drawn(value)} if hasattr(value, "savefig") else {"text/plain": [repr(value)]}
         )
         yield {"output_type": "execute_result", "execution_count": number, "metadata": {}, "data": data}
+
+
+def _run(tree: ast.Module | ast.Expression, names: dict[str, object], number: int) -> Any:
+    """Run a part of a cell, in which ``await`` may stand by itself as in Jupyter, and return its value."""
+    kind = "exec" if isinstance(tree, ast.Module) else "eval"
+    value = eval(compile(tree, f"cell {number}", kind, ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), names)
+    return asyncio.run(value) if isinstance(value, CoroutineType) else value
 
 
 def _drawn(figure: Any) -> list[str]:
