@@ -10,15 +10,18 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import httpx2
 import pytest
+from pydantic import Field, TypeAdapter
 
 from conftest import PROBLEM
 from duelmatch.cli import main
 from duelmatch.studies import Settings, Store
+from duelmatch.web import create_app
 
 
 def test_it_serves_and_stops_with_a_stream_open(tmp_path: Path) -> None:
@@ -177,3 +180,13 @@ def test_the_health_check_of_the_container_finds_a_running_server_healthy(place:
         assert tried != code
         done = subprocess.run([sys.executable, "-c", tried], capture_output=True, check=False)
         assert (done.returncode == 0) == healthy
+
+
+def test_the_log_of_a_server_has_no_warnings_about_aliases(tmp_path: Path) -> None:
+    """FastAPI makes its fields at the first request, and what it ignores then, other threads may show."""
+    with warnings.catch_warnings(), Store(f"sqlite:///{tmp_path}/duels.db") as store:
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="alias"):
+            TypeAdapter(Annotated[str, Field(alias="study")])
+        create_app(store)
+        TypeAdapter(Annotated[str, Field(alias="study")])

@@ -252,9 +252,11 @@ class State:
             case "conflict":
                 member = self.member(entry.voter)
                 member.conflicts = tuple(dict.fromkeys((*member.conflicts, *data["candidates"])))
+                self._recount()
             case "cleared":
                 member = self.member(entry.voter)
                 member.conflicts = tuple(name for name in member.conflicts if name not in data["candidates"])
+                self._recount()
             case "dropped":
                 self.dropped.append(data["candidate"])
                 for member in self.members.values():
@@ -319,8 +321,18 @@ class State:
         return (
             asked.state == "answered"
             and not (asked.struck or asked.held or self.members[asked.voter].struck)
-            and (not self.dropped or sum(name not in self.dropped for name in asked.candidates) > 1)
+            and self._is_about_two(asked)
         )
+
+    def _is_about_two(self, asked: Asked) -> bool:
+        """Whether a question still compares: two of its candidates are there, and its voter may judge them.
+
+        A crowd's answers count also where a conflict was declared later: what was drawn stays drawn.
+        """
+        conflicts = self.members[asked.voter].conflicts if self.settings.kind == "panel" else ()
+        if not (self.dropped or conflicts):
+            return True
+        return sum(name not in self.dropped and name not in conflicts for name in asked.candidates) > 1
 
     def _recount(self) -> None:
         self.counted = sum(map(self.counts, self.questions.values()))
@@ -332,6 +344,15 @@ class State:
             asked.state == "answered" and (asked.struck or self.members[asked.voter].struck)
             for asked in self.questions.values()
         )
+
+    @property
+    def voters_counted(self) -> int:
+        """How many voters have given an answer that counts."""
+        return len({asked.voter for asked in self.questions.values() if self.counts(asked)})
+
+    def counted_of(self, member: Member) -> int:
+        """Return how many answers of a voter count."""
+        return sum(self.counts(self.questions[number]) for number in member.answered)
 
     def member(self, voter: object) -> Member:
         """Return a voter.
