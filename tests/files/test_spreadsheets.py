@@ -45,6 +45,7 @@ def test_a_table_is_the_same_however_it_is_separated(delimiter: str, tmp_path: P
         ("Ann\nBob\n\nCyd\n", ["Ann", "Bob", "Cyd"]),
         ("Smith, Ann\nMiller, Bob", ["Smith, Ann", "Miller, Bob"]),
         ("name\nAnn\nBob", ["Ann", "Bob"]),
+        ("Li, Si\nWu, Bo", ["Li, Si", "Wu, Bo"]),
         ("Ann\tBob\tCyd", ["Ann", "Bob", "Cyd"]),
         ("Act 2: the end\nAct 1", ["Act 2: the end", "Act 1"]),
         ("team\tstand\nOwls\t1\nFoxes\t2", [{"name": "Owls", "place": "1"}, {"name": "Foxes", "place": "2"}]),
@@ -78,6 +79,8 @@ def test_the_same_problem_however_it_is_written(text: str) -> None:
         ("Owls\ttable 1\nFoxes\ttable 2", "The first row must name the columns"),
         ("name\tchair\nAnn\tmaybe", "line 2: what stands under 'chair' must be x, or nothing, not 'maybe'"),
         ("name\tchair\tchair\nAnn\tx\tx", "same heading"),
+        ("Ann\tx\nBob\tx\nCyd\tx", "marks instead of the names of positions"),
+        ("Ann;1;0\nBob;1;", "marks instead of the names of positions"),
         ("name\tchair\n\tx", "line 2: the name of the candidate is empty"),
         ("name\tchair\tcapacity\nAnn\tx\tmany", "capacity of 'Ann'"),
         ("   \n", "nothing in it"),
@@ -105,7 +108,7 @@ def test_judges_are_names_or_a_table() -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("Eve\nNed\nEve", "line 3: 'Eve' stands in line 1 already"),
+        ("Eve\nNed\nEve", "line 3: 'Eve' is already in line 1"),
         ("Eve,eve@example.org", "headings in the first row"),
         ("Eve\t2\nNed\t1", "headings in the first row"),
         ("name,weight\nEve,two", "line 2: the weight must be a whole number, not 'two'"),

@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
+from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 import duelmatch as dm
 from duelmatch.studies import Settings, Store, Study
+from duelmatch.web import Config
 from web.browsing import PHONE, Browser, paste
+from web.running import served
 
 
 def values(browser: Browser, selector: str) -> list[str]:
@@ -53,7 +56,7 @@ def test_a_spreadsheet_and_pictures_become_a_study(
     browser.until(lambda: len(browser.driver.find_elements(By.CSS_SELECTOR, "#grid .thumb")) == 3)
     browser.find("#name").send_keys("Hack day")
     browser.find("#judges").send_keys("name,votes,conflicts,email\nEve,2,Owls,eve@example.org\nNed,,,")
-    browser.until(lambda: "Eve has 2 votes and does not judge Owls" in browser.text("#judges-read"))
+    browser.until(lambda: "Eve counts twice and does not judge Owls" in browser.text("#judges-read"))
     browser.until(lambda: "not a promise" in browser.text("#expected"))
     browser.check()
     browser.click("button[type=submit]")
@@ -123,6 +126,39 @@ def test_mistakes_are_told_next_to_their_field_until_they_are_mended(browser: Br
     browser.click("#more-done")
     browser.until(lambda: not browser.find("#grid-error").is_displayed())
     browser.until(lambda: "not a promise" in browser.text("#expected"))
+
+
+def test_a_paste_that_cannot_be_read_says_so_until_something_else_is_in_the_grid(browser: Browser) -> None:
+    browser.go("/new")
+    paste(browser, "#candidate-1", "Ann\tx\nBob\tx\nCyd\tx")
+    browser.until(lambda: "marks instead of the names of positions" in browser.text("#grid-error"))
+    browser.driver.execute_async_script("setTimeout(arguments[0], 900)")  # what to expect is looked at by then
+    assert browser.find("#grid-error").is_displayed()
+    paste(browser, "#candidate-1", "Ann\nBob\nCyd")
+    browser.until(lambda: values(browser, "tbody .name") == ["Ann", "Bob", "Cyd"])
+    browser.until(lambda: not browser.find("#grid-error").is_displayed())
+
+
+def test_what_was_pasted_before_the_key_is_read_once_it_is_right(driver: Chrome, tmp_path: Path) -> None:
+    config = Config(create="key", create_key="sesame", rates=None)
+    with Store(f"sqlite:///{tmp_path}/duels.db") as store, served(store, config) as address:
+        browser = Browser(driver, address)
+        browser.go("/new")
+        paste(browser, "#candidate-1", "team\tChair\nOwls\tx\nFoxes\tx")
+        browser.find("#judges").send_keys("Eve\nNed")
+        for place in ("grid", "judges"):
+            browser.until(lambda id=place: "as soon as the key" in browser.text(f"#{id}-error"))
+        assert browser.text("#key-error") == "The key is needed."
+        browser.find("#key").send_keys("open" + Keys.TAB)
+        browser.until(lambda: browser.text("#key-error") == "That key is not right.")
+        browser.picture("new-wrong-key-desk")
+        browser.find("#key").clear()
+        browser.find("#key").send_keys("sesame" + Keys.TAB)
+        browser.until(lambda: values(browser, "tbody .name")[:2] == ["Owls", "Foxes"])
+        browser.until(lambda: browser.text("#judges-read").startswith("2 judges"))
+        for place in ("key", "grid", "judges"):
+            assert not browser.find(f"#{place}-error").is_displayed()
+        browser.check()
 
 
 @pytest.fixture

@@ -79,7 +79,7 @@ def test_a_panel_is_created_with_a_link_for_each_judge(browser: Browser, place: 
     browser.click("#read")
     browser.until(lambda: browser.find("tbody tr:nth-child(4) input").get_attribute("value") == "Dan")
     browser.find("#judges").send_keys("Eve\nNed\n\nEve")
-    browser.until(lambda: "'Eve' stands in line 1 already" in browser.text("#judges-error"))
+    browser.until(lambda: "'Eve' is already in line 1" in browser.text("#judges-error"))
     for _ in range(3):
         browser.press(Keys.BACKSPACE)
     browser.until(lambda: not browser.find("#judges-error").is_displayed())

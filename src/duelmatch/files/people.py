@@ -56,7 +56,7 @@ def read_people(text: str) -> list[Person]:
     lines: dict[str, int] = {}
     for line, person in people:
         if person.name in lines:
-            raise FileError(f"line {line}: '{person.name:.80}' stands in line {lines[person.name]} already.")
+            raise FileError(f"line {line}: '{person.name:.80}' is already in line {lines[person.name]}.")
         lines[person.name] = line
     return [person for _, person in people]
 

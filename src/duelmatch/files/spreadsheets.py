@@ -66,14 +66,22 @@ HEADINGS_WANTED = (
 )
 
 
+POSITIONS_WANTED = (
+    "The first row has marks instead of the names of positions. Put a row with the names of the positions above "
+    "it, or paste the names of the candidates alone."
+)
+
+
 def read_spreadsheet(text: str) -> dict[str, Tree]:
     """Return the sections of a problem that a table, or a list of names, describes; some may be missing.
 
     :raises FileError: if it has several columns, and nobody can tell what they mean.
     """
-    rows = read_rows(text, _is_table)
+    rows = read_rows(text, lambda rows: _is_table(rows) or _begins_with_marks(rows))
     if not rows:
         raise FileError("There is nothing in it.")
+    if _begins_with_marks(rows):
+        raise FileError(POSITIONS_WANTED)
     if len(rows) == 1 and len(rows[0][1]) > 1:  # a row of names
         return {"candidates": [cell for cell in rows[0][1] if cell]}
     if all(len(cells) == 1 for _, cells in rows):
@@ -127,6 +135,19 @@ def _is_table(rows: list[Row]) -> bool:
     below = [cell.casefold() for _, cells in rows[1:] for cell in cells[1:]]
     known = first[0] in ROW_HEADINGS or not first[0] or not DETAIL_HEADINGS.keys().isdisjoint(first[1:])
     return known or (any(below) and all(cell in YES or cell in NO for cell in below))
+
+
+def _begins_with_marks(rows: list[Row]) -> bool:
+    """Return whether all are candidates with marks, the first row too, and nobody has named the positions."""
+    if len(rows) < 2:
+        return False
+    name, *marks = [cell.casefold() for cell in rows[0][1]]
+    below = [cell.casefold() for _, cells in rows[1:] for cell in cells[1:]]
+    return (
+        name not in ("", *ROW_HEADINGS)
+        and any(mark in YES for mark in marks)
+        and all(cell in YES or cell in NO for cell in (*marks, *below))
+    )
 
 
 def _read_columns(headings: list[str], rows: list[Row]) -> dict[str, Tree]:

@@ -131,9 +131,8 @@ async def require_creator(request: Request, credentials: Credentials) -> None:
     if who == "key":
         given = credentials.credentials if credentials else ""
         if not config.create_key or not hmac.compare_digest(given.encode(), config.create_key.encode()):
-            raise HTTPException(
-                401, "The key for creating studies is needed.", headers={"WWW-Authenticate": "Bearer"}
-            )
+            wrong = "That key is not right." if given else "The key for creating studies is needed."
+            raise HTTPException(401, wrong, headers={"WWW-Authenticate": "Bearer"})
 
 
 GetStudy = Annotated[Study, Depends(get_study)]

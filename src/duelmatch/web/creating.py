@@ -86,9 +86,10 @@ def estimate(new: models.PlannedStudy) -> models.Estimate:
     people = len(new.voters) if named else new.judges
     with suppress(ExhaustedError):  # and nobody waits for another's: voters need the threads
         problem = _problem_of(new, patience=0)
-        if problem.graph.pairs <= MOST_PAIRS_ESTIMATED:
-            voters = [(voter.weight, voter.conflicts) for voter in new.voters] or [(1, [])] * (people or 1)
-            plan = people, new.minutes, new.seconds_each
-            found = estimator.run(forecast_of, problem, settings, voters, plan, seconds=LONGEST_FORECAST)
-            return models.Estimate.of_forecast(found)
-    return models.Estimate.unknown()
+        if problem.graph.pairs > MOST_PAIRS_ESTIMATED:
+            return models.Estimate.unknown(models.TOO_LARGE_TO_TELL)
+        voters = [(voter.weight, voter.conflicts) for voter in new.voters] or [(1, [])] * (people or 1)
+        plan = people, new.minutes, new.seconds_each
+        found = estimator.run(forecast_of, problem, settings, voters, plan, seconds=LONGEST_FORECAST)
+        return models.Estimate.of_forecast(found)
+    return models.Estimate.unknown(models.TOO_BUSY_TO_TELL)

@@ -176,13 +176,14 @@ class Estimate(BaseModel):
         return cls(answers=found.middle, sentences=found.sentences(), **shown)
 
     @classmethod
-    def unknown(cls) -> Estimate:
-        """Say that the study is too large to tell anything."""
+    def unknown(cls, why: str) -> Estimate:
+        """Say why nothing can be told."""
         values: dict[str, Any] = dict.fromkeys(cls.model_fields)
-        return cls(**values | {"simulations": 0, "sentences": [TOO_LARGE_TO_TELL]})
+        return cls(**values | {"simulations": 0, "sentences": [why]})
 
 
 TOO_LARGE_TO_TELL = "This study is too large to say how many answers it takes."
+TOO_BUSY_TO_TELL = "This machine was too busy to work out how many answers it takes. Try again in a moment."
 
 
 class NewName(_Strict):

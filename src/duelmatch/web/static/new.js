@@ -11,16 +11,44 @@ const QUIET = 700; // milliseconds without a change until the server is asked wh
 let people = []; // the judges as the server has read them
 let shown = []; // the fields next to which something is said to be wrong
 let goingOn = false; // whether somebody has tried to create the study, and is told what is missing
+const NOTHING_YET = element("expected")?.textContent;
 let waiting = null;
 let asked = 0;
 
 const chosen = (name) => document.querySelector(`input[name=${name}]:checked`).value;
 const isPanel = () => chosen("who") === "panel";
 const number = (id) => (element(id).value.trim() ? Number(element(id).value) : null);
-const keyed = () => {
-  const key = element("key");
-  return key && key.value ? { headers: { Authorization: `Bearer ${key.value}` } } : {};
-};
+
+// The key, where one is needed.
+
+const LATER = "This is done as soon as the key at the top of the page is right.";
+const unread = new Map(); // what could not be read for want of the key: by its place, how to try again
+let wrongKey = null;
+const keyGiven = () => element("key")?.value || "";
+const keyed = () => (keyGiven() ? { headers: { Authorization: `Bearer ${keyGiven()}` } } : {});
+
+// Ask the server; for want of the right key say so at its field, and try again once it is there.
+async function ask(path, body, place, again) {
+  const key = keyGiven();
+  unread.delete(place);
+  try {
+    return await call(path, body, keyed());
+  } catch (error) {
+    if (!(error instanceof Refused) || error.status !== 401) throw error;
+    wrongKey = key;
+    showMistakes();
+    if (!again) throw error;
+    unread.set(place, again);
+    throw new Error(LATER);
+  }
+}
+
+function keyChanged() {
+  if (keyGiven() === wrongKey) return;
+  wrongKey = null;
+  for (const again of [...unread.values()]) again();
+  changed();
+}
 
 // What is wrong.
 
@@ -34,9 +62,11 @@ function numberMistakes(found) {
 }
 
 function allMistakes() {
-  const found = mistakes(goingOn);
+  const found = new Map();
+  if (element("key") && !keyGiven() && (goingOn || wrongKey === "")) found.set("key", "The key is needed.");
+  else if (wrongKey && keyGiven() === wrongKey) found.set("key", "That key is not right.");
   if (goingOn && !element("name").value.trim()) found.set("name", "Give it a name.");
-  if (goingOn && element("key") && !element("key").value) found.set("key", "The key is needed.");
+  for (const [id, sentence] of mistakes(goingOn)) found.set(id, sentence);
   numberMistakes(found);
   if (goingOn && isPanel() && !element("judges").value.trim()) found.set("judges", "Name at least one judge; others can be added later.");
   if (isPanel()) {
@@ -55,10 +85,23 @@ function showMistakes() {
   return found;
 }
 
-const gridError = (sentence) => {
-  element("grid-error").textContent = sentence || "";
-  show("grid-error", Boolean(sentence));
-};
+// What is wrong with the grid as a whole. What was pasted is wrong until something else is in the grid, and what the
+// server says of the problem until it says something else.
+const aboutGrid = { pasted: null, problem: null };
+let edited = false; // whether the grid has changed since the server looked at it
+
+function gridError(kind, sentence) {
+  aboutGrid[kind] = sentence;
+  const text = [aboutGrid.pasted, aboutGrid.problem].filter(Boolean).join(" ");
+  if (element("grid-error").textContent !== text) element("grid-error").textContent = text;
+  show("grid-error", Boolean(text));
+}
+
+function gridChanged() {
+  edited = true;
+  if (!unread.has("grid")) gridError("pasted", null);
+  changed();
+}
 
 // What to expect.
 
@@ -80,22 +123,29 @@ async function expect() {
   const turn = ++asked;
   const complete = named(grid.candidates).length > 1 && named(grid.positions).length > 0;
   if (!complete || allMistakes().size) {
-    gridError(null);
+    if (edited) gridError("problem", null);
+    element("expected").textContent = complete ? "Mend what is wrong above first." : NOTHING_YET;
     return;
   }
+  if (element("key") && !keyGiven()) {
+    element("expected").textContent = LATER;
+    return;
+  }
+  edited = false;
+  element("expected").textContent = "This is being worked out …";
   const judges = Math.max(people.length, number("judges-number") || 0) || 1;
   const voters = [...study().voters, ...Array.from({ length: isPanel() ? judges - people.length : 0 }, () => ({}))];
   try {
     const planned = { judges: isPanel() ? null : number("judges-number") || null, minutes: number("minutes") || null };
-    const { sentences } = await call("/estimate", { ...study(), ...planned, voters, name: "Trial" }, keyed());
+    const { sentences } = await ask("/estimate", { ...study(), ...planned, voters, name: "Trial" }, "expected", expect);
     if (turn !== asked) return;
-    gridError(null);
+    gridError("problem", null);
     element("expected").textContent = sentences.join(" ");
   } catch (error) {
     if (turn !== asked) return;
     if (error instanceof Refused && error.status === 429) waiting = setTimeout(expect, 3000);
     else if (error instanceof Refused && error.status === 422) {
-      gridError(error.message);
+      gridError("problem", error.message);
       element("expected").textContent = "Mend what is wrong above first.";
     } else element("expected").textContent = error.message;
   }
@@ -110,8 +160,8 @@ function changed() {
 // The grid.
 
 const redraw = (focus) => {
-  draw({ changed, more }, focus);
-  drawRules(changed);
+  draw({ changed: gridChanged, more }, focus);
+  drawRules(gridChanged);
   showMistakes();
 };
 
@@ -149,7 +199,7 @@ function more(kind, entry) {
     "close",
     () => {
       redraw(`[aria-label="${opener}"]`);
-      changed();
+      gridChanged();
     },
     { once: true },
   );
@@ -210,7 +260,7 @@ async function addPictures(files) {
     }
   }
   redraw();
-  changed();
+  gridChanged();
   fieldError("pictures", wrong.join(" ") || null);
 }
 
@@ -223,19 +273,24 @@ async function pasted(event) {
   if (!/[\t\n]/.test(text.trim()) || (isText && !text.includes("\t"))) return; // an ordinary paste into one cell
   event.preventDefault();
   const at = positionOf(target);
+  await put(text, at, at < 0 ? target.closest("tr").rowIndex - 1 : 0, `#${target.id}`);
+}
+
+// Put what was pasted into the grid: names of positions from one on, or candidates from a row on.
+async function put(text, at, line, focus) {
   try {
-    gridError(null);
-    const { problem: found } = await call("/problems/read", { text, layout: at < 0 ? null : "names" }, keyed());
-    if (at < 0) merge(found, target.closest("tr").rowIndex - 1);
+    const again = () => put(text, at, line);
+    const { problem: found } = await ask("/problems/read", { text, layout: at < 0 ? null : "names" }, "grid", again);
+    if (at < 0) merge(found, line);
     else
       found.candidates.forEach((name, shift) => {
         if (!grid.positions[at + shift]) grid.positions.push(column());
         grid.positions[at + shift].name = name;
       });
-    redraw(`#${target.id}`);
-    changed();
+    redraw(focus);
+    gridChanged();
   } catch (error) {
-    gridError(error.message);
+    gridError("pasted", error.message);
   }
 }
 
@@ -243,16 +298,15 @@ async function pasted(event) {
 async function read(text, name, field) {
   try {
     const layout = (name.match(/\.(yaml|yml|json|csv)$/i)?.[1] || "").toLowerCase().replace("yml", "yaml") || null;
-    const { problem: found } = await call("/problems/read", { text, layout }, keyed());
+    const { problem: found } = await ask("/problems/read", { text, layout }, field || "grid", () => read(text, name, field));
     if (found.positions.length) fill(found);
     else merge(found, 0);
     fieldError("paste", null);
-    gridError(null);
     redraw();
-    changed();
+    gridChanged();
   } catch (error) {
     if (field) fieldError(field, error.message);
-    else gridError(error.message);
+    else gridError("pasted", error.message);
   }
 }
 
@@ -268,17 +322,18 @@ async function readJudgesNow() {
   clearTimeout(reading);
   const text = element("judges").value;
   try {
-    people = text.trim() ? await call("/judges/read", { text }, keyed()) : [];
+    people = text.trim() ? await ask("/judges/read", { text }, "judges", readJudgesNow) : [];
     fieldError("judges", null);
     const special = people.filter(({ weight, conflicts }) => weight > 1 || conflicts.length);
     const about = ({ name, weight, conflicts }) =>
-      `${name} ${[weight > 1 && `has ${weight} votes`, conflicts.length && `does not judge ${conflicts.join(", ")}`].filter(Boolean).join(" and ")}.`;
+      `${name} ${[weight > 1 && `counts ${weight === 2 ? "twice" : `${weight} times`}`, conflicts.length && `does not judge ${conflicts.join(", ")}`].filter(Boolean).join(" and ")}.`;
     element("judges-read").textContent = people.length ? `${people.length} ${people.length === 1 ? "judge" : "judges"}. ${special.map(about).join(" ")}` : "";
     if (people.length) element("judges-number").value = people.length;
     changed();
     return true;
   } catch (error) {
     people = [];
+    element("judges-read").textContent = "";
     fieldError("judges", error.message);
     return false;
   }
@@ -302,7 +357,7 @@ async function create() {
   else if (!readable) element("judges").focus();
   else
     await attempt(async () => {
-      const made = await call("/studies", study(), keyed());
+      const made = await ask("/studies", study());
       const own = `/l/${made.organiser_token}`;
       await fetch(own); // from now on this browser is the organiser's, and may print the links
       element("organiser-link").value = linkOf(made.organiser_token);
@@ -329,9 +384,9 @@ if (element("new")) {
   });
   element("add-rule").addEventListener("click", () => {
     grid.rules.push({ kind: "at_most", number: 1, of: [] });
-    drawRules(changed, `#rule-${grid.rules.length}-kind`);
+    drawRules(gridChanged, `#rule-${grid.rules.length}-kind`);
   });
-  element("rules-part").addEventListener("toggle", () => drawRules(changed));
+  element("rules-part").addEventListener("toggle", () => drawRules(gridChanged));
   element("copy").addEventListener("click", () => copy(element("organiser-link"), element("copy")));
   element("grid").addEventListener("paste", pasted);
   element("grid").addEventListener("keydown", (event) => {
@@ -344,7 +399,9 @@ if (element("new")) {
   });
   for (const choice of document.querySelectorAll("input[name=who]")) choice.addEventListener("change", showWho);
   for (const field of document.querySelectorAll("#new fieldset input[type=radio], #size, #ties, #skips")) field.addEventListener("change", changed);
-  for (const id of ["name", "judges-number", "questions-each", "minutes", "key"]) element(id)?.addEventListener("input", changed);
+  for (const id of ["name", "judges-number", "questions-each", "minutes"]) element(id).addEventListener("input", changed);
+  element("key")?.addEventListener("input", showMistakes);
+  element("key")?.addEventListener("change", keyChanged);
   element("judges").addEventListener("input", readJudges);
   element("paste").addEventListener("input", () => fieldError("paste", null));
   element("read").addEventListener("click", () => read(element("paste").value, "", "paste"));
@@ -355,7 +412,7 @@ if (element("new")) {
   element("file").addEventListener("change", async (event) => {
     const [file] = event.target.files;
     if (!file) return;
-    if (file.size > LARGEST_FILE) gridError(`The file is too large: ${LARGEST_FILE.toLocaleString()} bytes are allowed.`);
+    if (file.size > LARGEST_FILE) gridError("pasted", `The file is too large: ${LARGEST_FILE.toLocaleString()} bytes are allowed.`);
     else await read(await file.text(), file.name, null);
     event.target.value = "";
   });
