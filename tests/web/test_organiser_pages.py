@@ -132,7 +132,9 @@ def test_a_paste_that_cannot_be_read_says_so_until_something_else_is_in_the_grid
     browser.go("/new")
     paste(browser, "#candidate-1", "Ann\tx\nBob\tx\nCyd\tx")
     browser.until(lambda: "marks instead of the names of positions" in browser.text("#grid-error"))
-    browser.driver.execute_async_script("setTimeout(arguments[0], 900)")  # what to expect is looked at by then
+    browser.driver.execute_async_script(
+        "setTimeout(arguments[0], 900)"
+    )  # what to expect is looked at by then
     assert browser.find("#grid-error").is_displayed()
     paste(browser, "#candidate-1", "Ann\nBob\nCyd")
     browser.until(lambda: values(browser, "tbody .name") == ["Ann", "Bob", "Cyd"])

@@ -67,8 +67,8 @@ HEADINGS_WANTED = (
 
 
 POSITIONS_WANTED = (
-    "The first row has marks instead of the names of positions. Put a row with the names of the positions above "
-    "it, or paste the names of the candidates alone."
+    "The first row has marks instead of the names of positions. Put a row with the names of the positions "
+    "above it, or paste the names of the candidates alone."
 )
 
 

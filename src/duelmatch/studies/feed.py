@@ -41,7 +41,7 @@ class Feed:
         if member.struck:
             raise NotAllowedError("The organiser has taken this voter out of the study.")
         if state.phase != "open":
-            return Nothing("paused" if state.phase == "paused" else "closed")
+            return Nothing("paused") if state.phase == "paused" else Nothing("closed", state.published)
         if member.left:
             return Nothing("left")
         self.sweep(voter)
@@ -306,6 +306,7 @@ class Feed:
             self.append(kind, {"verdict": verdict_of(asked.result, asked.assuming)})
         self.held.phase = phase
         if kind == "reopened":
+            self.publish(False)  # votes may change the result that voters have been shown
             self._count_held()
 
     def _count_held(self) -> None:

@@ -50,9 +50,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Nothing:
-    """There is no question for a voter now."""
+    """There is no question for a voter now; ``published``: but there is a result to be seen."""
 
     reason: Reason
+    published: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from markupsafe import Markup
+
 from duelmatch.studies import GivenAnswer, Study, Voter
 from duelmatch.web.names import Named, Names
 
@@ -20,7 +22,7 @@ class AnswerRow:
     """As ISO 8601 has it; the page shows it as the reader writes times."""
     voter: str
     position: Named
-    said: str
+    said: Markup
     reversed: list[list[str]] | None
     """The other answer to a question about two, to offer as a correction; None for rankings and draws."""
     uncounted: str
@@ -68,14 +70,19 @@ def voter_name(voter: str, name: str | None) -> str:
     return name or f"Voter {voter[:6]}"
 
 
-def said(given: GivenAnswer, names: Names) -> str:
-    """Write an answer down: one over another, no difference, or a ranking."""
-    groups = [[str(names.candidates[name]) for name in group] for group in given.answer]
+def said(given: GivenAnswer, names: Names) -> Markup:
+    """Write an answer down: one over another, no difference, or a ranking.
+
+    Every name is isolated, whichever way it is written; around it the sentence keeps its order.
+    """
+    groups = [
+        [Markup("<bdi>{}</bdi>").format(names.candidates[name]) for name in group] for group in given.answer
+    ]
     if len(groups) == 1:
-        return f"no difference between {' and '.join(groups[0])}"
+        return Markup("no difference between ") + Markup(" and ").join(groups[0])
     if len(given.candidates) == 2:
-        return f"{groups[0][0]} over {groups[1][0]}"
-    return " > ".join(" = ".join(group) for group in groups)
+        return groups[0][0] + Markup(" over ") + groups[1][0]
+    return Markup(" &gt; ").join(Markup(" = ").join(group) for group in groups)
 
 
 def _why_not(given: GivenAnswer, voter: Voter, dropped: tuple[str, ...]) -> str:

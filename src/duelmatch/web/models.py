@@ -374,6 +374,7 @@ class Me(BaseModel):
     left: int | None = Field(
         description="About how many more questions I will be asked, as a judge of a panel; null if unknown."
     )
+    struck: bool = Field(description="Whether the organiser has taken me out of the study.")
 
 
 class Question(BaseModel):
@@ -388,12 +389,13 @@ class Question(BaseModel):
     place: int | None = Field(default=None, description="Its place on the voter's ballot, from 1.")
     of: int | None = Field(default=None, description="How many questions the ballot has.")
     reason: Reason | None = Field(default=None, description="Why there is no question.")
+    published: bool = Field(default=False, description="Whether voters see the result on their page.")
 
     @classmethod
     def of_study(cls, asked: studies.Question | studies.Nothing) -> Question:
         """Show a question."""
         if isinstance(asked, studies.Nothing):
-            return cls(reason=asked.reason)
+            return cls(reason=asked.reason, published=asked.published)
         return cls(
             number=asked.number,
             position=asked.position,

@@ -33,7 +33,7 @@ templates = Jinja2Templates(directory=Path(__file__).with_name("templates"))
 templates.env.trim_blocks = templates.env.lstrip_blocks = True
 languages.install(templates.env)
 templates.env.globals |= {"version": __version__, "reports_of": reports_of}
-templates.env.filters |= {name: getattr(wording, name) for name in ("likely", "percent")}
+templates.env.filters |= {name: getattr(wording, name) for name in ("counts_times", "likely", "percent")}
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 

@@ -94,7 +94,9 @@ class Bar:
     width: float
     height: float
     count: int
-    title: str
+    time: str
+    """When the hour began, as ISO 8601 has it."""
+    votes: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +152,10 @@ class Dashboard:
         standings = None if estimates is None or certain or not status.counted else estimates.standings
         panel = study.settings.kind == "panel"
         p_value = status.progress.p_value
-        bars, bars_label = _bars(history.hours)
-        shown = study.voters(limit=VOTERS_SHOWN, skip=(page - 1) * VOTERS_SHOWN)
+        bars, bars_label = _bars(history.hours, status.counted)
+        odd = study.hints()
+        listed = study.voters(limit=VOTERS_SHOWN, skip=(page - 1) * VOTERS_SHOWN)
+        shown = sorted(listed, key=lambda voter: voter.id not in odd)
         return cls(
             status=status,
             is_panel=panel,
@@ -169,13 +173,11 @@ class Dashboard:
             votes=wording.votes(status),
             races=races_of(study, status, names, standings),
             graph=_graph(study, status, names, standings),
-            curve=_curve(history.points),
+            curve=_curve(history.points, status.counted),
             bars=bars,
             bars_label=bars_label,
             voters=shown,
-            hints={
-                voter: wording.hints(found, study.settings.secret) for voter, found in study.hints().items()
-            },
+            hints={voter: wording.hints(found, study.settings.secret) for voter, found in odd.items()},
             page=page,
             pages=max(1, math.ceil(status.voters / VOTERS_SHOWN)),
             links=study.links(voters=[voter.id for voter in shown]),
@@ -188,6 +190,11 @@ class Dashboard:
     def certain(self) -> bool:
         """Whether the result is certain, or proven; a study can be done without, when nobody can be asked."""
         return self.status.result.status != "budget_spent"
+
+    def called(self, candidates: Sequence[str]) -> list[str]:
+        """Return what candidates are called on the pages."""
+        titles = {who.name: who.title for who in (*self.remaining, *self.withdrawn)}
+        return [titles[name] for name in candidates]
 
     @property
     def many_unused(self) -> bool:
@@ -284,7 +291,7 @@ def _heights(names: Sequence[str], height: float) -> dict[str, float]:
     return {name: round((number + 0.5) * step, 1) for number, name in enumerate(names)}
 
 
-def _curve(points: Sequence[Point]) -> Chart | None:
+def _curve(points: Sequence[Point], counted: int) -> Chart | None:
     """Draw how sure the study was after so many answers; it began with nothing."""
     if not points:
         return None
@@ -298,9 +305,10 @@ def _curve(points: Sequence[Point]) -> Chart | None:
     line = " ".join(
         f"{WIDTH * answers / last.answers:.1f},{HEIGHT * (1 - value):.1f}" for answers, value in values
     )
-    return Chart(
-        label, line, wording.percent(_height(last)), f"{last.answers:,} vote{'s' * (last.answers != 1)}"
-    )
+    given = f"{last.answers:,} vote{'s' * (last.answers != 1)}"
+    if last.answers > counted:
+        given += f", {counted:,} of which count"
+    return Chart(label, line, wording.percent(_height(last)), given)
 
 
 def _height(point: Point) -> float:
@@ -309,8 +317,8 @@ def _height(point: Point) -> float:
     return (point.decided if point.sure is None else point.sure) or 0.0
 
 
-def _bars(hours: Mapping[int, int]) -> tuple[list[Bar], str]:
-    """Draw how many votes came in each hour, the last three days of them."""
+def _bars(hours: Mapping[int, int], counted: int) -> tuple[list[Bar], str]:
+    """Draw how many votes came in each hour, the last three days of them, whether they count or not."""
     if not hours:
         return [], ""
     last = max(hours)
@@ -325,12 +333,10 @@ def _bars(hours: Mapping[int, int]) -> tuple[list[Bar], str]:
             round(0.8 * wide, 1),
             round(HEIGHT * count / most, 1),
             count,
-            f"{_time(hour)}: {count:,} vote{'s' * (count != 1)}",
+            datetime.fromtimestamp(hour * HOUR, UTC).isoformat(timespec="minutes"),
+            f"{count:,} vote{'s' * (count != 1)}",
         )
         for number, (hour, count) in enumerate(counts)
     ]
-    return bars, f"from {_time(first)}; the busiest hour had {most:,}"
-
-
-def _time(hour: int) -> str:
-    return f"{datetime.fromtimestamp(hour * HOUR, UTC):%-d %B, %H:00} UTC"
+    label, given = f"the busiest hour had {most:,}", sum(hours.values())
+    return bars, label if given == counted else f"{label}. {given:,} came in, and {counted:,} of them count"

@@ -228,12 +228,14 @@ def report(study: GetStudy, voter: CallingVoter, access: GetAccess, seen: models
 @router.get("/me")
 def me(study: GetStudy, voter: CallingVoter) -> models.Me:
     """Say who I am, how many of my answers there are, and about how many more are wanted."""
+    person = study.voters(ids=[voter])[0]
     return models.Me(
         voter=voter,
-        name=study.name_of(voter),
-        answers=study.answers_by(voter),
+        name=person.name,
+        answers=person.answers,
         last=study.last_answered(voter),
         left=study.questions_left(voter),
+        struck=person.struck,
     )
 
 

@@ -115,6 +115,15 @@ def _decided(gone: int) -> str:
     return f"Decided by the votes of this panel: they were counted, {who} not waited for"
 
 
+def counts_times(weight: int) -> str:
+    """Say how much a vote of a judge counts.
+
+    >>> counts_times(2), counts_times(3)
+    ('each vote counts twice', 'each vote counts 3 times')
+    """
+    return f"each vote counts {'twice' if weight == 2 else f'{weight} times'}"
+
+
 def likely(share: float) -> str:
     """Write a probability that was estimated from a few hundred draws.
 
@@ -221,10 +230,8 @@ def _panel_sentence(status: Status, known: bool) -> str:
         sentence = "There are no votes" if status.done else "Nobody leads before the first votes"
         return f"{sentence}.{_way_out(status)}"
     leads = "led when the study was closed" if status.phase == "closed" else "leads so far"
-    may = f"if the missing votes went against it, another could be ahead by up to {behind} at each position."
-    if not known:
-        may = "if the missing votes went against it, another could be ahead."
-    elif behind == points(0.0):
+    may = "if the missing votes went against it, another could be ahead."
+    if known and behind == points(0.0):
         may = "none can be ahead of it any more, but others may draw level."
     return f"This line-up {leads}. It is not certain: {may}{_way_out(status)}"
 

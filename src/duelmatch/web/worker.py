@@ -184,7 +184,9 @@ def work(memory: int, niceness: int = 0) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     tasks, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever is printed is no answer
-    rehearse_forecasts(algorithm.name for algorithm in (*BUILT_IN, PANEL))  # a task that compiles may never end
+    rehearse_forecasts(
+        algorithm.name for algorithm in (*BUILT_IN, PANEL)
+    )  # a task that compiles may never end
     _write(answers, b"")
     with suppress(EOFError, BrokenPipeError):  # the server is gone, before a task or in the middle of one
         while True:

@@ -7,7 +7,7 @@ const page = element("main");
 const data = JSON.parse(element("data").textContent);
 const study = `/studies/${data.study}`;
 const QUIET = 300; // milliseconds in which a new question cannot be answered: a double click is not for the next one
-const COME_BACK = { waiting: 2000, paused: 8000 };
+const COME_BACK = { waiting: 2000, paused: 8000, closed: 15000 + 5000 * Math.random() }; // not all phones at once
 const LOOK_AGAIN = 5; // after so many answers, ask how many more there will be
 
 const named = (entries) => Object.fromEntries(entries.map((e) => (typeof e === "string" ? [e, {}] : [e.name, e])));
@@ -21,6 +21,8 @@ let ranking = null; // the ranking in the making, where there are more than two
 let busy = false;
 let shownAt = 0;
 let said = "";
+let notice = null; // what to say about the last answer where everybody sees it
+let skipped = false; // whether a question was skipped after the last answer
 let pointedAt = null; // the candidate with whom something is wrong
 
 const titleOf = (name) => details.candidates[name]?.title || name;
@@ -37,8 +39,10 @@ function say(next) {
 
 // Try until the server answers; meanwhile say why nothing happens.
 const insist = (work, sentence = words.waiting) => patiently(work, (waiting) => trouble(waiting && sentence));
-const refusal = (error, kind) =>
-  words.refused[error.status === 409 && kind ? kind : error.status] || words.refused.other;
+const refusal = (error, kind) => {
+  if (error.status === 403 && me?.struck) return words.refused.struck;
+  return words.refused[error.status === 409 && kind ? kind : error.status] || words.refused.other;
+};
 
 function drawEnd() {
   const [title, text] = words.ends[question.reason];
@@ -49,7 +53,23 @@ function drawEnd() {
     element("end-title").focus();
     say(text);
   }
+  if (question.reason === "closed" && question.published !== Boolean(element("result"))) showResult();
   if (COME_BACK[question.reason]) setTimeout(() => act(async () => {}), COME_BACK[question.reason]);
+}
+
+// Show the result that the organiser has just published, or hide it again: it is on the page when that is loaded anew.
+async function showResult() {
+  try {
+    const answer = await fetch(location.href);
+    if (!answer.ok) return;
+    const loaded = new DOMParser().parseFromString(await answer.text(), "text/html");
+    element("result-part").replaceChildren(...loaded.getElementById("result-part").childNodes);
+    const [, text] = words.ends.closed;
+    element("end-text").textContent = element("result") ? "" : text;
+    say(element("result")?.textContent || text);
+  } catch {
+    // it is looked for again in a while
+  }
 }
 
 function draw() {
@@ -64,6 +84,7 @@ function draw() {
   }
   element("end-title").textContent = "";
   const position = details.positions[question.position] || {};
+  element("asks").textContent = isRanking() ? words.asks_many : words.asks_two;
   element("question").textContent = position.title || question.position;
   element("about").textContent = position.text || "";
   const cards = question.candidates.map((name, number) =>
@@ -122,9 +143,11 @@ async function act(work, kind) {
   try {
     try {
       question = (await work()) || (await next());
-      trouble(null);
+      trouble(notice);
+      notice = null;
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
+      if (error.status === 403) me = await insist(() => get(`${study}/me`));
       const sentence = refusal(error, kind);
       if (error.status === 409) question = await next();
       trouble(sentence);
@@ -145,7 +168,15 @@ async function drawWithDetails() {
   }
   draw();
   tellProgress();
-  if (!question.of && me.answers % LOOK_AGAIN === 0) lookAgain();
+  if (isAsked() && !question.of && me.answers % LOOK_AGAIN === 0) lookAgain();
+}
+
+// Whether an answer, as it is sent, is the one that is kept: groups of candidates, best first.
+function isSame(value, kept) {
+  if (value === null) return kept.length === 1;
+  if (typeof value === "string") return kept.length === 2 && kept[0][0] === value;
+  const sorted = (groups) => JSON.stringify(groups.map((group) => [...group].sort()));
+  return sorted(value) === sorted(kept);
 }
 
 // Send the answer that waits in the outbox, until the server has it or refuses it for good.
@@ -160,8 +191,11 @@ async function send() {
     throw error;
   }
   outbox.clear();
-  if (kept.repeated) me = await insist(() => get(`${study}/me`)); // given in another tab, or before a page was closed
-  else me = { ...me, answers: me.answers + 1, last: number, left: me.left && Math.max(1, me.left - 1) };
+  skipped = false;
+  if (kept.repeated) {
+    me = await insist(() => get(`${study}/me`)); // given in another tab, or before a page was closed
+    if (!isSame(value, kept.answer)) notice = fill(words.repeated, { ranking: written(kept.answer) });
+  } else me = { ...me, answers: me.answers + 1, last: number, left: me.left && Math.max(1, me.left - 1) };
   said = kept.answer.length === 1 ? words.no_difference : fill(words.kept, { ranking: written(kept.answer) });
   element("receipt").textContent = fill(words.receipt, { hash: kept.hash.slice(0, 12) });
   element("receipt").title = fill(words.entry, { entry: kept.entry, hash: kept.hash });
@@ -200,12 +234,15 @@ function skip(reason) {
   act(async () => {
     await insist(() => call(`${study}/questions/${number}/skip`, { reason }));
     said = words.skipped;
+    skipped = true;
   });
 }
 
 function undo() {
-  if (me.answers === 0) return;
+  if (me.answers === 0 || busy) return;
+  if (skipped && !confirm(words.undo_before_skip)) return;
   act(async () => {
+    skipped = false;
     const again = await insist(() => call(`${study}/undo`, me.last && { number: me.last }));
     me = await insist(() => get(`${study}/me`));
     element("receipt").textContent = "";
