@@ -10,7 +10,7 @@ import pytest
 
 import duelmatch as dm
 from duelmatch.errors import DuelError, DuelmatchError
-from duelmatch.explorers.ballots import conclusions
+from duelmatch.explorers.ballots import conclusions, state
 from duelmatch.explorers.ballots.events import KINDS
 from duelmatch.explorers.ballots.explorer import BallotExplorer
 
@@ -127,13 +127,20 @@ def restored(events, seed, **settings):
 
 @pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
 @pytest.mark.parametrize("seed", range(4))
-def test_a_fresh_explorer_fed_with_the_events_goes_on_in_the_same_way(seed, settings):
+def test_a_fresh_explorer_fed_with_the_events_goes_on_in_the_same_way(seed, settings, monkeypatch):
     run, events, now = messy(seed, **settings)
+    monkeypatch.setattr(state, "UNPACKED", 0)  # packed as soon as it is settled, and not only after a while
     again = restored(events, seed, **settings)
     assert again.progress == run.progress
     assert again.result == run.result
     assert again.open_questions == run.open_questions
-    assert list(again.given()) == list(run.given())
+    given = {question: sorted_groups(groups) for question, groups in run.given()}
+    assert {question: sorted_groups(groups) for question, groups in again.given()} == given
+    assert run.state.counted == again.state.counted == len(given)
+    for one, other in zip(again.counted_answers(), run.counted_answers(), strict=True):
+        assert np.array_equal(one, other)
+    assert np.array_equal(again.state.tally.wins, run.state.tally.wins)
+    assert np.array_equal(again.state.tally.duels, run.state.tally.duels)
     for voter in ("v1", "v2", "new 1", "new 2", None):
         assert again.ask(3, voter=voter, now=now) == run.ask(3, voter=voter, now=now)
 
@@ -148,12 +155,23 @@ def test_with_tables_too(monkeypatch, criterion):
         assert again.ask(3, voter="new", now=now) == run.ask(3, voter="new", now=now)
 
 
-def test_messy_runs_have_every_kind_of_event_in_them():
+def sorted_groups(groups):
+    return [sorted(group) for group in groups]
+
+
+def test_messy_runs_have_every_kind_of_event_in_them_and_are_the_same_if_packed_at_once(monkeypatch):
     seen: dict[str, int] = {}
+    packed = 0
     for number, settings in enumerate(SETTINGS.values()):
-        for event in messy(number, **settings)[1]:
+        with monkeypatch.context() as patch:
+            patch.setattr(state, "UNPACKED", 0)
+            run, events, _ = messy(number, **settings)
+        assert messy(number, **settings)[1] == events
+        packed += run.state.settled
+        for event in events:
             seen[event["kind"]] = seen.get(event["kind"], 0) + 1
     assert set(seen) == set(KINDS)
+    assert packed > 50
 
 
 def test_events_have_names_and_the_evidence_of_one_look_is_that_of_many():
