@@ -242,9 +242,7 @@ class CrowdState:
     def counted(self) -> int:
         """How many answers count for the standings, of those since the first ballot."""
         struck = self.count.struck
-        others = sum(
-            told.groups is not None and told.part.voter not in struck for told in self.told.values()
-        )
+        others = sum(told.groups is not None and told.part.voter not in struck for told in self.told.values())
         return self._packed.told_without(struck) + others
 
     def _say(self, told: Told, sign: int) -> None:
@@ -391,7 +389,7 @@ class CrowdState:
             self._pack(self.settled - len(self._packed) - UNPACKED)
 
     def _pack(self, count: int) -> None:
-        """Pack the first settled ballots that are not, and the answers on them, but late or corrected ones."""
+        """Pack the first ballots that are not, and the answers on them, but not late or corrected ones."""
         self.holders.shift(count)
         taken = zip(self.ballots.shift(count), self.returned.shift(count), strict=True)
         for ballot, answers in taken:
