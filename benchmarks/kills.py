@@ -35,12 +35,12 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
+import duelmatch as dm
 from duelmatch.studies import Settings, Store, export_log
 from duelmatch.verify import verify
 from postgres import PostgresServer, server
 from web.killing import (
     CLIENTS,
-    PROBLEM,
     Client,
     Servers,
     acknowledged,
@@ -50,7 +50,11 @@ from web.killing import (
     voting,
     wait_for_votes,
 )
-from web.serving import LONG
+
+PROBLEM = dm.Problem.complete([f"c{number:02}" for number in range(50)], ["chair", "editor", "cook"])
+PARAMETERS: dict[str, dict[str, Any]] = {"panel": {"consistent": False}, "borda": {"ballot_size": 1_000}}
+"""Studies with 8,000 questions and more for eight voters: those who go on voting on a server that is not
+killed would run out of fewer before a batch is over."""
 
 BATCH = 20
 GIVE_UP = 900.0
@@ -196,7 +200,7 @@ def batch(name: str, number: int) -> dict[str, Any]:
             file = Path(stack.enter_context(disk)) / "duels.db"
             url = f"sqlite:///{file}"
         with Store(url) as store:
-            settings = Settings(algorithm, delta=1e-9, lease=2.0, parameters=LONG[algorithm])
+            settings = Settings(algorithm, delta=1e-9, lease=2.0, parameters=PARAMETERS[algorithm])
             study = store.create(PROBLEM, settings, "x", [f"v{voter}" for voter in range(CLIENTS)])
             tokens = {voter.id: study.new_link("voter", voter.id) for voter in study.voters()}
         begin = time.monotonic()

@@ -48,6 +48,8 @@ class Client:
         """How many answers were sent again because it was not known what had become of them."""
         self.longest = 0.0
         """Seconds that any answer took, 503 included; not those that never came."""
+        self.nothing: str | None = None
+        """Why there was no question the last time."""
 
     def stop(self) -> None:
         self._stop.set()
@@ -62,8 +64,10 @@ class Client:
                 question = following or self._post("/question", None)
                 following = None
                 if not question or question["number"] is None:
+                    self.nothing = question and question["reason"]
                     time.sleep(0.02)
                     continue
+                self.nothing = None
                 self.shown.add(question["number"])
                 said = chance.choice([*question["candidates"], None])
                 self.said[question["number"]] = said
@@ -155,6 +159,7 @@ def wait_for_votes(clients: list[Client], votes: int) -> None:
         time.sleep(0.005)
         if (now := acknowledged(clients)) > last:
             last, since = now, time.monotonic()
+        assert not all(client.nothing in ("done", "all yours") for client in clients), "no questions left"
         assert time.monotonic() - since < GIVE_UP, f"nothing was confirmed for {GIVE_UP} seconds"
 
 
