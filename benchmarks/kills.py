@@ -51,7 +51,7 @@ from web.killing import (
     wait_for_votes,
 )
 
-PROBLEM = dm.Problem.complete([f"c{number:02}" for number in range(50)], ["chair", "editor", "cook"])
+PROBLEM = dm.Problem.complete([f"c{number:02}" for number in range(60)], ["chair", "editor"])
 PARAMETERS: dict[str, dict[str, Any]] = {"panel": {"consistent": False}, "borda": {"ballot_size": 1_000}}
 """Studies with 8,000 questions and more for eight voters: those who go on voting on a server that is not
 killed would run out of fewer before a batch is over."""
@@ -205,9 +205,10 @@ def batch(name: str, number: int) -> dict[str, Any]:
             tokens = {voter.id: study.new_link("voter", voter.id) for voter in study.voters()}
         begin = time.monotonic()
         with servers(url, cell.processes) as running:
-            patience = 2.5 if cell.do is freeze else 10.0
+            patience, pause = (2.5, 0.05) if cell.do is freeze else (10.0, 0.0)
             clients = [
-                Client(running.port, study.id, voter, token, patience) for voter, token in tokens.items()
+                Client(running.port, study.id, voter, token, patience, pause)
+                for voter, token in tokens.items()
             ]
             place = Place(url, running, clients, chance, begin + GIVE_UP, postgres, file)
             with voting(clients):
@@ -219,7 +220,7 @@ def batch(name: str, number: int) -> dict[str, Any]:
         receipts = [kept["hash"] for client in clients for kept in client.acknowledged]
         with Store(url) as store:
             report = verify(export_log(store.study(study.id)).splitlines(), receipts)
-        assert (report.damage, report.reason) == (None, None), report
+        assert (report.damage, report.reason) == (None, None), (report.damage, report.reason)
     return {
         "cell": name,
         "batch": number,

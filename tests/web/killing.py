@@ -34,10 +34,13 @@ GIVE_UP = 120.0
 class Client:
     """A voter who tries every request until it is answered, and remembers what was confirmed."""
 
-    def __init__(self, port: int, study: str, voter: str, token: str, seconds: float = 10) -> None:
+    def __init__(
+        self, port: int, study: str, voter: str, token: str, seconds: float = 10, pause: float = 0
+    ) -> None:
         self._base = f"http://127.0.0.1:{port}/api/v1/studies/{study}"
         self._headers = {"Authorization": f"Bearer {token}"}
         self._seconds = seconds
+        self._pause = pause
         self._stop = threading.Event()
         self.voter = voter
         self.said: dict[int, str | None] = {}
@@ -77,6 +80,7 @@ class Client:
                     self.acknowledged.append(kept)
                     self.repeated += kept["repeated"]
                     following = kept["next"]
+                    time.sleep(self._pause)
 
     def _post(self, path: str, body: Any) -> dict[str, Any] | None:
         while not self._stop.is_set():
