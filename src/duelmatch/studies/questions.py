@@ -1,4 +1,4 @@
-"""The questions of a study, in columns: about seventy bytes each, and an object only while one looks.
+"""The questions of a study, packed: 76 bytes for a duel, and an object only while one looks.
 
 A study that serves a crowd has hundreds of thousands of them, nearly all of which were answered long ago.
 """
@@ -9,9 +9,12 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from math import nan
+from struct import Struct
+from typing import Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from duelmatch.errors import StoreError
 from duelmatch.graph import Mask
@@ -22,7 +25,22 @@ STATES: tuple[State, ...] = get_args(State)
 ANSWERED = STATES.index("answered")
 
 STRUCK, HELD = 1, 2
-NO_PLACE = 2**16 - 1
+NO_RANK = 2**16 - 1
+
+_FIELDS = {
+    "until": "<f8", "asked_at": "<f8", "at": "<f8", "voter": "<u4", "position": "<u4", "entry": "<u4",
+    "before": "<u4", "ballot": "<i4", "place": "<i4", "begin": "<u4", "size": "<u2", "state": "u1",
+    "flags": "u1",
+}  # fmt: skip
+"""A row: ``entry`` has the answer, ``before`` is the question that the same voter answered before, ``begin``
+and ``size`` say where the candidates stand."""
+
+_TYPE = np.dtype(list(_FIELDS.items()))
+_ROW = Struct("<dddIIIIiiIHBB")
+_SIZE = _ROW.size
+_OFFSET = {name: int(_TYPE.fields[name][1]) for name in _FIELDS}  # type: ignore[index]
+_AT, _ENTRY, _NUMBER, _INTEGER, _SPAN = map(Struct, ("<d", "<II", "<I", "<i", "<IH"))
+_STATE, _FLAGS = _OFFSET["state"], _OFFSET["flags"]
 
 
 @dataclass(slots=True)
@@ -47,30 +65,37 @@ class Asked:
     """Whether the answer came after closing, and counts if the study is opened again."""
 
 
+class _Numbers(dict[str, int]):
+    """Numbers for names, in the order in which they come up."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def __missing__(self, name: str) -> int:
+        number = self[name] = len(self.names)
+        self.names.append(name)
+        return number
+
+
 class Questions:
     """All questions of a study, numbered from 1 on."""
 
     def __init__(self) -> None:
         self.voters: list[str] = []
         """The voters by number, as members have it."""
-        self._names: list[str] = []
-        self._number: dict[str, int] = {}
-        self._voter, self._position = array("I"), array("I")
-        self._begin, self._candidate, self._rank = array("I", [0]), array("I"), array("H")
-        """Where the candidates of each question begin, who they are, and their places in the answer."""
-        self._until, self._asked_at, self._at = array("d"), array("d"), array("d")
-        self._ballot, self._place = array("i"), array("i")
-        self._state, self._flags = array("B"), array("B")
-        self._entry, self._before = array("I"), array("I")
-        """The entry with the answer, and the question that the same voter answered before."""
+        self._numbers = _Numbers()
+        self._names = self._numbers.names
+        self._rows = bytearray()
+        self._candidate, self._rank = array("I"), array("H")
+        """The candidates of all questions, in the order shown, and their places in the answers."""
         self._given_in, self._given_to = array("I"), array("I")
         """The entry and the question of every answer, also of those undone since."""
 
     def __len__(self) -> int:
-        return len(self._state)
+        return len(self._rows) // _SIZE
 
     def __contains__(self, number: object) -> bool:
-        return type(number) is int and 1 <= number <= len(self._state)
+        return type(number) is int and 1 <= number <= len(self)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Questions) and list(self) == list(other)
@@ -81,58 +106,66 @@ class Questions:
         return (self[number] for number in range(1, len(self) + 1))
 
     def __getitem__(self, number: int) -> Asked:
-        row, names = number - 1, self._names
-        if row < 0:
+        if number < 1:
             raise KeyError(number)
-        begin, end = self._begin[row], self._begin[row + 1]
+        until, asked_at, at, voter, position, entry, _, ballot, place, begin, size, state, flags = (
+            _ROW.unpack_from(self._rows, (number - 1) * _SIZE)
+        )
+        names, end = self._names, begin + size
         candidates = tuple([names[each] for each in self._candidate[begin:end]])
-        until, ballot, place, flags = self._until[row], self._ballot[row], self._place[row], self._flags[row]
-        state = STATES[self._state[row]]
         return Asked(
             number,
-            self.voters[self._voter[row]],
-            names[self._position[row]],
+            self.voters[voter],
+            names[position],
             candidates,
             None if until != until else until,
             None if ballot < 0 else ballot,
             None if place < 0 else place,
-            self._asked_at[row],
-            state,
-            _ranking(candidates, self._rank[begin:end]) if state == "answered" else None,
-            self._entry[row],
-            self._at[row],
+            asked_at,
+            STATES[state],
+            _ranking(candidates, self._rank[begin:end]) if state == ANSWERED else None,
+            entry,
+            at,
             bool(flags & STRUCK),
             bool(flags & HELD),
         )
 
     # One question.
 
+    def _number_in(self, question: int, field: str) -> int:
+        number: int = _NUMBER.unpack_from(self._rows, (question - 1) * _SIZE + _OFFSET[field])[0]
+        return number
+
     def state(self, number: int) -> State:
         """Return what became of a question."""
-        return STATES[self._state[number - 1]]
+        return STATES[self._rows[(number - 1) * _SIZE + _STATE]]
 
     def voter(self, number: int) -> str:
         """Return whom a question was put to."""
-        return self.voters[self._voter[number - 1]]
+        return self.voters[self._number_in(number, "voter")]
 
     def ballot(self, number: int) -> int | None:
         """Return the ballot that a question is on."""
-        ballot = self._ballot[number - 1]
+        (ballot,) = _INTEGER.unpack_from(self._rows, (number - 1) * _SIZE + _OFFSET["ballot"])
         return None if ballot < 0 else ballot
 
     def until(self, number: int) -> float | None:
         """Return when the lease of a question is over."""
-        until = self._until[number - 1]
+        (until,) = _AT.unpack_from(self._rows, (number - 1) * _SIZE + _OFFSET["until"])
         return None if until != until else until
 
     def names(self, number: int) -> list[str]:
         """Return the candidates of a question, in the order shown."""
-        begin, end = self._begin[number - 1], self._begin[number]
+        begin, end = self._span(number)
         return [self._names[each] for each in self._candidate[begin:end]]
+
+    def _span(self, number: int) -> tuple[int, int]:
+        begin, size = _SPAN.unpack_from(self._rows, (number - 1) * _SIZE + _OFFSET["begin"])
+        return begin, begin + size
 
     def flagged(self, number: int) -> bool:
         """Whether the answer to a question is struck or held back."""
-        return self._flags[number - 1] != 0
+        return self._rows[(number - 1) * _SIZE + _FLAGS] != 0
 
     # What happens to them.
 
@@ -148,133 +181,140 @@ class Questions:
         at: float,
     ) -> None:
         """Add the next question."""
-        if number != len(self._state) + 1:
-            raise StoreError(
-                f"The log asks question {number!r:.40}, where {len(self._state) + 1} was to come."
-            )
-        self._voter.append(voter)
-        self._position.append(self._named(position))
-        self._candidate.extend([self._named(name) for name in candidates])
-        self._rank.extend([NO_PLACE] * len(candidates))
-        self._begin.append(len(self._candidate))
-        self._until.append(np.nan if until is None else until)
-        self._asked_at.append(at)
-        self._at.append(0.0)
-        self._ballot.append(-1 if ballot is None else ballot)
-        self._place.append(-1 if place is None else place)
-        self._state.append(0)
-        self._flags.append(0)
-        self._entry.append(0)
-        self._before.append(0)
-
-    def _named(self, name: str) -> int:
-        number = self._number.get(name)
-        if number is None:
-            number = self._number[name] = len(self._names)
-            self._names.append(name)
-        return number
+        if number != len(self) + 1:
+            raise StoreError(f"The log asks question {number!r:.40}, where {len(self) + 1} was to come.")
+        begin, size, numbers = len(self._candidate), len(candidates), self._numbers
+        self._candidate.extend([numbers[name] for name in candidates])
+        self._rank.extend([NO_RANK] * size)
+        self._rows += _ROW.pack(
+            nan if until is None else until,
+            at,
+            0.0,
+            voter,
+            numbers[position],
+            0,
+            0,
+            -1 if ballot is None else ballot,
+            -1 if place is None else place,
+            begin,
+            size,
+            0,
+            0,
+        )
 
     def become(self, number: int, state: State) -> None:
         """Note what became of a question."""
-        self._state[number - 1] = STATES.index(state)
+        self._rows[(number - 1) * _SIZE + _STATE] = STATES.index(state)
 
     def answer(
         self, number: int, answer: Sequence[Sequence[str]], entry: int, at: float, before: int, held: bool
     ) -> None:
         """Note an answer; ``before`` is the question that its voter answered before, or 0."""
-        row = number - 1
         self._rank_as(number, answer)
-        self._state[row], self._entry[row], self._at[row] = ANSWERED, entry, at
-        self._flags[row], self._before[row] = HELD * held, before
+        rows, row = self._rows, (number - 1) * _SIZE
+        _AT.pack_into(rows, row + _OFFSET["at"], at)
+        _ENTRY.pack_into(rows, row + _OFFSET["entry"], entry, before)
+        rows[row + _STATE], rows[row + _FLAGS] = ANSWERED, HELD * held
         self._given_in.append(entry)
         self._given_to.append(number)
 
     def _rank_as(self, number: int, answer: Sequence[Sequence[str]]) -> None:
-        begin, end = self._begin[number - 1], self._begin[number]
+        begin, end = self._span(number)
         order = {name: place for place, group in enumerate(answer) for name in group}
-        names = [self._names[each] for each in self._candidate[begin:end]]
-        if len(order) != len(names) or not all(name in order for name in names):
-            raise StoreError(f"The answer to question {number} is not about whom it asks: {order!r:.200}.")
-        self._rank[begin:end] = array("H", [order[name] for name in names])
+        try:
+            ranks = [order.pop(self._names[each]) for each in self._candidate[begin:end]]
+        except KeyError:
+            order = {"": 0}
+        if order:
+            raise StoreError(f"The answer to question {number} is not about whom it asks: {answer!r:.200}.")
+        self._rank[begin:end] = array("H", ranks)
 
     def take_back(self, number: int, last: int, until: float | None) -> int:
         """Open a question again, whose voter answered ``last`` last; return the one that is the last then."""
-        row = number - 1
-        earlier = self._before[row]
+        row, earlier = (number - 1) * _SIZE, self._number_in(number, "before")
         if last == number:
             last = earlier
         else:
             following = last
-            while self._before[following - 1] != number:
-                following = self._before[following - 1]
-            self._before[following - 1] = earlier
-        self._state[row], self._entry[row] = 0, 0
-        self._flags[row] &= ~HELD
+            while (before := self._number_in(following, "before")) != number:
+                following = before
+            _NUMBER.pack_into(self._rows, (following - 1) * _SIZE + _OFFSET["before"], earlier)
+        _ENTRY.pack_into(self._rows, row + _OFFSET["entry"], 0, 0)
+        self._rows[row + _STATE] = 0
+        self._rows[row + _FLAGS] &= ~HELD
         if until is not None:
-            self._until[row] = until
+            _AT.pack_into(self._rows, row + _OFFSET["until"], until)
         return last
 
     def correct(self, number: int, answer: Sequence[Sequence[str]] | None) -> None:
         """Change an answer, or with None strike it."""
-        row = number - 1
-        self._flags[row] = self._flags[row] | STRUCK if answer is None else self._flags[row] & ~STRUCK
-        if answer is not None:
+        place = (number - 1) * _SIZE + _FLAGS
+        if answer is None:
+            self._rows[place] |= STRUCK
+        else:
+            self._rows[place] &= ~STRUCK
             self._rank_as(number, answer)
 
     def hold_no_longer(self, number: int) -> None:
         """Let an answer count that came after closing."""
-        self._flags[number - 1] &= ~HELD
+        self._rows[(number - 1) * _SIZE + _FLAGS] &= ~HELD
 
     # All of them.
 
     def counting(self, struck: Collection[int], dropped: Collection[str]) -> int:
         """Return how many answers count, if these voters, by number, and these candidates do not."""
-        counts = self._answered() & (np.array(self._flags) == 0) & ~self._by(struck)
+        counts = self._answered() & (self._column("flags") == 0) & ~self._by(struck)
         if dropped and len(self):
             gone = np.array([name in dropped for name in self._names], dtype=np.bool_)
             staying = ~gone[np.array(self._candidate)]
-            counts &= np.add.reduceat(staying, np.array(self._begin[:-1]), dtype=np.intp) > 1
+            counts &= np.add.reduceat(staying, self._column("begin"), dtype=np.intp) > 1
         return int(counts.sum())
 
     def struck(self, voters: Collection[int]) -> int:
         """Return how many answers are struck, or are given by one of these voters."""
-        flagged = (np.array(self._flags) & STRUCK) != 0
+        flagged = (self._column("flags") & STRUCK) != 0
         return int((self._answered() & (flagged | self._by(voters))).sum())
 
+    def _column(self, field: str) -> NDArray[Any]:
+        """Return a copy of a column: a view would keep the rows from growing."""
+        column: NDArray[Any] = np.frombuffer(self._rows, _TYPE)[field].copy()
+        return column
+
     def _answered(self) -> Mask:
-        answered: Mask = np.array(self._state) == ANSWERED
+        answered: Mask = self._column("state") == ANSWERED
         return answered
 
     def _by(self, voters: Collection[int]) -> Mask:
         by: Mask = np.zeros(len(self), dtype=np.bool_)
         if voters:
-            by = np.isin(np.array(self._voter), list(voters))
+            by = np.isin(self._column("voter"), list(voters))
         return by
 
     def latest(self) -> Iterator[Asked]:
         """Yield the questions with an answer, those first that were asked last."""
         for number in range(len(self), 0, -1):
-            if self._state[number - 1] == ANSWERED:
+            if self._rows[(number - 1) * _SIZE + _STATE] == ANSWERED:
                 yield self[number]
 
     def given_before(self, entry: int) -> Iterator[Asked]:
         """Yield the questions with an answer that came before an entry, the latest first."""
         for place in range(bisect_left(self._given_in, entry) - 1, -1, -1):
-            if self._entry[self._given_to[place] - 1] == self._given_in[place]:
+            if self._number_in(self._given_to[place], "entry") == self._given_in[place]:
                 yield self[self._given_to[place]]
 
     def given_after(self, entry: int) -> Iterator[Asked]:
         """Yield the questions with an answer that came after an entry, the earliest first."""
         for place in range(bisect_left(self._given_in, entry + 1), len(self._given_in)):
-            if self._entry[self._given_to[place] - 1] == self._given_in[place]:
+            if self._number_in(self._given_to[place], "entry") == self._given_in[place]:
                 yield self[self._given_to[place]]
 
     def given_by(self, last: int, before: int) -> Iterator[Asked]:
         """Yield what a voter answered who answered ``last`` last, the latest first, before an entry."""
         while last:
-            if self._entry[last - 1] < before:
+            entry, earlier = _ENTRY.unpack_from(self._rows, (last - 1) * _SIZE + _OFFSET["entry"])
+            if entry < before:
                 yield self[last]
-            last = self._before[last - 1]
+            last = earlier
 
 
 def _ranking(candidates: tuple[str, ...], places: Sequence[int]) -> Ranking:

@@ -199,11 +199,10 @@ class State:
         self._begin(number, voter)
 
     def _note_answer(self, entry: Entry) -> None:
-        number = self._known(entry.data["question"])
+        number, held = self._known(entry.data["question"]), self.phase == "closed"
         if self.questions.state(number) == "answered":
             raise StoreError(f"Entry {entry.seq} answers question {number}, which has an answer.")
-        self._end(number)
-        member, held = self.members[self.questions.voter(number)], self.phase == "closed"
+        member = self._end(number)
         self.questions.answer(number, entry.data["answer"], entry.seq, entry.at, member.last, held)
         member.answered += 1
         member.last = number
@@ -211,7 +210,7 @@ class State:
         self.hours[int(entry.at // HOUR)] += 1
         if held:
             self._held.append(entry)
-        self.counted += self.counts(number)
+        self.counted += not held and not member.struck and (not self.dropped or self.counts(number))
 
     def _note_rare(self, entry: Entry) -> None:
         data = entry.data
@@ -286,12 +285,14 @@ class State:
     def _is_leased(self, until: float, question: int) -> bool:
         return self.questions.state(question) == "open" and self.questions.until(question) == until
 
-    def _end(self, question: int) -> None:
+    def _end(self, question: int) -> Member:
+        """End a question, if it is open, and return its voter."""
+        member = self.members[self.questions.voter(question)]
         if self.questions.state(question) == "open":
             self.open -= 1
-            member = self.members[self.questions.voter(question)]
             if member.open == question:
                 member.open = None
+        return member
 
     def _end_ballot(self, ballot: int) -> None:
         member = self.members[self.questions.voters[self._ballot_holder[ballot]]]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Generic, TypeVar, overload
 
 import numpy as np
@@ -48,11 +48,10 @@ class Packed:
         self._voter.append(ballot.voter)
         self._design.append(ballot.design)
         self._deadline.append(np.nan if ballot.deadline is None else ballot.deadline)
-        for question in ballot.questions:
-            self._size.append(len(question))
-            self._edge.extend(question)
+        self._size.extend(map(len, ballot.questions))
+        self._edge.extend(chain.from_iterable(ballot.questions))
         self._pair.extend(ballot.pairs.tolist())
-        self._value.extend(np.nan_to_num(2 * answers.value, nan=_NONE).astype(np.int8).tolist())
+        self._value.extend([_NONE if value != value else int(2 * value) for value in answers.value.tolist()])
         for ends, column in (
             (self._question_end, self._size),
             (self._edge_end, self._edge),
@@ -201,7 +200,9 @@ class Window(Sequence[Item], Generic[Item]):
     def __getitem__(self, number: int | slice) -> Item | list[Item]:
         if isinstance(number, slice):
             return [self[each] for each in range(*number.indices(len(self)))]
-        place = (number if number >= 0 else len(self) + number) - self._gone
+        place = number - self._gone
+        if number < 0:
+            place += len(self)
         if place >= 0:
             return self._items[place]
         if self._unpacked is None or place < -self._gone:

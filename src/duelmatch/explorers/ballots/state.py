@@ -223,8 +223,9 @@ class CrowdState:
                 if told.late or number >= len(self._packed):
                     others.append(told)
                     continue
-                instead = dict.fromkeys(self.ballots[number].pairs_of(told.place), MISSING)
-                instead |= self.values(number, told.place, told.groups or [])
+                ballot = self.ballots[number]
+                instead = dict.fromkeys(ballot.pairs_of(told.place), MISSING)
+                instead |= self.values(ballot, told.place, told.groups or [])
                 corrected.setdefault(number, {}).update(instead)
             struck, pairs = self.count.struck, self.problem.graph.pairs
             self._said = Said(*self._packed.sums(pairs, struck, False, corrected))
@@ -249,10 +250,9 @@ class CrowdState:
         """Count an answer for the standings, or no longer."""
         if self._said is None or told.groups is None or told.part.voter in self.count.struck:
             return
-        number = told.part.ballot
-        pairs = self.ballots[number].pairs
-        for index, value in self.values(number, told.place, told.groups).items():
-            self._said.add(int(pairs[index]), value, sign)
+        ballot = self.ballots[told.part.ballot]
+        for index, value in self.values(ballot, told.place, told.groups).items():
+            self._said.add(int(ballot.pairs[index]), value, sign)
 
     def told_as(self, question: int) -> Told | None:
         """Return a question that was answered, and what was said."""
@@ -421,8 +421,9 @@ class CrowdState:
         self._say(told, 1)
         if not part.over:
             part.left.remove(place)
-            for index, value in self.values(part.ballot, place, groups).items():
-                self._write(part, index, value)
+            ballot = self.ballots[part.ballot]
+            for index, value in self.values(ballot, place, groups).items():
+                self._write(part, ballot, index, value)
 
     def _skipped(self, event: Event) -> None:
         _, part, place = self.open.pop(event["question"])
@@ -440,17 +441,18 @@ class CrowdState:
         self.answers -= 1
         self.open[told.question.id] = told.question, part, place
         if not told.late:
-            for index in self.values(part.ballot, place, told.groups or []):
-                self._write(part, index, MISSING)
+            ballot = self.ballots[part.ballot]
+            for index in self.values(ballot, place, told.groups or []):
+                self._write(part, ballot, index, MISSING)
             part.left = sorted([*part.left, place])
             part.over = self.returned[part.ballot].closed = False
 
-    def values(self, number: int, place: int, groups: Groups) -> dict[int, float]:
+    def values(self, ballot: Ballot, place: int, groups: Groups) -> dict[int, float]:
         """Return what an answer says of a ballot's pairs: 1, 1/2 or 0 by where they stand on it.
 
         A pair with somebody who was not in the question any more is left out.
         """
-        ballot, order, edges = self.ballots[number], order_of(groups), self.problem.edges
+        order, edges = order_of(groups), self.problem.edges
         pairs, values = combinations(sorted(ballot.questions[place]), 2), {}
         for index, (low, high) in zip(ballot.pairs_of(place), pairs, strict=True):
             one, other = order.get(edges[low][0]), order.get(edges[high][0])
@@ -458,22 +460,18 @@ class CrowdState:
                 values[index] = 1.0 if one < other else 0.0 if one > other else 0.5
         return values
 
-    def _write(self, part: Participation, index: int, value: float) -> None:
+    def _write(self, part: Participation, ballot: Ballot, index: int, value: float) -> None:
         """Put down the value of a pair, or take it back if it is MISSING now."""
-        answers, pair = self.returned[part.ballot], self.ballots[part.ballot].pairs[index]
+        answers, pair = self.returned[part.ballot], ballot.pairs[index]
         before = answers.value[index]
         answers.value[index] = value
         answers.by[index] = -1 if value is MISSING else part.role
         struck = self.count.struck
-        if self._tally is None or (struck and not struck.isdisjoint(self._speakers(part))):
-            return
+        if self._tally is None or part.voter in struck or ballot.voter in struck:
+            return  # both who gave the answer and who opened the ballot must count
         taken_back = value is MISSING
         self._tally.duels[pair] += -1.0 if taken_back else 1.0
         self._tally.wins[pair] += -before if taken_back else value
-
-    def _speakers(self, part: Participation) -> tuple[str, str]:
-        """Return those who must count for an answer to count: who gave it, and who opened the ballot."""
-        return part.voter, self.ballots[part.ballot].voter
 
     # Who counts, and who stands
 
@@ -489,12 +487,12 @@ class CrowdState:
         self.told[number] = told
         if told.late or not (event["clerical"] or groups is None):
             return
-        ballot = told.part.ballot
+        ballot = self.ballots[told.part.ballot]
         if groups is None:
-            values = dict.fromkeys(self.ballots[ballot].pairs_of(told.place), MISSING)
+            values = dict.fromkeys(ballot.pairs_of(told.place), MISSING)
         else:
             values = self.values(ballot, told.place, groups)
-        self._change_count(self.count.with_corrected(ballot, values))
+        self._change_count(self.count.with_corrected(ballot.number, values))
 
     def _struck(self, event: Event) -> None:
         self._said = None
