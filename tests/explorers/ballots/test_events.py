@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from contextlib import suppress
 
 import numpy as np
@@ -153,6 +154,22 @@ def test_with_tables_too(monkeypatch, criterion):
         again = restored(events, seed, criterion=criterion, ballot_size=4)
         assert again.progress == run.progress
         assert again.ask(3, voter="new", now=now) == run.ask(3, voter="new", now=now)
+
+
+def test_what_is_kept_of_a_settled_ballot_is_a_few_bytes(monkeypatch):
+    """A thousand bytes of objects for each vote filled the memory of a server."""
+    monkeypatch.setattr(state, "UNPACKED", 5)
+    run = BallotExplorer(WIDE, delta=1e-9, seed=0, ballot_size=10, question_lease=1e6)
+    sizes = []
+    for number in range(90):
+        for question in run.ask(10, voter=f"{number:016}", now=float(number)):
+            run.tell(question, question.first, now=float(number))
+        if number in (29, 89):
+            sizes.append((run.answers, len(pickle.dumps((run.state._packed, run.state.parts)))))
+            assert len(run.state.told) <= 100
+            assert len(run.state.deadlines) <= 20
+    (few, before), (many, after) = sizes
+    assert (after - before) / (many - few) < 40
 
 
 def sorted_groups(groups):
