@@ -13,10 +13,10 @@ BRUTE := tests/matchings/test_decisions.py tests/matchings/test_whole.py tests/t
   tests/explorers/panel/test_panel_conditions.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo serve test brute check messages bench stats gallery pictures peers votes docs clean
+.PHONY: help setup demo serve test brute check messages bench stats gallery pictures peers votes notebooks docs clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(INSTALLED) ## Install everything into .venv (again only when pyproject.toml or the pins change)
 
@@ -84,7 +84,10 @@ $(PEERS)/.installed: pyproject.toml constraints.txt
 votes: setup ## Tell the story of the real votes anew (two minutes) for docs/real-votes.md
 	PYTHONPATH=benchmarks $(BIN)/python benchmarks/votes_page.py --save build/real-votes.jsonl --out docs
 
-docs: setup ## Build the documentation into docs/_build/html
+notebooks: setup ## Run the notebooks of docs/notebooks anew and store what they show
+	@$(BIN)/python docs/_extensions/notebooks.py docs/notebooks/*.ipynb
+
+docs: setup ## Build the documentation into docs/_build/html, notebooks run
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "Open docs/_build/html/index.html"
 

@@ -1,7 +1,7 @@
 """Real votes on language models: which model for which job? Writes docs/real-votes.md and its figures.
 
     python benchmarks/votes_page.py --save build/real-votes.jsonl --out docs       (make votes)
-    python benchmarks/votes_page.py --example src/duelmatch/instances/examples/real-votes.yaml
+    python benchmarks/votes_page.py --example src/duelmatch/files/examples/real-votes.yaml
 
 The votes are those of data/llmfao-counts.csv. The example has the models with the most votes, and preferences
 completed by the model of real_votes.py.

@@ -12,11 +12,11 @@ author = "The duelmatch authors"
 copyright = author
 release = version = duelmatch.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "mathml"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "mathml", "notebooks"]
 exclude_patterns = ["_build", "_extensions"]
 html_math_renderer = "mathml"
 html_static_path = ["_static"]
-html_css_files = ["formulas.css"]
+html_css_files = ["pages.css"]
 html_theme = "furo"
 html_title = f"duelmatch {release}"
 

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 
 import click
 import pytest
@@ -42,6 +43,8 @@ MODULES = sorted(
 )
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INPUT = re.compile(r"printf '(.*)' \| (?=duelmatch )")
+ROLE = re.compile(r"\{py:\w+\}`~?([\w.]+)`")
+FILE = re.compile(r"`((?:benchmarks|docs|examples|src|tests)/[\w/.-]+)(?:::(\w+))?`")
 FAMILY = {"condorcet": "frugal", "borda": "frugal"}
 """Algorithms that share a page."""
 
@@ -135,20 +138,38 @@ def test_every_page_is_in_a_table_of_contents() -> None:
         for toctree in re.findall(r"```\{toctree\}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
             lines = (line for line in toctree.splitlines() if line and not line.startswith(":"))
             listed |= {page.parent / f"{line}.md" for line in lines}
-    assert listed == set(PAGES[1:])
+    pages = [*PAGES[1:], *(path.with_suffix(".md") for path in (DOCS / "notebooks").glob("*.ipynb"))]
+    assert listed == set(pages)
 
 
 @every_page
 def test_the_code_that_a_page_includes_is_there(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    included = re.findall(r"^```\{literalinclude\} (\S+)\n:pyobject: (\S+)\n", text, re.MULTILINE)
+    included = re.findall(r"^```\{literalinclude\} (\S+)\n:(pyobject|language): (\S+)\n", text, re.MULTILINE)
     assert len(included) == text.count("{literalinclude}")
-    for file, name in included:
-        found: ast.AST = ast.parse((page.parent / file).read_text(encoding="utf-8"))
+    for file, kind, name in included:
+        source = (page.parent / file).read_text(encoding="utf-8")
+        if kind == "language":  # the whole file
+            continue
+        found: ast.AST = ast.parse(source)
         for part in name.split("."):
             inside = [node for node in ast.iter_child_nodes(found) if getattr(node, "name", None) == part]
             assert inside, f"{file} has no {name}"
             found = inside[0]
+
+
+@every_page
+def test_the_code_the_files_and_the_tests_that_a_page_names_are_there(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    for name in ROLE.findall(text):
+        owner, _, member = name.rpartition(".")
+        if member not in getattr(resolve_name(owner), "__annotations__", {}):  # the fields of a dataclass
+            resolve_name(name)
+    for file, test in FILE.findall(text):
+        assert (PROJECT / file).exists(), file
+        if test:
+            tree = ast.parse((PROJECT / file).read_text(encoding="utf-8"))
+            assert test in {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}, test
 
 
 @pytest.mark.parametrize("name", dm.algorithms())
@@ -162,7 +183,7 @@ def test_every_algorithm_has_its_page(name: str) -> None:
     assert f'"{name}"' in page, "an example that is run"
 
 
-@every_page
+@pytest.mark.parametrize("page", [*sorted(PROJECT.glob("*.md")), *PAGES[1:]], ids=lambda page: page.name)
 def test_links_to_files_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), target

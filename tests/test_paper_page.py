@@ -1,8 +1,7 @@
-"""docs/paper.md leaves nothing of the paper out, and every code and test that it names is there."""
+"""docs/paper.md leaves nothing of the paper out; what it names is there, as on every page (test_docs.py)."""
 
 from __future__ import annotations
 
-import ast
 import inspect
 import re
 from math import floor, log2
@@ -103,18 +102,12 @@ def test_what_is_used_without_a_number_has_its_test_too() -> None:
         assert TEST.search(row[2]), row[0]
 
 
-@each("name", sorted(set(OBJECT.findall(PAGE))))
-def test_the_code_that_is_named_exists(name: str) -> None:
-    owner, _, member = name.rpartition(".")
-    if member not in getattr(resolve_name(owner), "__annotations__", {}):  # the fields of a dataclass
-        resolve_name(name)
-
-
-@each(("file", "name"), sorted(set(TEST.findall(PAGE))))
-def test_the_test_that_is_named_exists(file: str, name: str) -> None:
-    tree = ast.parse((PROJECT / file).read_text(encoding="utf-8"))
-    functions = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
-    assert not name or name in functions
+@each("number", range(1, len(LISTINGS) + 1))
+def test_every_line_of_a_listing_has_code_and_every_listing_a_test(number: int) -> None:
+    assert TEST.search(section(number))
+    for row in lines_of(number):
+        assert len(row) == 4, row
+        assert all(row[:3]), row
 
 
 @each("number", range(1, len(LISTINGS) + 1))

@@ -73,7 +73,7 @@ radius, and CAR-Cond's margin eps_q, is multiplied by a factor below 1.
 
 {sensitivity_table(broken)}
 
-The margin has to be narrowed along with the radii. It is never below 1 / sqrt(t), which is two standard
+The margin has to be narrowed along with the radii. It is never below $1 / \\sqrt t$, which is two standard
 deviations of a mean of t answers, and protects CAR-Cond even where the radii are far too small.
 
 ## What does looking rarely cost?

@@ -40,7 +40,7 @@ def test_a_panel_from_beginning_to_end(criterion: str) -> None:
     created = read("study", "create", "team.yaml", *voters, "--criterion", criterion)
     assert (created["name"], created["settings"]["algorithm"]) == ("team", "panel")
     assert len(created["organiser_token"]) == 59
-    assert "NOT CERTAIN" in run("study", "status", "--quick").stdout
+    assert "Nobody leads" in run("study", "status", "--quick").stdout
     asked = read("study", "ask", "--voter", "ned")["question"]
     run("study", "tell", f"{asked['number']}", "ann", "--voter", "ned")
     assert read("study", "ask", "--voter", "eve")["reason"] == "done"
@@ -85,6 +85,9 @@ def test_a_crowd_is_sampled_ballot_by_ballot(lineup: str) -> None:
 
 
 def test_a_guess_is_called_a_guess(lineup: str) -> None:
+    assert "Nobody leads" in run("study", "status", "--quick").stdout
+    asked = read("study", "ask", "--voter", "ann")["question"]
+    run("study", "tell", f"{asked['number']}", asked["candidates"][0], "--voter", "ann")
     assert "nothing is certain yet" in run("study", "status", "--quick").stdout
 
 
@@ -206,7 +209,19 @@ class TestPanels:
         assert "ann" not in said
         run("study", "close")
         run("study", "export", "log.jsonl")
-        assert "They agree." in run("verify", "log.jsonl").stdout
+        said = run("verify", "log.jsonl").stdout
+        assert "They agree." in said
+        assert "ann" not in said
+
+    def test_a_conflict_is_cleared_and_the_result_is_published(self) -> None:
+        run("study", "create", "pair.yaml", "--voter", "eve", "--voter", "ned", "--conflict", "eve=ann")
+        said = flat(run("study", "clear-conflict", "eve", "ann").stdout)
+        assert "'eve' judges ann again." in said
+        self.answer("eve", "ann")
+        assert "once the study is closed" in flat(run("study", "publish").stdout)
+        run("study", "close")
+        assert "voters see the result." in flat(run("study", "publish").stdout)
+        assert read("study", "publish", "--hide")["published"] is False
 
     def test_the_way_out_is_named_where_judges_are_silent(self) -> None:
         run("study", "create", "pair.yaml", "--voter", "eve", "--voter", "ned", "--voter", "zoe")

@@ -1,4 +1,4 @@
-"""The algorithm that docs/explorers.md builds is the one in tests/survey.py, and keeps the contract."""
+"""The algorithm of docs/extending/algorithm.md is the one in tests/survey.py, and keeps the contract."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class TestSurvey(ExplorerConformance):
 
 
 def test_the_page_shows_the_file() -> None:
-    page = (TESTS.parent / "docs" / "explorers.md").read_text(encoding="utf-8")
+    page = (TESTS.parent / "docs" / "extending" / "algorithm.md").read_text(encoding="utf-8")
     shown = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     assert (TESTS / "survey.py").read_text(encoding="utf-8") in shown
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import duelmatch as dm
-from duelmatch.errors import ConflictError, NotAllowedError
+from duelmatch.errors import ConflictError, NotAllowedError, ProblemError
 from duelmatch.studies import Question, Settings, Store
 
 TEAM = dm.Problem.complete(["ann", "bob", "cyd", "dan"], ["chair", "editor"])
@@ -65,3 +65,28 @@ def test_a_struck_answer_stays_struck_whatever_its_voter_does(tmp_path: Path, al
         assert (study.status().counted, study.status().struck) == (0, 1)
         (given,) = study.answers()
         assert (given.question, given.struck, given.counts) == (first.number, True, False)
+
+
+@pytest.mark.parametrize("algorithm", ["panel", "condorcet"])
+def test_an_answer_that_would_not_be_asked_again_is_not_taken_back(tmp_path: Path, algorithm: str) -> None:
+    """Its question would stay open about somebody who withdrew, or whom the judge must not judge."""
+    with Store(f"sqlite:///{tmp_path}/duels.db") as store:
+        study = store.create(TEAM, Settings(algorithm, delta=0.2, seed=3), "x", ["Eve", "Ned"])
+        eve, ned = (voter.id for voter in study.voters())
+        asked = {}
+        for voter in (eve, ned):
+            question = study.ask(voter)
+            assert isinstance(question, Question)
+            study.tell(voter, question.number, question.candidates[0])
+            asked[voter] = question
+        given = study.status().answers
+        study.conflict(ned, [asked[ned].candidates[1]])
+        study.drop(asked[eve].candidates[0])
+        for voter, sentence in ((eve, "withdrew"), (ned, "withdrew|does not judge")):
+            for number in (None, asked[voter].number):
+                with pytest.raises(ConflictError, match=sentence):
+                    study.undo(voter, number)
+        assert study.status().answers == given
+        study.clear_conflict(ned, [asked[ned].candidates[1]])
+        with pytest.raises(ProblemError, match="zoe"):
+            study.clear_conflict(ned, ["zoe"])

@@ -222,3 +222,25 @@ def test_rate_limits_are_kept(tmp_path: Path) -> None:
         impatient = Client(address, patience=0).organiser(study.id, study.token)
         with pytest.raises(ServerError, match="often"):
             [impatient.progress() for _ in range(20)]
+
+
+def test_what_cannot_be_sent_is_said_without_the_token(client: Client) -> None:
+    study = client.create("x", TEAM, ["Eve"])
+    eve = client.voter(study.id, study.invited[0].token)
+    question = eve.ask()
+    assert isinstance(question, Question)
+    for token in (f"{eve.token}\n", f"{eve.token} x", f"{eve.token}\x00", f"{eve.token}é"):
+        for refused in (client.voter(study.id, token).ask, Client("http://127.0.0.1:1", token).create):
+            arguments = () if refused.__name__ == "ask" else ("x", TEAM)
+            with pytest.raises(NotAllowedError, match="no token") as caught:
+                refused(*arguments)  # type: ignore[operator]
+            assert eve.token not in str(caught.value)
+    for no_question, sentence in ((NoQuestion("done"), "no question to answer now: done"), (99, "not 99")):
+        for act in (lambda: eve.tell(no_question, "ann"), lambda: eve.skip(no_question)):  # type: ignore[arg-type] # noqa: B023
+            with pytest.raises(StudyError, match=sentence):
+                act()
+    for answer in (99, [99], [["ann", 99]]):
+        with pytest.raises(StudyError, match="An answer is a name"):
+            eve.tell(question, answer)  # type: ignore[arg-type]
+    with pytest.raises(StudyError, match="the receipt that tell"):
+        eve.undo(question)  # type: ignore[arg-type]

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 
@@ -77,3 +78,25 @@ def test_the_client_gets_what_is_asserted(place: tuple[str, Store], tmp_path: Pa
     assert len(programs) == 1
     program = programs[0].replace(ADDRESS, place[0])
     subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True)
+
+
+def test_every_operation_is_in_the_table(place: tuple[str, Store]) -> None:
+    table = [
+        line.split("|")[2] for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("|")
+    ]
+    known = set()
+    for cell in table:
+        method = path = ""
+        for written in re.findall("`([^`]+)`", cell):
+            if written.startswith("…"):
+                path = path.rpartition("/")[0] + written[1:]
+            elif written.startswith(("GET", "POST")):
+                method, _, path = written.partition(" ")
+                path = path if path.startswith("/api/") else f"/api/v1/studies/ID{path}"
+            known.add((method.lower(), path))
+    with urlopen(f"{place[0]}/api/v1/openapi.json") as response:
+        paths = json.load(response)["paths"]
+    for path, methods in paths.items():
+        pattern = re.compile(re.sub(r"\{\w+\}", "[A-Za-z]+", path))
+        for method in methods:
+            assert any(one == method and pattern.fullmatch(other) for one, other in known), (method, path)

@@ -10,15 +10,18 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import httpx2
 import pytest
+from pydantic import Field, TypeAdapter
 
 from conftest import PROBLEM
 from duelmatch.cli import main
 from duelmatch.studies import Settings, Store
+from duelmatch.web import create_app
 
 
 def test_it_serves_and_stops_with_a_stream_open(tmp_path: Path) -> None:
@@ -174,3 +177,27 @@ def test_the_unit_in_the_documentation_is_one(tmp_path: Path) -> None:
     run = subprocess.run(["systemd-analyze", "verify", unit], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     assert unit.name not in run.stderr
+
+
+def test_the_health_check_of_the_container_finds_a_running_server_healthy(place: tuple[str, Store]) -> None:
+    text = (Path(__file__).parents[2] / "Containerfile").read_text(encoding="utf-8")
+    found = re.search(r"^HEALTHCHECK CMD (.*)$", text, re.MULTILINE)
+    assert found
+    program, option, code = json.loads(found[1])
+    assert (program, option) == ("python", "-c")
+    address, _ = place
+    for where, healthy in ((address, True), ("http://127.0.0.1:9", False)):
+        tried = code.replace("http://127.0.0.1:8000", where)
+        assert tried != code
+        done = subprocess.run([sys.executable, "-c", tried], capture_output=True, check=False)
+        assert (done.returncode == 0) == healthy
+
+
+def test_the_log_of_a_server_has_no_warnings_about_aliases(tmp_path: Path) -> None:
+    """FastAPI makes its fields at the first request, and what it ignores then, other threads may show."""
+    with warnings.catch_warnings(), Store(f"sqlite:///{tmp_path}/duels.db") as store:
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="alias"):
+            TypeAdapter(Annotated[str, Field(alias="study")])
+        create_app(store)
+        TypeAdapter(Annotated[str, Field(alias="study")])

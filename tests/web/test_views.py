@@ -22,7 +22,9 @@ from duelmatch.studies import (
 )
 from duelmatch.verify import verify
 from duelmatch.web.answer_pages import PER_PAGE, AnswerPage
+from duelmatch.web.models import Outcome
 from duelmatch.web.names import Names
+from duelmatch.web.pages import templates
 from duelmatch.web.views import VOTERS_SHOWN, Dashboard
 
 LINEUP = example("lineup")
@@ -264,6 +266,76 @@ def test_a_panel_without_judges_has_decided_nothing(store: Store) -> None:
     assert view.explanation == "Nothing is decided: there is no judge whose votes count."
     assert view.headline == "Nothing more can be asked"
     assert all(not race.leaders for race in view.races)
+
+
+def test_only_what_counts_is_counted(store: Store) -> None:
+    """Not a struck judge's votes, those about somebody who withdrew, nor those despite a conflict."""
+    pair = dm.Problem.from_edges([("ann", "chair"), ("bob", "chair"), ("cyd", "editor"), ("dan", "editor")])
+    study = store.create(pair, Settings(parameters={"until": "decided"}), "x", ["Eve", "Ned", "Zoe"])
+    eve, ned, zoe = (voter.id for voter in study.voters())
+    for voter in (eve, ned, zoe):
+        while isinstance(question := study.ask(voter), Question) and voter != zoe:
+            study.tell(voter, question.number, min(question.candidates))
+    study.strike(ned)
+    view = Dashboard.of(study)
+    assert view.votes == "2 votes from 1 judge; 2 more votes do not count."
+    status = view.status
+    assert (status.voters, status.voters_struck, status.voters_counted) == (3, 1, 1)
+    study.conflict(eve, ["ann"])
+    view = Dashboard.of(study)
+    assert (view.status.counted, [voter.counted for voter in view.voters]) == (1, [1, 0, 0])
+    rows = AnswerPage.of(study, 10**6, eve).rows
+    assert {row.position.name: row.uncounted for row in rows} == {
+        "chair": "about a candidate whom this judge does not judge",
+        "editor": "",
+    }
+    study.clear_conflict(eve, ["ann"])
+    assert study.status().counted == 2
+    study.drop("dan")
+    view = Dashboard.of(study)
+    assert view.votes == "1 vote from 1 judge; 3 more votes do not count."
+    assert [(voter.answers, voter.counted) for voter in view.voters] == [(2, 1), (2, 0), (0, 0)]
+    page = templates.get_template("live.html").render(view=view, study=study, own="")
+    assert "1 of them counts" in page
+    assert "and 1 whose votes do not count" in page
+
+
+@pytest.mark.parametrize("algorithm", ["panel", "condorcet", "car-cond"])
+def test_nobody_is_named_where_no_vote_counts(store: Store, algorithm: str) -> None:
+    """A run begins with some line-up; the page, the API, the log and its check are silent about it."""
+    study = store.create(TEAM, Settings(algorithm), "x", ["Eve", "Ned"])
+    eve = study.voters()[0].id
+    for votes in ("no votes", "no votes that count"):
+        if votes != "no votes":
+            question = study.ask(eve)
+            assert isinstance(question, Question)
+            study.tell(eve, question.number, question.candidates[0])
+            assert study.status().result.matching is not None or algorithm != "panel"
+            study.strike(eve)
+        study.close()
+        view = Dashboard.of(study)
+        assert view.kind == f"No answer yet: there are {votes}."
+        assert all(not race.leaders for race in view.races)
+        assert Outcome.of_status(study.status(), None, secret=False).matching is None
+        report = verify("".join(exported_log(study)).splitlines())
+        assert not report.differs
+        for verdict in (report.recorded, report.found):
+            assert verdict is None or (verdict.status, verdict.lineup) == ("budget_spent", None)
+        study.reopen()
+
+
+def test_how_many_line_ups_are_left_is_said_once_they_are_few(store: Store) -> None:
+    larger = dm.Problem.complete(["ann", "bob", "cyd", "dan"], ["chair", "editor", "clerk"])
+    for problem, shown in ((TEAM, 6), (larger, None)):
+        study = store.create(problem, Settings(), "x", ["Eve", "Ned"])
+        eve = study.voters()[0].id
+        assert Dashboard.of(study).possible is None
+        question = study.ask(eve)
+        assert isinstance(question, Question)
+        study.tell(eve, question.number, question.candidates[0])
+        view = Dashboard.of(study)
+        assert view.possible == shown
+        assert view.status.progress.possible == (shown or 24)
 
 
 def test_voters_and_their_links_are_shown_by_page(store: Store) -> None:

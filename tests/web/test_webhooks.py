@@ -7,11 +7,15 @@ import hashlib
 import hmac
 import json
 import socket
+import ssl
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -21,7 +25,7 @@ from duelmatch.client import Client, Organiser, Question
 from duelmatch.errors import NotAllowedError, NotThereError, StudyError
 from duelmatch.studies import Store
 from duelmatch.web import Config
-from duelmatch.web.webhooks import is_public
+from duelmatch.web.webhooks import deliver, is_public
 from web.running import served
 
 PROBLEM = dm.Problem.from_edges([("ann", "chair"), ("bob", "chair"), ("cyd", "editor"), ("dan", "editor")])
@@ -223,11 +227,53 @@ def test_only_public_addresses_are_called_unless_the_server_allows_others(
         "https://example.org:99999/",
         "https://example.org/#part",
         "http://exämple.org/\r\nX: y",
+        "http://exam\x00ple.org/",
+        "http://example.org/\x7f",
+        "https://example.org/é",
+        "https://example\u202e.org/",
     ],
 )
 def test_what_is_no_address_is_refused(study: Organiser, url: str) -> None:
     with pytest.raises(StudyError, match="A webhook is an address"):
         study.set_webhook(url)
+
+
+def test_a_certificate_that_nobody_vouches_for_is_refused_and_that_is_said(
+    address: str, study: Organiser, receiver: Receiver, tmp_path: Path
+) -> None:
+    """Whoever is between the server and the receiver could have made it."""
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    command = (
+        "openssl req -x509 -nodes -newkey ec -pkeyopt ec_paramgen_curve:P-256 -days 2 -subj /CN=127.0.0.1"
+    )
+    names = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(certificate)]
+    subprocess.run([*command.split(), *names], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    receiver.server.socket = context.wrap_socket(receiver.server.socket, server_side=True)
+    study.set_webhook(receiver.url.replace("http:", "https:"))
+    study.change_phase("pause")
+    failure = until(lambda: study._get("/webhook")["failure"])
+    assert "self-signed certificate" in failure
+    assert not receiver.requests
+    page = Request(f"{address}/studies/{study.id}", headers={"Authorization": f"Bearer {study.token}"})
+    with urlopen(page) as response:
+        assert "self-signed certificate" in response.read().decode()
+    study._post("/webhook/remove")
+
+
+@each(
+    "url",
+    [
+        "http://exam\x00ple.org/",
+        f"http://{'a' * 70}.org/",
+        "http://127.0.0.1:1/",
+        "http://[::1/",
+        "http://x:y/",
+    ],
+)
+def test_whatever_goes_wrong_is_said(url: str) -> None:
+    assert deliver(url, {}, b"{}", only_public=False)
 
 
 @each(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import click
 
 import duelmatch as dm
-from duelmatch.cli.options import EXAMPLE, json_option
+from duelmatch.cli.options import json_option
 from duelmatch.cli.output import Page, print_json
+from duelmatch.files.problems import EXAMPLE
 
 
 @click.command("examples")

@@ -105,8 +105,16 @@ def command(
 ) -> None:
     """Find the winner of the problem in FILE by asking commands which of two candidates is better.
 
-    COMMAND is started for every question, without a shell. It reads the question from standard input, a JSON
-    object with a position and two candidates, and prints the name of the better one, or = for no difference.
+    COMMAND is started for every question, without a shell. It reads the question from standard input, a line
+    of JSON, and prints the name of the better candidate, or = for no difference:
+
+    \b
+      {"question": 7, "judge": "judge-1", "position": {"name": "chair"},
+       "candidates": [{"name": "ann", "text": "Has led teams."}, {"name": "bob"}]}
+
+    The position and the candidates are objects with a name, and a title, text, place, picture and link where
+    FILE has them.
+
     Every answer is on disk before it counts. Stop whenever and however you like; the same command resumes
     the run.
 

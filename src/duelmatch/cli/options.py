@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from duelmatch.files.problems import Document
     from duelmatch.preferences import Criterion
 
-EXAMPLE = "example:"
 STDIN, STDIN_NAME = "-", "standard input"
 DELTA = 0.05
 DELTA_HELP = "How often the result may be wrong: 0.05 is 1 run in 20."
@@ -45,12 +44,9 @@ class Source:
         """What is in the file."""
         from duelmatch.files.preflib import ALL_SUFFIXES, open_preflib
         from duelmatch.files.problems import PROBLEM_BYTES, open_document, read_document
-        from duelmatch.instances import example_path
 
         if self.is_stdin:
             return read_document(stdin_text(PROBLEM_BYTES), self.name)
-        if self.name.startswith(EXAMPLE):
-            return open_document(example_path(self.name.removeprefix(EXAMPLE)))
         if Path(self.name).suffix.lower() in ALL_SUFFIXES:
             return open_preflib(self.name)
         return open_document(self.name)
@@ -58,6 +54,8 @@ class Source:
     @property
     def stem(self) -> str:
         """The name without folders and suffix."""
+        from duelmatch.files.problems import EXAMPLE
+
         return Path(self.name.removeprefix(EXAMPLE)).stem
 
 
@@ -77,7 +75,7 @@ def _source(ctx: click.Context, param: click.Parameter, value: str) -> Source:
 
 def _complete_source(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Offer the bundled examples once their prefix is begun, and files."""
-    from duelmatch.instances import example_names
+    from duelmatch.files.problems import EXAMPLE, example_names
 
     examples = [EXAMPLE + name for name in example_names()]
     items = [CompletionItem(name) for name in examples if incomplete and name.startswith(incomplete)]

@@ -17,6 +17,7 @@ for as long as the ``patience`` of the client lasts; then, and if there is no se
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from time import monotonic, sleep
@@ -48,6 +49,7 @@ from duelmatch.files.problems import read_problem, tree_of
 from duelmatch.problem import Problem
 
 LARGEST_RESPONSE = 100_000_000
+TOKEN = re.compile("[!-~]*")
 PAGE = 1_000
 """How many of a list are asked for at once."""
 
@@ -124,7 +126,14 @@ class Client:
         """Call an operation below ``/api/v1``; return what it says, as JSON has it, or as text.
 
         With ``again`` it is sent once more if the response gets lost: only for what can be sent twice.
+
+        :raises NotAllowedError: if the token cannot be one; it is not shown.
         """
+        if token is not None and not TOKEN.fullmatch(token):
+            raise NotAllowedError(
+                "That is no token: it has a space, a line break or a letter that tokens do not have. Give"
+                " the last part of the link alone."
+            )
         deadline, wait = monotonic() + self._patience, 1.0
         while True:
             try:
@@ -202,15 +211,17 @@ class Voter(_OfStudy):
 
     def tell(self, question: Question, answer: Answer) -> AnswerReceipt:
         """Answer: the better one, None for no difference, or a ranking. Sent twice, it counts once."""
-        body = {"answer": values.said(answer)}
-        return values.made(AnswerReceipt, self._post(f"/questions/{question.id}/answer", body, again=True))
+        number, body = values.number_of(question), {"answer": values.said(answer)}
+        return values.made(AnswerReceipt, self._post(f"/questions/{number}/answer", body, again=True))
 
     def skip(self, question: Question, reason: str = "") -> None:
         """Pass on a question."""
-        self._post(f"/questions/{question.id}/skip", {"reason": reason}, again=True)
+        self._post(f"/questions/{values.number_of(question)}/skip", {"reason": reason}, again=True)
 
     def undo(self, receipt: AnswerReceipt) -> Question | NoQuestion:
         """Take my last answer back; its question is open again."""
+        if not isinstance(receipt, AnswerReceipt):
+            raise StudyError(f"What is taken back is the receipt that tell() returned, not {receipt!r:.80}.")
         return values.question(self._post("/undo", {"number": receipt.number}, again=True))
 
     def receipt(self, number: int) -> AnswerReceipt:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
-from duelmatch.errors import ServerError
+from duelmatch.errors import ServerError, StudyError
 from duelmatch.explorers.questions import Answer, Question
 from duelmatch.matchings import Edge
 from duelmatch.problem import Matching
@@ -138,11 +138,32 @@ def _frozen(value: Any) -> Any:
     return tuple(_frozen(each) for each in value) if isinstance(value, list) else value
 
 
+def number_of(question: object) -> int:
+    """Return the number of a question that was asked.
+
+    :raises StudyError: if it is none.
+    """
+    if isinstance(question, NoQuestion):
+        raise StudyError(f"There is no question to answer now: {question.reason}.")
+    if not isinstance(question, Question):
+        raise StudyError(f"What is answered is the question that ask() returned, not {question!r:.80}.")
+    return question.id
+
+
 def said(answer: Answer) -> Any:
-    """Return an answer as JSON has it."""
+    """Return an answer as JSON has it.
+
+    :raises StudyError: if it is none.
+    """
     if answer is None or isinstance(answer, str):
         return answer
-    return [group if isinstance(group, str) else list(group) for group in answer]
+    groups: list[str | list[str]] = []
+    for group in answer if isinstance(answer, Sequence) else [answer]:
+        names = [group] if isinstance(group, str) else group
+        if not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+            raise StudyError(f"An answer is a name, None, or a ranking of names, not {answer!r:.80}.")
+        groups.append(group if isinstance(group, str) else list(group))
+    return groups
 
 
 def question(data: Mapping[str, Any]) -> Question | NoQuestion:

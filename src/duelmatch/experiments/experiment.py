@@ -23,9 +23,8 @@ from duelmatch.experiments.cell import Cell, Instance, Variant, derived_seed, di
 from duelmatch.explorers.catalogue import check, drawn_seed
 from duelmatch.files.documents import check_keys, whole
 from duelmatch.files.preflib import load_preflib
-from duelmatch.files.problems import load_preferences
+from duelmatch.files.problems import EXAMPLE, load_preferences
 from duelmatch.files.text import naming, read_text
-from duelmatch.instances import example
 from duelmatch.instances.generators import generator
 from duelmatch.preferences import Preferences
 
@@ -33,7 +32,6 @@ KEYS = ("title", "seed", "repetitions", "max_duels", "deltas", "problems", "algo
 FILE_BYTES = 1_000_000
 MOST_CELLS = 100_000
 MOST_RUNS = 1_000_000_000
-EXAMPLE = "example:"
 SOURCES = ("generator", "file", "votes", "preflib", "preferences")
 
 
@@ -235,9 +233,7 @@ def _loaded(source: str, value: Any, rest: Mapping[str, Any], folder: Path) -> P
         return estimate_preferences(folder / value, **rest)
     if source == "preflib":
         return load_preflib(folder / value)
-    if value.startswith(EXAMPLE):
-        return example(value.removeprefix(EXAMPLE))
-    return load_preferences(folder / value)
+    return load_preferences(value if value.startswith(EXAMPLE) else folder / value)
 
 
 def _generated(name: str, called: Any, given: Mapping[str, Any], seed: int) -> Iterator[Instance]:

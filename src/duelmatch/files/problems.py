@@ -14,7 +14,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from duelmatch.errors import FileError, ProblemError, listed
+from duelmatch.errors import FileError, ProblemError, did_you_mean, listed
 from duelmatch.files.conditions import rule_entry, rules_of, whole_or_not
 from duelmatch.files.documents import (
     Bare,
@@ -40,6 +40,10 @@ MOST_CELLS, CELLS = 1_000_000, "pairs of a candidate and a position"
 
 MOST_EDGES_WITH_PREFERENCES = 5_000
 """Preferences take a matrix of edges times edges: 200 MB at this size."""
+
+EXAMPLE = "example:"
+"""What the name of a bundled example begins with, wherever a file is expected."""
+_EXAMPLES = Path(__file__).with_name("examples")
 
 KEYS = ("candidates", "positions", "edges", "rules", "preferences")
 DETAILS = Details.__match_args__
@@ -84,8 +88,24 @@ class Document:
             return Preferences(problem, win)
 
 
+def example_names() -> tuple[str, ...]:
+    """Return the names of the bundled examples."""
+    return tuple(sorted(path.stem for path in _EXAMPLES.glob("*.yaml")))
+
+
+def example_path(name: str) -> Path:
+    """Return the file of a bundled example."""
+    known = example_names()
+    if name not in known:
+        hint = did_you_mean(name, known)
+        raise ProblemError(f"There is no example '{name:.50}'; the examples are {listed(known)}.{hint}")
+    return _EXAMPLES / f"{name}.yaml"
+
+
 def open_document(path: AnyPath) -> Document:
-    """Read a file whose name ends in .yaml, .yml, .json or .csv."""
+    """Read a file whose name ends in .yaml, .yml, .json or .csv, or a bundled example, ``example:lineup``."""
+    if isinstance(path, str) and path.startswith(EXAMPLE):
+        path = example_path(path.removeprefix(EXAMPLE))
     with naming(path) as file:
         if file.is_dir():
             raise FileError("This is a directory, not a file.")

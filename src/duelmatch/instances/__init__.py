@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from duelmatch.errors import ProblemError, did_you_mean, listed
-from duelmatch.files.problems import load_preferences
+from duelmatch.files.problems import EXAMPLE, example_names, example_path, load_preferences
 from duelmatch.instances.generators import (
     bradley_terry,
     cyclic,
@@ -32,23 +29,7 @@ __all__ = [
     "uniform",
 ]
 
-_FOLDER = Path(__file__).with_name("examples")
-
-
-def example_names() -> tuple[str, ...]:
-    """Return the names of the bundled examples."""
-    return tuple(sorted(path.stem for path in _FOLDER.glob("*.yaml")))
-
-
-def example_path(name: str) -> Path:
-    """Return the file of a bundled example."""
-    known = example_names()
-    if name not in known:
-        hint = did_you_mean(name, known)
-        raise ProblemError(f"There is no example '{name:.50}'; the examples are {listed(known)}.{hint}")
-    return _FOLDER / f"{name}.yaml"
-
 
 def example(name: str) -> Preferences:
     """Load a bundled example."""
-    return load_preferences(example_path(name))
+    return load_preferences(EXAMPLE + name)

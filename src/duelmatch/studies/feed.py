@@ -151,12 +151,24 @@ class Feed:
             raise ConflictError(f"Question {question} is not the one that you answered last.")
         if last.struck:
             raise ConflictError("The organiser has struck that answer, so it cannot be taken back.")
+        self._check_can_be_asked_again(last)
         following = member.open
         with self._recording():
             self.state.kind.undo(last.number, self.held.now)
             if following is not None:
                 self.state.kind.release(following, "undo")
         return self.state.question(self.state.questions[last.number])
+
+    def _check_can_be_asked_again(self, asked: Asked) -> None:
+        """Refuse to open a question again that nobody would be asked: its answer would be lost."""
+        for name in asked.candidates:
+            if name in self.state.dropped:
+                raise ConflictError(f"'{name}' withdrew after that answer, so it cannot be taken back.")
+            if name in self.state.member(asked.voter).conflicts:
+                raise ConflictError(
+                    f"That answer is about '{name}', whom this voter does not judge any more, so it cannot "
+                    "be taken back."
+                )
 
     def report(self, voter: str, candidate: str, problem: Trouble, text: str) -> None:
         """Note that something is wrong with a candidate; said twice, it is noted once."""
@@ -269,6 +281,8 @@ class Feed:
     def clear_conflict(self, voter: str, candidates: Sequence[str]) -> None:
         """Let a voter judge candidates again about whom there was a conflict."""
         known = self.state.member(voter).conflicts
+        for candidate in candidates:
+            self.state.problem.candidate_number(candidate)
         if gone := [candidate for candidate in dict.fromkeys(candidates) if candidate in known]:
             with self._recording():
                 self.state.kind.clear_conflict(voter, gone)

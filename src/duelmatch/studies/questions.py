@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import nan
 from struct import Struct
@@ -261,14 +261,24 @@ class Questions:
 
     # All of them.
 
-    def counting(self, struck: Collection[int], dropped: Collection[str]) -> int:
-        """Return how many answers count, if these voters, by number, and these candidates do not."""
+    def counting(
+        self, struck: Collection[int], dropped: Collection[str], not_judged: Mapping[int, Collection[str]]
+    ) -> list[int]:
+        """Return how many answers of each voter count, if these voters, by number, and candidates do not.
+
+        ``not_judged`` has the voters who have conflicts, and all about whom their answers do not count.
+        """
         counts = self._answered() & (self._column("flags") == 0) & ~self._by(struck)
+        voter = self._column("voter")
         if dropped and len(self):
             gone = np.array([name in dropped for name in self._names], dtype=np.bool_)
             staying = ~gone[np.array(self._candidate)]
             counts &= np.add.reduceat(staying, self._column("begin"), dtype=np.intp) > 1
-        return int(counts.sum())
+        for row in np.flatnonzero(counts & self._by(not_judged)).tolist() if not_judged else ():
+            theirs = not_judged[int(voter[row])]
+            counts[row] = sum(name not in theirs for name in self.names(row + 1)) > 1
+        by_voter: list[int] = np.bincount(voter[counts], minlength=len(self.voters)).tolist()
+        return by_voter
 
     def struck(self, voters: Collection[int]) -> int:
         """Return how many answers are struck, or are given by one of these voters."""

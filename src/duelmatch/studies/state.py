@@ -210,7 +210,8 @@ class State:
         self.hours[int(entry.at // HOUR)] += 1
         if held:
             self._held.append(entry)
-        self.counted += not held and not member.struck and (not self.dropped or self.counts(number))
+        if not held and not member.struck:
+            self.counted += not (self.dropped or member.conflicts) or self.counts(number)
 
     def _note_rare(self, entry: Entry) -> None:
         data = entry.data
@@ -245,9 +246,11 @@ class State:
             case "conflict":
                 member = self.member(entry.voter)
                 member.conflicts = tuple(dict.fromkeys((*member.conflicts, *data["candidates"])))
+                self._recount()
             case "cleared":
                 member = self.member(entry.voter)
                 member.conflicts = tuple(name for name in member.conflicts if name not in data["candidates"])
+                self._recount()
             case "dropped":
                 self.dropped.append(data["candidate"])
                 for member in self.members.values():
@@ -319,23 +322,43 @@ class State:
     def counts(self, question: int) -> bool:
         """Whether the answer to a question counts."""
         questions = self.questions
+        member = self.members[questions.voter(question)]
         return (
             questions.state(question) == "answered"
-            and not (questions.flagged(question) or self.members[questions.voter(question)].struck)
-            and (not self.dropped or sum(name not in self.dropped for name in questions.names(question)) > 1)
+            and not (questions.flagged(question) or member.struck)
+            and self._compares(member, questions.names(question))
+        )
+
+    def _compares(self, member: Member, candidates: Iterable[str]) -> bool:
+        """Whether a question still compares: two of its candidates are there, and its voter may judge them.
+
+        A crowd's answers count also where a conflict was declared later: what was drawn stays drawn.
+        """
+        gone = {*self.dropped, *(member.conflicts if self.settings.kind == "panel" else ())}
+        return not gone or sum(name not in gone for name in candidates) > 1
+
+    def counted_by_voter(self) -> list[int]:
+        """Return how many answers of each voter count, by the number of the voter."""
+        members = self.members.values()
+        judges = [each for each in members if each.conflicts] if self.settings.kind == "panel" else []
+        return self.questions.counting(
+            [member.number for member in members if member.struck],
+            self.dropped,
+            {member.number: {*member.conflicts, *self.dropped} for member in judges},
         )
 
     def _recount(self) -> None:
-        self.counted = self.questions.counting(self._struck_voters, self.dropped)
+        self.counted = sum(self.counted_by_voter())
 
     @property
     def struck(self) -> int:
         """How many answers do not count because they, or their voters, were struck."""
-        return self.questions.struck(self._struck_voters)
+        return self.questions.struck([member.number for member in self.members.values() if member.struck])
 
     @property
-    def _struck_voters(self) -> list[int]:
-        return [member.number for member in self.members.values() if member.struck]
+    def voters_counted(self) -> int:
+        """How many voters have given an answer that counts."""
+        return sum(count > 0 for count in self.counted_by_voter())
 
     def member(self, voter: object) -> Member:
         """Return a voter.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import dropwhile, islice
 from typing import Any, Literal, TypeVar, get_args
@@ -17,6 +17,7 @@ import sqlalchemy as sa
 
 from duelmatch.errors import ConflictError, NotAllowedError, NotThereError, StudyError
 from duelmatch.explorers.questions import Answer
+from duelmatch.explorers.result import Result
 from duelmatch.problem import Details, Problem
 from duelmatch.studies import schema
 from duelmatch.studies.candidates import checked_details
@@ -677,6 +678,7 @@ class Study:
                 query = query.where(columns.id.in_([member.id for member in page]))
             with self._database.reading() as connection:
                 names: dict[str, str | None] = {row.id: row.name for row in connection.execute(query)}
+            counted = state.counted_by_voter()
             return [
                 Voter(
                     member.id,
@@ -687,6 +689,7 @@ class Study:
                     member.left,
                     member.open_dropped,
                     member.answered,
+                    counted[member.number],
                 )
                 for member in page
             ]
@@ -767,6 +770,15 @@ class Study:
             return History(state.kind.points, dict(state.hours))
 
 
+def _named(result: Result, counted: int) -> Result:
+    """Return a result; one that is not certain names no line-up while no answer counts.
+
+    A run has to begin with some line-up, which nobody has voted for.
+    """
+    begun = counted or result.status != "budget_spent"
+    return result if begun else replace(result, matching=None)
+
+
 def _status(study: str, name: str, state: State) -> Status:
     kind, most, verdict = state.kind, state.settings.max_answers, state.verdict
     spent = most is not None and state.counted >= most
@@ -789,10 +801,12 @@ def _status(study: str, name: str, state: State) -> Status:
         unused=kind.unused,
         dropped=tuple(state.dropped),
         max_answers=most,
-        result=kind.result if verdict is None else result_of(verdict),
+        result=_named(kind.result if verdict is None else result_of(verdict), state.counted),
         progress=kind.progress,
         assuming=kind.assuming if verdict is None else assumptions_of(verdict),
         verdict=verdict,
         published=state.published,
         voters_gone=sum(member.left and not member.struck for member in state.members.values()),
+        voters_struck=sum(member.struck for member in state.members.values()),
+        voters_counted=state.voters_counted,
     )

@@ -80,7 +80,7 @@ class Voter:
     """Somebody who may vote; the name is what the organiser calls them, and not in the log.
 
     ``struck``: no answer of theirs counts. ``left``: they are asked nothing more, but their answers count;
-    ``open_dropped``: and what they have not said is not counted.
+    ``open_dropped``: and what they have not said is not counted. Of their ``answers``, ``counted`` count.
     """
 
     id: str
@@ -91,6 +91,7 @@ class Voter:
     left: bool
     open_dropped: bool
     answers: int
+    counted: int
 
 
 Trouble = Literal["absent", "link", "other"]
@@ -115,7 +116,8 @@ class GivenAnswer:
     """An answer as the organiser sees it; ``entry`` is its place in the log, ``at`` its time.
 
     ``struck``: the organiser struck this one answer. ``counts`` is false for other reasons, too: its voter
-    was struck, it came after closing, or it is about candidates who withdrew.
+    was struck, it came after closing, or it is about candidates who withdrew, or whom this judge of a panel
+    does not judge.
     """
 
     entry: int
@@ -151,7 +153,8 @@ class Status:
     ``verdict`` recorded in the log). Algorithms that work in rounds still need ``missing`` answers before
     they can say more, and have ``unused`` ones. ``assuming`` lists what the result takes for granted.
     ``published``: whether voters are shown the result once the study is closed. ``voters_gone``: so many
-    have left, and their missing answers are not waited for.
+    have left, and their missing answers are not waited for. ``voters_struck`` do not count, and
+    ``voters_counted`` have given an answer that does.
     """
 
     id: str
@@ -177,6 +180,8 @@ class Status:
     verdict: Mapping[str, Any] | None
     published: bool = False
     voters_gone: int = 0
+    voters_struck: int = 0
+    voters_counted: int = 0
 
     @property
     def outcome(self) -> ResultStatus | Literal["undecided"]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Container, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
@@ -54,6 +54,10 @@ class Verdict:
         known = self.shortfall is not None and other.shortfall is not None
         gap = abs(self.shortfall - other.shortfall) if known else 0.0  # type: ignore[operator]
         return (self.status, self.lineup) == (other.status, other.lineup) and gap <= 1e-9
+
+    def without_votes(self) -> Verdict:
+        """Return the verdict where no answer counts: what is not certain then names no line-up."""
+        return replace(self, lineup=None) if self.status == "budget_spent" else self
 
 
 @dataclass
@@ -166,6 +170,33 @@ class StudyLog:
     def staying(self, position: str) -> list[str]:
         """Return the candidates for a position who have not left."""
         return [one for one in self.at[position] if one not in self.dropped]
+
+    def has_no_conflict(self, voter: str, pair: Pair) -> bool:
+        """Whether a voter has declared no conflict of interest about a pair."""
+        position, *two = pair
+        for conflict in self.judges[voter].conflicts if voter in self.judges else ():
+            match [conflict] if isinstance(conflict, str) else conflict:
+                case [candidate] if candidate in two:
+                    return False
+                case [candidate, at] if candidate in two and at == position:
+                    return False
+                case [at, one, other] if at == position and {one, other} == set(two):
+                    return False
+        return True
+
+    @property
+    def has_answers(self) -> bool:
+        """Whether any answer counts: struck neither itself nor with its voter, and about two who stay."""
+        struck, corrected = self.counts[-1].struck, dict(self.counts[-1].corrected)
+        return any(
+            corrected.get((asked.ballot, asked.place), asked.answer) is not None
+            and asked.voter not in struck
+            and any(
+                self.dropped.isdisjoint(two) and self.has_no_conflict(asked.voter, (asked.position, *two))
+                for two in combinations(asked.candidates, 2)
+            )
+            for asked in self.given.values()
+        )
 
     def pairs(self) -> list[Pair]:
         """Return all pairs, in the order in which designs list them."""

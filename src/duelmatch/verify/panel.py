@@ -59,7 +59,7 @@ class Panel:
             for one, other in permutations(question.candidates, 2):
                 if place is None:
                     self.unsaid.add((voter, (j, one, other)))
-                elif voter in said and self.has_no_conflict(voter, (j, one, other)):
+                elif voter in said and self.log.has_no_conflict(voter, (j, one, other)):
                     value = (place[one] < place[other]) - (place[one] > place[other])
                     said[voter][j, one, other] = value  # the last answer counts
         self.unsaid = {(voter, pair) for voter, pair in self.unsaid if pair not in said.get(voter, ())}
@@ -67,23 +67,10 @@ class Panel:
             return said
         return {voter: {**closure(self.log, known), **known} for voter, known in said.items()}
 
-    def has_no_conflict(self, voter: str, pair: Pair) -> bool:
-        """Whether a voter has declared no conflict of interest about a pair."""
-        position, *two = pair
-        for conflict in self.log.judges[voter].conflicts:
-            match [conflict] if isinstance(conflict, str) else conflict:
-                case [candidate] if candidate in two:
-                    return False
-                case [candidate, at] if candidate in two and at == position:
-                    return False
-                case [at, one, other] if at == position and {one, other} == set(two):
-                    return False
-        return True
-
     def counts(self, voter: str, pair: Pair) -> bool:
         """Whether a voter's opinion on a pair counts, known or open."""
         unheard = self.log.judges[voter].dropped and pair not in self.opinions[voter]
-        return not unheard and (voter, pair) not in self.unsaid and self.has_no_conflict(voter, pair)
+        return not unheard and (voter, pair) not in self.unsaid and self.log.has_no_conflict(voter, pair)
 
     @property
     def unit(self) -> int:

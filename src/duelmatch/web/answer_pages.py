@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from duelmatch.studies import GivenAnswer, Study
+from duelmatch.studies import GivenAnswer, Study, Voter
 from duelmatch.web.names import Named, Names
 
 PER_PAGE = 50
@@ -42,9 +42,8 @@ class AnswerPage:
         found = study.answers(before, voter, PER_PAGE + 1)
         shown = found[:PER_PAGE]
         ids = {given.voter for given in shown} | ({voter} if voter is not None else set())
-        voters = study.voters(ids=ids)
-        people = {person.id: voter_name(person.id, person.name) for person in voters}
-        struck = {person.id for person in voters if person.struck}
+        voters = {person.id: person for person in study.voters(ids=ids)}
+        people = {person.id: voter_name(person.id, person.name) for person in voters.values()}
         names, status = Names.of(study.problem), study.status()
         rows = [
             AnswerRow(
@@ -56,7 +55,7 @@ class AnswerPage:
                 [list(group) for group in given.answer[::-1]]
                 if len(given.answer) == 2 == len(given.candidates)
                 else None,
-                _why_not(given, struck, status.dropped),
+                _why_not(given, voters[given.voter], status.dropped),
             )
             for given in shown
         ]
@@ -79,13 +78,15 @@ def said(given: GivenAnswer, names: Names) -> str:
     return " > ".join(" = ".join(group) for group in groups)
 
 
-def _why_not(given: GivenAnswer, struck: set[str], dropped: tuple[str, ...]) -> str:
+def _why_not(given: GivenAnswer, voter: Voter, dropped: tuple[str, ...]) -> str:
     if given.counts:
         return ""
     if given.struck:
         return "struck out"
-    if given.voter in struck:
+    if voter.struck:
         return "the voter's answers do not count"
     if any(name in dropped for name in given.candidates):
         return "about a candidate who withdrew"
+    if any(name in voter.conflicts for name in given.candidates):
+        return "about a candidate whom this judge does not judge"
     return "came after closing"

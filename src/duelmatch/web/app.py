@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
+import warnings
 from time import monotonic
 from typing import Any
 
@@ -57,6 +58,8 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     app.state.watched = StudyCache(events.WatchedStudy)
     app.state.watcher = Watcher()
     app.state.streams = events.StreamCount()
+    # FastAPI silences this for itself, but not while other threads change what is shown (catch_warnings)
+    warnings.filterwarnings("ignore", "The 'alias' attribute", module=r"pydantic\.")
     app.state.stopping = False
     app.state.teller = Teller(store, config, lambda: bool(app.state.stopping))
     app.state.preparing = None

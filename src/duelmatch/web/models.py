@@ -618,7 +618,10 @@ class Outcome(BaseModel):
         )
     )
     matching: dict[str, str | list[str]] | None = Field(
-        description="A candidate for every position; a list where a position has several seats."
+        description=(
+            "A candidate for every position; a list where a position has several seats. Null if no line-up "
+            "beats every other, and while no answer counts."
+        )
     )
     error_allowed: float = Field(description="How often such a result may be wrong; 0 for a panel.")
     shortfall: float | None = Field(
@@ -655,7 +658,7 @@ class Outcome(BaseModel):
             matching=None if result.matching is None else result.matching.as_json(),
             error_allowed=result.delta,
             shortfall=status.shortfall,
-            standings=Standings.of(estimates),
+            standings=Standings.of(estimates) if status.counted else None,
             answers_left=AnswersLeft.of(status.answers_left(estimates)),
             assuming=[str(assumption) for assumption in status.assuming],
             accepted=_edges(progress.accepted),
@@ -727,7 +730,7 @@ class Voter(BaseModel):
     left: bool
     begun: bool = Field(description="Whether they have answered anything.")
     answers: int | None = Field(description="Null in a secret study, where it would tell ballots apart.")
-
+    counted: int | None = Field(description="How many of the answers count; null in a secret study.")
     hints: list[str] = Field(description="What is odd about how they vote, without their answers.")
 
     @classmethod
@@ -735,8 +738,8 @@ class Voter(BaseModel):
         """Show a voter."""
         names = ("id", "name", "weight", "conflicts", "struck", "left")
         shown = {name: getattr(voter, name) for name in names}
-        answers = None if secret else voter.answers
-        return cls(**shown, begun=voter.answers > 0, answers=answers, hints=hints)
+        answers, counted = (None, None) if secret else (voter.answers, voter.counted)
+        return cls(**shown, begun=voter.answers > 0, answers=answers, counted=counted, hints=hints)
 
 
 def read_judges(written: JudgesText) -> list[ReadJudge]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
@@ -11,7 +12,7 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.templating import Jinja2Templates
 
-from duelmatch.studies import LARGEST_NUMBER, Access, Study
+from duelmatch.studies import LARGEST_NUMBER, Access, Role, Study
 from duelmatch.version import __version__
 from duelmatch.web import languages, wording
 from duelmatch.web.access import GetAccess, GetStore, GetStudy, organiser_link, who_creates
@@ -32,7 +33,7 @@ templates = Jinja2Templates(directory=Path(__file__).with_name("templates"))
 templates.env.trim_blocks = templates.env.lstrip_blocks = True
 languages.install(templates.env)
 templates.env.globals |= {"version": __version__, "reports_of": reports_of}
-templates.env.filters |= {name: getattr(wording, name) for name in ("counted", "likely", "percent", "points")}
+templates.env.filters |= {name: getattr(wording, name) for name in ("likely", "percent")}
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
@@ -161,8 +162,14 @@ def dashboard(request: Request, study: GetStudy, access: GetAccess, voters: Page
     """Show an organiser how the study is going."""
     if "organiser" not in access:
         return RedirectResponse(f"/studies/{study.id}/vote", status_code=303)
-    own, view = access["organiser"].link, _dashboard(request, study, voters)
-    return page(request, "dashboard.html", study=study, view=view, own=own)
+    return page(request, "dashboard.html", **_watched(request, study, access, voters))
+
+
+def _watched(request: Request, study: Study, access: Mapping[Role, Access], voters: int) -> dict[str, Any]:
+    """Return what an organiser sees of a study, with the link that this browser uses and the webhook."""
+    webhook = request.app.state.store.webhooks.of_study(study.id)
+    view = _dashboard(request, study, voters)
+    return {"study": study, "view": view, "own": access["organiser"].link, "webhook": webhook}
 
 
 def _dashboard(request: Request, study: Study, page: int = 1, patience: float = 0.0) -> Dashboard:
@@ -172,8 +179,7 @@ def _dashboard(request: Request, study: Study, page: int = 1, patience: float = 
 @router.get("/studies/{study}/live", dependencies=[Depends(organiser_link)])
 def live(request: Request, study: GetStudy, access: GetAccess, voters: PageNumber = 1) -> Response:
     """Return the part of the dashboard that changes."""
-    own = access["organiser"].link
-    return page(request, "live.html", study=study, view=_dashboard(request, study, voters), own=own)
+    return page(request, "live.html", **_watched(request, study, access, voters))
 
 
 @router.get("/studies/{study}/answers", dependencies=[Depends(organiser_link), Depends(not_secret)])

@@ -47,9 +47,9 @@ def leader_of(status: Status, standings: Standings | None) -> Edges:
 
     Before the first votes nobody does, wherever the run begins.
     """
-    if not status.progress.duels:
-        return set()
     certain = status.result.status != "budget_spent"
+    if not (certain or status.counted):
+        return set()
     estimated = None if standings is None or certain else standings.leader
     leader = estimated or status.result.matching or status.progress.leader
     return set() if leader is None else set(leader.edges)

@@ -26,6 +26,7 @@ ROW, LOW_ROW = 44.0, 28.0
 
 HALF = 0.5
 MANY = 12
+FEW = 20
 UNUSED = 20
 VOTERS_SHOWN = 100
 """On a page: thousands would take seconds, after every vote."""
@@ -110,6 +111,7 @@ class Dashboard:
     proven: float | None
     """How surely it is proven that the leader is the best, of a crowd, once that is more likely than not."""
     possible: int | None
+    """How many line-ups may still turn out the best, once they are few: thousands tell nobody anything."""
     standings: Standings | None
     estimated_from: int
     """How many votes the estimates are from."""
@@ -119,6 +121,8 @@ class Dashboard:
     """The questions that would make the leader of a panel certain."""
     kind: str
     """What kind of answer it is, in one sentence."""
+    votes: str
+    """How many votes it is from, in a sentence, and how many do not count."""
     races: list[Race]
     graph: Graph | None
     curve: Chart | None
@@ -143,7 +147,7 @@ class Dashboard:
         status, history = study.status(), study.history()
         names = Names.of(study.problem)
         certain = status.result.status != "budget_spent"
-        standings = None if estimates is None or certain else estimates.standings
+        standings = None if estimates is None or certain or not status.counted else estimates.standings
         panel = study.settings.kind == "panel"
         p_value = status.progress.p_value
         bars, bars_label = _bars(history.hours)
@@ -156,12 +160,13 @@ class Dashboard:
             criterion=wording.CRITERIA[_criterion(study)],
             wrong=None if panel else wording.wrong_at_most(status.result.delta),
             proven=None if p_value is None or certain or p_value > HALF else 1 - p_value,
-            possible=None if certain else status.progress.possible,
+            possible=_few(status.progress.possible) if not certain and status.counted else None,
             standings=standings,
             estimated_from=0 if estimates is None else estimates.answers,
             left=wording.left(status.answers_left(estimates)),
             needed=[] if certain else _needed(status, names),
             kind=wording.kind(status, standings),
+            votes=wording.votes(status),
             races=races_of(study, status, names, standings),
             graph=_graph(study, status, names, standings),
             curve=_curve(history.points),
@@ -193,6 +198,10 @@ class Dashboard:
     def voter_names(self) -> dict[str, str]:
         """What each voter is called."""
         return {voter.id: voter_name(voter.id, voter.name) for voter in self.voters}
+
+
+def _few(possible: int | None) -> int | None:
+    return possible if possible is not None and possible <= FEW else None
 
 
 def _criterion(study: Study) -> Criterion:

@@ -23,7 +23,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from ipaddress import IPv6Address, ip_address, ip_network
 from urllib.parse import urlsplit
@@ -45,7 +45,9 @@ DELAYS = (5.0, 30.0, 120.0, 600.0, 3600.0)
 AT_ONCE = 4
 """Deliveries."""
 
-ADDRESS = re.compile(r"https?://[^\s/?#@]+(/[^\s?#]*)?(\?[^\s#]*)?", re.ASCII)
+ADDRESS = re.compile(r"https?://[^\s/?#@]+(/[!-~]*)?(\?[!-~]*)?")
+"""Visible characters alone, and past the host those of ASCII: others cannot be sent."""
+
 NAT64 = ip_network("64:ff9b::/96")
 
 NOT_PUBLIC = "is not an address of the public internet, and this server calls no others"
@@ -63,7 +65,8 @@ def checked_url(url: str, config: Config) -> str:
     host = None
     with suppress(ValueError):  # a port that is none
         parts = urlsplit(url)
-        host = parts.hostname if ADDRESS.fullmatch(url) and parts.port != 0 else None
+        is_address = ADDRESS.fullmatch(url) and url.isprintable() and "#" not in url
+        host = parts.hostname if is_address and parts.port != 0 else None
     if not host:
         raise StudyError("A webhook is an address such as https://example.org/decided, without a password.")
     if config.webhooks == "public" and _is_number(host) and not is_public(host):
@@ -143,9 +146,11 @@ class Teller:
             self._seen[webhook.secret] = status.entries
         except DuelmatchError:  # the database cannot be reached now
             pass
-        except Exception:
+        except Exception as error:
             log.exception("no webhook")
             self._seen[webhook.secret] = webhook.entries  # until something happens there
+            with suppress(DuelmatchError):
+                webhooks.note_failure(webhook, f"The server could not call it: {type(error).__name__}.", 0.0)
         finally:
             self._busy.discard(webhook.secret)
 
@@ -170,20 +175,23 @@ def signature(secret: str, identity: str, at: str, body: bytes) -> str:
 
 def deliver(url: str, headers: dict[str, str], body: bytes, only_public: bool) -> str | None:
     """Send an event; return what went wrong, if anything did."""
+    try:
+        status = _status(url, headers, body, only_public)
+    except (OSError, HTTPException, ValueError) as error:
+        return f"{error!s:.200}" or type(error).__name__
+    return None if 200 <= status < 300 else f"It answered with status {status}."
+
+
+def _status(url: str, headers: dict[str, str], body: bytes, only_public: bool) -> int:
+    """Send an event; return the status of the response."""
     parts = urlsplit(url)
     is_secure, host = parts.scheme == "https", parts.hostname or ""
     connection = (HTTPSConnection if is_secure else HTTPConnection)(host, parts.port, timeout=TIMEOUT)
-    try:
-        with _connected(host, connection.port, only_public) as connected:
-            connection.sock = _secured(connected, host) if is_secure else connected
-            path = f"{parts.path or '/'}{'?' + parts.query if parts.query else ''}"
-            connection.request("POST", path, body, headers)
-            status = connection.getresponse().status
-    except (OSError, HTTPException, ValueError) as error:
-        return f"{error!s:.200}" or type(error).__name__
-    finally:
-        connection.close()
-    return None if 200 <= status < 300 else f"It answered with status {status}."
+    with closing(connection), _connected(host, connection.port, only_public) as connected:
+        connection.sock = _secured(connected, host) if is_secure else connected
+        path = f"{parts.path or '/'}{'?' + parts.query if parts.query else ''}"
+        connection.request("POST", path, body, headers)
+        return connection.getresponse().status
 
 
 @contextmanager
@@ -193,9 +201,7 @@ def _connected(host: str, port: int, only_public: bool) -> Iterator[socket.socke
     if only_public and not is_public(address):
         raise OSError(f"{address} {NOT_PUBLIC}.")
     with socket.create_connection((address, port), TIMEOUT) as connected, connected.dup() as twin:
-        hang_up = threading.Timer(
-            LONGEST, twin.shutdown, [socket.SHUT_RDWR]
-        )  # whoever has the socket by then
+        hang_up = threading.Timer(LONGEST, _shut_down, [twin])  # whoever has the socket by then
         hang_up.start()
         try:
             yield connected

@@ -89,9 +89,22 @@ def kind(status: Status, standings: Standings | None) -> str:
         case "certified" | "within_epsilon" | "no_winner":
             return f"Certified: results like this are {wrong_at_most(status.result.delta)}."
     if not status.counted:
-        return "No answer yet: there are no votes."
+        return f"No answer yet: there are no votes{' that count' if status.answers else ''}."
     how = "Leading by estimate" if standings is not None else "Leading so far"
     return f"{how}: {'it was' if closed else 'it is'} not decided, and more votes could change it."
+
+
+def votes(status: Status) -> str:
+    """Say how many votes count, from how many people, and how many do not."""
+    voter = "judge" if status.algorithm == "panel" else "voter"
+    text = f"{_some(status.counted, 'vote')} from {_some(status.voters_counted, voter)}"
+    if more := status.answers - status.counted:
+        text += f"; {_some(more, 'more vote')} {'does' if more == 1 else 'do'} not count"
+    return f"{text}."
+
+
+def _some(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 def _decided(gone: int) -> str:
@@ -272,12 +285,3 @@ def percent(share: float) -> str:
     ('94.9%', '95.0%', '0.0%')
     """
     return f"{floor(1000 * share + 1e-6) / 10:.1f}%"
-
-
-def counted(number: int) -> str:
-    """Write a number down, unless nobody could read it.
-
-    >>> counted(1_234), counted(109_027_350_432_000)
-    ('1,234', 'over a million')
-    """
-    return f"{number:,}" if number <= 1_000_000 else "over a million"

@@ -130,6 +130,23 @@ def conflict(name: str, candidates: Sequence[str], study: Study, as_json: bool) 
     _report(study, as_json, f"'{name}' does not judge {', '.join(candidates)}.", {"voter": voter.id})
 
 
+@click.command("clear-conflict")
+@click.argument("name", metavar="VOTER")
+@click.argument("candidates", metavar="CANDIDATE...", nargs=-1, required=True)
+@on_study
+@json_option
+def clear_conflict(name: str, candidates: Sequence[str], study: Study, as_json: bool) -> None:
+    """Let a VOTER judge some candidates again; on a panel, what they said about them counts again.
+
+    \b
+    Example:
+      duelmatch study clear-conflict ann foxes
+    """  # noqa: D301
+    voter = voter_called(study, name)
+    study.clear_conflict(voter.id, candidates)
+    _report(study, as_json, f"'{name}' judges {', '.join(candidates)} again.", {"voter": voter.id})
+
+
 @click.command("drop")
 @click.argument("candidate")
 @on_study
@@ -212,6 +229,27 @@ def _report(study: Study, as_json: bool, sentence: str, summary: dict[str, objec
     )
 
 
+@click.command("publish")
+@click.option("--hide", is_flag=True, help="Do not show it any more.")
+@on_study
+@json_option
+def publish(hide: bool, study: Study, as_json: bool) -> None:
+    """Show voters the result on their page, as long as the study is closed.
+
+    \b
+    Example:
+      duelmatch study publish
+    """  # noqa: D301
+    study.publish(not hide)
+    name, phase = study.name, study.status().phase
+    sentence = "voters see the result" + ("" if phase == "closed" else " once the study is closed")
+    print_either(
+        as_json,
+        {"study": study.id, "name": name, "published": not hide},
+        f"{name}: {'voters do not see the result' if hide else sentence}.",
+    )
+
+
 def _phase(action: str, does: str) -> click.Command:
     """Return the command for something that a study can do as a whole."""
 
@@ -241,6 +279,7 @@ COMMANDS = (
         "forget-voter-name", "Delete the name of a VOTER; the answers stay.", "has no name any more"
     ),
     conflict,
+    clear_conflict,
     drop,
     add,
     edit,
@@ -252,4 +291,5 @@ COMMANDS = (
         "End a study and record its verdict; answers that still come count only if it is reopened.",
     ),
     _phase("reopen", "Reopen a closed study; answers that came in the meantime count now."),
+    publish,
 )

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     import duelmatch as dm
     from duelmatch.studies import Status, Study
 
+NO_JUDGE = "Nothing is decided: there is no judge whose answers count."
+
 LISTED = 8
 """How many judges are named whose opinions are open."""
 
@@ -46,8 +48,6 @@ def panel_meaning(result: dm.Result) -> str:
                 f"Every line-up is beaten by another{proviso}. This one is beaten least: its share of the "
                 f"votes is {points} below half at most."
             )
-    if nothing_counts(result):
-        return "Nothing is decided: there is no judge whose answers count."
     if tenths == 0:
         return "This is not certain yet: nobody can be ahead any more, but others may draw level."
     return f"This is not certain yet: by the open answers another line-up may be ahead, by {points} at most."

@@ -16,7 +16,7 @@ from duelmatch.cli.standing import meaning, print_matching, probability, still_p
 from duelmatch.cli.store import on_study, opened_store, store_option
 from duelmatch.cli.study.answers import written
 from duelmatch.cli.study.estimates import left_as_dict, print_standings, standings_as_dict, to_go
-from duelmatch.cli.study.panels import nothing_counts, panel_facts, panel_meaning, print_awaited
+from duelmatch.cli.study.panels import NO_JUDGE, nothing_counts, panel_facts, panel_meaning, print_awaited
 from duelmatch.errors import FileError
 from duelmatch.files.text import printable
 
@@ -28,6 +28,7 @@ MOST_BYTES = 500_000_000
 OPEN = ("undecided", "budget_spent")
 """Nothing is certain."""
 
+NOBODY_LEADS = "Nobody leads: there is no answer that counts."
 GUESS = "This is a guess from the answers so far: nothing is certain yet."
 
 
@@ -65,16 +66,18 @@ def status(study: Study, quick: bool, as_json: bool) -> None:
 
 
 def _print_result(page: Page, where: Status, study: Study) -> None:
-    if where.algorithm == "panel" and where.result.matching is not None:
-        certain = where.result.status != "budget_spent"
+    certain = where.result.status != "budget_spent"
+    if not (certain or where.counted):
+        page.paragraph(NO_JUDGE if nothing_counts(where.result) else NOBODY_LEADS)
+    elif where.algorithm == "panel" and where.result.matching is not None:
         heading = "Candidate" if certain else "Candidate (NOT CERTAIN)"
-        if not nothing_counts(where.result):
-            page.table({"Position": "left", heading: "left"}, where.result.matching.items())
+        page.table({"Position": "left", heading: "left"}, where.result.matching.items())
         page.paragraph(panel_meaning(where.result))
+    else:
+        print_matching(page, where.result)
+        page.paragraph(meaning(where.result) if certain else GUESS)
+    if where.algorithm == "panel":
         print_awaited(page, where, study)
-        return
-    print_matching(page, where.result)
-    page.paragraph(GUESS if where.result.status == "budget_spent" else meaning(where.result))
 
 
 def _facts(where: Status, study: Study, estimates: Estimates | None) -> Iterator[tuple[str, str]]:
@@ -83,7 +86,8 @@ def _facts(where: Status, study: Study, estimates: Estimates | None) -> Iterator
     yield "Algorithm", where.algorithm
     yield "Seed", f"{study.settings.seed}"
     yield "Answers", f"{where.counted:,}" + (f" (and {uncounted:,} that do not count)" if uncounted else "")
-    yield "Voters", f"{where.voters:,}"
+    struck = f" (and {where.voters_struck:,} struck)" if where.voters_struck else ""
+    yield "Voters", f"{where.voters - where.voters_struck:,}{struck}"
     yield "Open questions", f"{where.open_questions:,}"
     if where.dropped:
         yield "Withdrawn", ", ".join(where.dropped)

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from duelmatch.explorers.frugal.stakes import EXPLORED, LEAST_SHARE, OPTIMISM, STEPS, Pairs, Played
 from duelmatch.graph import Indices, Mask, Vector
-from duelmatch.matchings.assignment import decisions_of
 
 Matrix = NDArray[np.float64]
 
@@ -81,7 +80,7 @@ class Opponents:
 
     def __init__(self, pairs: Pairs) -> None:
         graph, table = pairs.graph, pairs.graph.pair_table
-        self._decisions = decisions_of(graph)
+        self._decisions = pairs.decisions
         self._usable = self._decisions.usable
         self._pairs = pairs
         edges = np.arange(graph.edges)

@@ -150,7 +150,7 @@ class FrugalSearch:
         self._pairs = Pairs(graph)
         self._budget: int | None = None
         self._plain = graph.one_to_one and graph.even  # what a budget buys is worked out for these
-        self._decisions = decisions_of(graph)
+        self._decisions = self._pairs.decisions
         self._usable = self._decisions.usable
         self._reference = reference_of(graph, reference, seed) if criterion == "borda" else NO_REFERENCE
         self._marginals = self._reference.shares
@@ -515,7 +515,7 @@ def condorcet_champion(
     clearest: Indices | None = None
     clearness = -np.inf
     seen = [current]
-    for _ in range(LONGEST_WALK if decisions_of(pairs.graph).fast else SLOW_WALK):
+    for _ in range(LONGEST_WALK if pairs.decisions.fast else SLOW_WALK):
         response, lead = _response(pairs, advantage, current, allowed)
         if lead <= ROUNDING:
             return current
@@ -543,7 +543,7 @@ def least_beaten_on_walk(
         return best, lambda matching: float(rewards[best].sum() - rewards[matching].sum())
     current = last if last is not None and allowed[last].all() else _most_wins(pairs, advantage, allowed)
     seen, leads = [current], []
-    for _ in range(LONGEST_WALK if decisions_of(pairs.graph).fast else SLOW_WALK):
+    for _ in range(LONGEST_WALK if pairs.decisions.fast else SLOW_WALK):
         response, lead = _response(pairs, advantage, seen[-1], allowed)
         leads.append(lead)
         if lead <= ROUNDING or any(np.array_equal(response, other) for other in seen):
@@ -555,7 +555,7 @@ def least_beaten_on_walk(
 def _response(pairs: Pairs, advantage: Vector, current: Indices, allowed: Mask) -> tuple[Indices, float]:
     """Return what does best against a matching, and by how much it beats it."""
     against = pairs.against(current, advantage)
-    response = decisions_of(pairs.graph).good(against, allowed)
+    response = pairs.decisions.good(against, allowed)
     assert response is not None, "the allowed edges hold a decision"
     return response, float(against[response].sum())
 
@@ -568,7 +568,7 @@ def _error(pairs: Pairs, current: Indices, response: Indices) -> float:
 
 def borda_champion(pairs: Pairs, advantage: Vector, marginals: Vector, allowed: Mask) -> Indices:
     """Return the best matching of the allowed edges under the estimated rewards."""
-    champion = decisions_of(pairs.graph).good(_rewards(pairs, advantage, marginals), allowed)
+    champion = pairs.decisions.good(_rewards(pairs, advantage, marginals), allowed)
     assert champion is not None, "the allowed edges hold a decision"
     return champion
 

@@ -51,6 +51,7 @@ from duelmatch.explorers.frugal.seats import (
     variance_seats,
 )
 from duelmatch.graph import Graph, Indices, Mask, Vector
+from duelmatch.matchings.assignment import decisions_of
 
 NO_RUIN = 0.9
 """The largest part of the wealth that a single duel may lose."""
@@ -81,7 +82,7 @@ class Pairs:
     """The pairs of comparable edges, and how often the first of each has won."""
 
     def __init__(self, graph: Graph) -> None:
-        self.graph = graph
+        self.graph, self.decisions = graph, decisions_of(graph)
         table = graph.pair_table
         self.first, self.second, self.position = table.first, table.second, table.position
         self.count = table.count
