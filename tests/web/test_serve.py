@@ -164,7 +164,7 @@ def test_the_unit_and_the_container_have_bounds_and_fail_closed() -> None:
     assert "--create key" in unit["ExecStart"]
     assert not unit["EnvironmentFile"].startswith("-"), "without its key, the unit is not to start"
     assert {"LimitNOFILE", "MemoryMax", "TasksMax", "WatchdogSec", "UMask"} <= unit.keys()
-    assert all(option in page for option in ("--memory", "--pids-limit", "--ulimit nofile", "HEALTHCHECK"))
+    assert all(option in page for option in ("--memory", "--pids-limit", "--ulimit nofile"))
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
