@@ -65,7 +65,8 @@ gallery: setup ## Run the experiments of docs/gallery (seven minutes of processo
 	  $(BIN)/duelmatch experiment report build/gallery/$$name || exit 1; \
 	  cp build/gallery/$$name/report/slopes.csv docs/gallery/$$name.csv || exit 1; done
 	@for pair in $(PICTURES); do name=$${pair%%:*}; axis=$${pair##*:}; \
-	  cp build/gallery/$$name/report/figures/duels-against-$$axis.svg docs/gallery/$$name-$$axis.svg || exit 1; done
+	  $(BIN)/duelmatch experiment figure build/gallery/$$name duels-against-$$axis \
+	    --to docs/gallery/$$name-$$axis.svg || exit 1; done
 
 pictures: setup ## Take the pictures of docs/organising.md anew (needs Chromium and its driver)
 	@PYTHONPATH=.:tests $(BIN)/python docs/pictures.py docs/images

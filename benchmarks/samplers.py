@@ -1,7 +1,12 @@
-"""The three samplers of matchings, time a draw and agreement: ``python benchmarks/samplers.py``."""
+"""The three samplers of matchings, time a draw and agreement. Prints two Markdown tables.
+
+python benchmarks/samplers.py                       both, in three minutes of processor time
+python benchmarks/samplers.py --only agreement      whether two samplers use the same edges as often
+"""
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable, Iterator
 from math import nan
 from time import process_time
@@ -24,12 +29,24 @@ WITH_CHAIN = {(10, 0.2), (10, 0.5), (20, 0.2), (20, 0.5), (30, 0.2), (30, 0.5)}
 """Candidates and density of those whose chain is timed, too: it takes long to set up."""
 LONG_ENOUGH = 1.0
 """Seconds of drawing."""
-DRAWS = 2_000
+DRAWS, CHAIN_DRAWS = 20_000, 2_000
+"""Of two samplers that are compared; the chain takes milliseconds for each."""
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--only", choices=["times", "agreement"], help="one of the two tables")
+    only = parser.parse_args().only
     RejectionSampler(Graph.from_edges(2, 2, np.array([0, 1, 0, 1]), np.array([0, 0, 1, 1])), 0).draw(1)
     Chain(Graph.from_edges(2, 2, np.array([0, 1, 0, 1]), np.array([0, 0, 1, 1])), 0.5, 0)
+    if only != "agreement":
+        print_times()
+        print()
+    if only != "times":
+        print_agreement()
+
+
+def print_times() -> None:
     print(
         "| candidates x positions, density | exact: set-up, a draw "
         "| rejection: pilot, a draw, trials a draw | chain |"
@@ -41,13 +58,16 @@ def main() -> None:
             makers = [exact, rejection] + ([chain] if (candidates, density) in WITH_CHAIN else [])
             cells = [timed(make, graph) for make in makers] + [""] * (3 - len(makers))
             print(f"| {candidates} x {positions}, {density} | {' | '.join(cells)} |", flush=True)
-    print()
-    print("| graph | samplers | smallest p-value of a position, times positions |")
-    print("|---|---|---|")
+
+
+def print_agreement() -> None:
+    print("| graph | samplers | draws of each | smallest p-value of a position, times positions |")
+    print("|---|---|---|---|")
     for name, graph, samplers in pairs():
         one, other = (make(graph) for make in samplers)
-        value = agreement(graph, one, other)
-        print(f"| {name} | {one.method}, {other.method} | {min(1.0, value):.2f} |", flush=True)
+        draws = CHAIN_DRAWS if isinstance(other, Chain) else DRAWS
+        value = agreement(graph, one, other, draws)
+        print(f"| {name} | {one.method}, {other.method} | {draws:,} | {min(1.0, value):.2f} |", flush=True)
 
 
 def timed(make: Callable[[Graph], Sampler], graph: Graph) -> str:
@@ -94,10 +114,10 @@ def chain(graph: Graph) -> Sampler:
     return Chain(graph, ETA, 7)
 
 
-def agreement(graph: Graph, one: Sampler, other: Sampler) -> float:
+def agreement(graph: Graph, one: Sampler, other: Sampler, draws: int) -> float:
     """Return the smallest p-value, over positions, of two samples' chi-square test, times the positions."""
     first, second = (
-        np.bincount(sampler.draw(DRAWS).ravel(), minlength=graph.edges) for sampler in (one, other)
+        np.bincount(sampler.draw(draws).ravel(), minlength=graph.edges) for sampler in (one, other)
     )
     smallest = nan
     for position in range(graph.positions):

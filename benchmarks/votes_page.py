@@ -131,6 +131,7 @@ def draw_scores(whole, drawn, path):
         axis.set_title(position, fontsize=10)
         axis.grid(axis="x", alpha=0.3)
         axis.set_xlabel("chance against the others", fontsize=8)
+    axes[0].set_ylabel("model", fontsize=8)
     figure.savefig(path, metadata={"Date": None})
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,14 +23,23 @@ WINNERS: dict[str, Mapping[str, str]] = {
 }
 
 
-@each(("suffix", "start"), [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF"), (".SVG", b"<?xml")])
+@each(
+    ("suffix", "start"),
+    [
+        (".png", b"\x89PNG"),
+        (".svg", b"<?xml"),
+        (".pdf", b"%PDF"),
+        (".SVG", b"<?xml"),
+        (".pgf", b"% A picture"),
+    ],
+)
 def test_the_suffix_picks_the_format(tmp_path: Path, suffix: str, start: bytes) -> None:
     path = tmp_path / f"picture{suffix}"
     assert draw(PAPER.problem, WINNERS, path=path) == path
     assert path.read_bytes().startswith(start)
 
 
-@each("suffix", [".png", ".svg", ".pdf"])
+@each("suffix", [".png", ".svg", ".pdf", ".pgf"])
 def test_the_same_problem_gives_the_same_bytes(tmp_path: Path, suffix: str) -> None:
     first = draw(PAPER.problem, WINNERS, path=tmp_path / f"a{suffix}", title="Twice").read_bytes()
     assert draw(PAPER.problem, WINNERS, path=tmp_path / f"b{suffix}", title="Twice").read_bytes() == first
@@ -63,8 +74,24 @@ def test_a_candidate_for_nothing_is_drawn_too(tmp_path: Path) -> None:
 
 
 def test_other_formats_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match=r"must end in \.png, \.svg or \.pdf\.$"):
+    with pytest.raises(FileError, match=r"must end in \.png, \.svg, \.pdf or \.pgf\.$"):
         draw(PAPER.problem, path=tmp_path / "a.jpg")
+
+
+def test_pgf_needs_no_latex_and_says_every_name_as_latex_takes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(subprocess, "Popen", None)  # nothing can be started
+    problem = Problem.complete(["50% & more_", "{other} #2"], ["$10^6 \\ ~"])
+    text = draw(problem, path=tmp_path / "a.pgf").read_text(encoding="utf-8")
+    position = r"\$10\textasciicircum{}6 \textbackslash{} \textasciitilde{}"
+    for name in (r"50\% \& more\_", r"\{other\} \#2", position):
+        assert f"{name}}}}}%\n" in text, name
+    assert text.count(r"\begin{pgfscope}") == text.count(r"\end{pgfscope}") > 5
+    assert text.endswith("\\end{pgfpicture}%\n\\makeatother%\n\\endgroup%\n")
+    left, _, width, height = map(float, re.findall(r"([-\d.]+)in", text.split("pgfusepath")[0]))
+    assert left < 0, "names stand outside of the axes, and are in the picture"
+    assert width > height > 1
 
 
 def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:

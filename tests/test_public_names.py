@@ -9,6 +9,7 @@ import inspect
 import pkgutil
 import subprocess
 import sys
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -149,6 +150,25 @@ from duelmatch import FileError, load_problem
 assert FileError is dm.errors.FileError
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_what_needs_nothing_compiled_does_without_the_compiler(tmp_path: Path) -> None:
+    code = """
+import sys
+sys.modules["numba"] = None  # importing it is an error
+import duelmatch.client, duelmatch.experiments.session, duelmatch.web.serving
+from click.testing import CliRunner
+from duelmatch.cli import main
+from duelmatch.studies import Store
+Store("sqlite:///studies.db").close()
+list_studies = "study list --store sqlite:///studies.db"
+for command in ("--version", "--help", "algorithms", "examples", "check example:lineup",
+                "winners example:lineup", "plan example:lineup", list_studies, "study ask --help",
+                "serve --help"):
+    found = CliRunner().invoke(main, command.split(), catch_exceptions=False)
+    assert found.exit_code == 0, (command, found.output)
+"""
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
 
 
 def test_a_name_that_is_not_there_is_refused() -> None:

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
         register_algorithm,
     )
     from duelmatch.explorers.explorer import Explorer, explore, explorer
-    from duelmatch.explorers.forecast import Forecast, forecast
+    from duelmatch.explorers.forecast import Forecast
+    from duelmatch.explorers.forecasting import forecast
     from duelmatch.explorers.judging import JudgedResult, JudgeRecord, explore_async
     from duelmatch.explorers.panel.decision import decide
     from duelmatch.explorers.result import Progress, Result
@@ -123,7 +124,8 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "register_algorithm",
     ),
     "explorers.explorer": ("Explorer", "explore", "explorer"),
-    "explorers.forecast": ("Forecast", "forecast"),
+    "explorers.forecast": ("Forecast",),
+    "explorers.forecasting": ("forecast",),
     "explorers.judging": ("JudgeRecord", "JudgedResult", "explore_async"),
     "explorers.panel.decision": ("decide",),
     "explorers.result": ("Progress", "Result"),

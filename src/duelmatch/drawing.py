@@ -8,6 +8,7 @@ the same file, byte for byte, with the same matplotlib.
 
 from __future__ import annotations
 
+import io
 import os
 import textwrap
 import warnings
@@ -19,13 +20,14 @@ from typing import TYPE_CHECKING, Any
 from duelmatch.errors import FileError, MissingExtraError, ProblemError
 from duelmatch.files.text import naming, printable, replacing
 from duelmatch.matchings import edges_in_every, edges_in_some
+from duelmatch.pgf import write_pgf
 from duelmatch.problem import Matching, Problem, seated
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-FORMATS = (".png", ".svg", ".pdf")
+FORMATS = (".png", ".svg", ".pdf", ".pgf")
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 STYLES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.5, 1)), (0, (7, 1.5, 1.5, 1.5)), "-", "-")
 INK, GREY, LIGHT = "#222222", "#8C8C8C", "#BEBEBE"
@@ -68,7 +70,7 @@ def draw(
 ) -> Path:
     """Draw a problem, with ``matchings`` (label to matching) in colour, and return the path.
 
-    The suffix of ``path`` picks the format: .png, .svg or .pdf. Candidates are put in an order that
+    The suffix of ``path`` picks the format: .png, .svg, .pdf or .pgf. Candidates are put in an order that
     crosses few lines: opposite their position in the first matching, the others near the positions
     they can fill.
 
@@ -76,12 +78,7 @@ def draw(
     :raises FileError: if the suffix is another one, or the file cannot be written.
     """
     target = Path(path)
-    suffix = target.suffix.lower()
-    if suffix not in FORMATS:
-        raise FileError(
-            f"{printable(str(target))}: The name of a picture must end in "
-            f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}."
-        )
+    check_format(target)
     chosen = dict(matchings or {})
     if len(chosen) > len(COLOURS):
         raise ProblemError(f"At most {len(COLOURS)} matchings fit into one picture, not {len(chosen)}.")
@@ -95,15 +92,30 @@ def draw(
     with matplotlib.rc_context(SETTINGS), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure = _figure(Figure, problem, chosen, title)
-        save_figure(figure, target, bbox_inches="tight", pad_inches=0.2)
+        save_figure(figure, target, tight=0.2)
     return target
 
 
-def save_figure(figure: Figure, path: Path, **options: Any) -> None:
-    """Write a figure, in the format that the suffix picks."""
+def check_format(path: Path) -> None:
+    """Refuse a name for a picture whose ending is not one of FORMATS."""
+    if path.suffix.lower() not in FORMATS:
+        raise FileError(
+            f"{printable(str(path))}: The name of a picture must end in "
+            f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}."
+        )
+
+
+def save_figure(figure: Figure, path: Path, tight: float | None = None) -> None:
+    """Write a figure in the format that the suffix picks, cut off ``tight`` inches around what is drawn."""
     suffix = path.suffix.lower()
     with naming(path), replacing(path) as file:
-        figure.savefig(file, format=suffix[1:], dpi=150, metadata=METADATA[suffix], **options)
+        if suffix == ".pgf":
+            text = io.StringIO()
+            write_pgf(figure, text, tight)
+            file.write(text.getvalue().encode())
+            return
+        cut: dict[str, Any] = {} if tight is None else {"bbox_inches": "tight", "pad_inches": tight}
+        figure.savefig(file, format=suffix[1:], dpi=150, metadata=METADATA[suffix], **cut)
 
 
 def _figure(

@@ -15,7 +15,6 @@ from duelmatch.graph import Indices, Vector
 from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.game import Game
 from duelmatch.matchings.general_game import payoffs
-from duelmatch.matchings.minimax import least_beaten
 from duelmatch.matchings.reference import reference_of
 from duelmatch.problem import Matching, Problem
 
@@ -221,6 +220,8 @@ class Preferences:
 
         :raises TooLargeError: beyond the limits of :mod:`duelmatch.matchings.minimax`.
         """
+        from duelmatch.matchings.minimax import least_beaten  # compiled, and seldom needed
+
         graph = self.problem.graph
         ahead = np.where(graph.comparable, self.matrix - 0.5, 0.0)
         found = least_beaten(graph, ahead if graph.even else ahead * graph.edge_scale)

@@ -192,6 +192,49 @@ def test_a_browser_shows_the_report_without_errors(done: Path, tmp_path: Path) -
         assert "CONSOLE" not in shown.stderr
 
 
+@pytest.mark.parametrize(
+    ("suffix", "start"),
+    [(".svg", b"<?xml"), (".pdf", b"%PDF"), (".pgf", b"% A picture"), (".png", b"\x89PNG")],
+)
+def test_one_figure_by_itself_in_the_format_of_its_ending(
+    done: Path, tmp_path: Path, suffix: str, start: bytes
+) -> None:
+    path = tmp_path / f"delta{suffix}"
+    assert experiments.figure(done, "duels-against-delta", path) == path
+    assert path.read_bytes().startswith(start)
+    if suffix == ".svg":
+        report = done / "report" / "figures" / "duels-against-delta.svg"
+        assert path.read_bytes() == report.read_bytes(), "as in the report"
+
+
+def test_panels_can_be_chosen(done: Path, tmp_path: Path) -> None:
+    def titles(*panels: str) -> list[str]:
+        path = experiments.figure(done, "duels-against-delta", tmp_path / "a.pgf", panels)
+        return re.findall(r"(\w+: even \(gap [\d.]+\))", path.read_text(encoding="utf-8"))
+
+    everything = ["Borda: even (gap 0.3)", "Borda: even (gap 0.45)"]
+    everything += [title.replace("Borda", "Condorcet") for title in everything]
+    assert sorted(titles()) == everything
+    assert titles("borda: even (gap 0.3)") == everything[:1]
+    assert sorted(titles("BORDA", "gap 0.3")) == everything[:3]
+    with pytest.raises(dm.FileError, match="delta' has 'nobody' in its title; they are 'Borda: even"):
+        titles("nobody")
+    with pytest.raises(dm.FileError, match="'error-rate' has 'x' in its title; it has no choice of panels"):
+        experiments.figure(done, "error-rate", tmp_path / "a.svg", ["x"])
+    with pytest.raises(dm.FileError, match="There is no figure 'x' of these results; there is 'duels"):
+        experiments.figure(done, "x", tmp_path / "a.svg")
+    with pytest.raises(dm.FileError, match="must end in"):
+        experiments.figure(done, "error-rate", tmp_path / "a.jpg")
+    with pytest.raises(dm.FileError, match="PGF cannot hold this figure, since there is an image in it"):
+        experiments.figure(done, "preferences-1", tmp_path / "b.pgf")
+
+
+def test_there_is_no_slope_of_three_points() -> None:
+    assert fit([0, 1, 2], [1, 3, 5]) is None
+    assert fit([0, 1, 2, 2], [1, 3, 5, 5]) is None, "nor of three different ones"
+    assert fit([0, 1, 2, 3], [1, 3, 5, 7]) is not None
+
+
 def test_a_slope_has_an_interval() -> None:
     slope = fit([1.0, 2.0, 3.0, 4.0], [2.1, 3.9, 6.2, 7.8])
     assert slope is not None

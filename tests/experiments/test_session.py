@@ -19,13 +19,9 @@ import duelmatch as dm
 from duelmatch import experiments
 from duelmatch.experiments import parts, simulation
 from duelmatch.experiments.evaluation import cell_summaries
-from duelmatch.experiments.figures.scaling import against
-from duelmatch.experiments.figures.spread import duels_by_algorithm
-from duelmatch.experiments.figures.style import Styles, save
 from duelmatch.experiments.folder import Folder
 from duelmatch.experiments.page import cell_table, error_table
 from duelmatch.experiments.session import Tick
-from duelmatch.experiments.slopes import AXES, series_along
 from experiments.small import small_file
 
 MEASURED = {"seconds", "session"}
@@ -172,10 +168,11 @@ def test_kill_9_loses_no_finished_run_and_the_figures_are_the_same_bytes(tmp_pat
     for out in (killed, straight):
         folder = Folder(out)
         summaries = cell_summaries(folder, folder.experiment())
-        styles = Styles(folder.experiment().variants)
-        save(duels_by_algorithm(summaries, styles), out, "boxes")
-        save(against("gap", series_along(summaries, AXES["gap"]), styles), out, "gap")
-        pictures = [(out / name).read_bytes() for name in ("boxes.svg", "boxes.png", "gap.svg", "gap.png")]
+        pictures = [
+            experiments.figure(out, name, tmp_path / f"picture{suffix}").read_bytes()
+            for name in ("duels-by-algorithm", "duels-against-gap")
+            for suffix in (".svg", ".png")
+        ]
         drawn.append((cell_table(summaries), error_table(summaries), pictures))
     assert drawn[0] == drawn[1]
 
@@ -283,6 +280,15 @@ def test_a_run_that_fails_is_saved_with_its_reason(tmp_path: Path, monkeypatch: 
 def batch(number: int) -> dict[str, list[object]]:
     row = dict.fromkeys(parts.SCHEMA.names) | {"cell": "a", "repetition": number}
     return {name: [value] for name, value in row.items()}
+
+
+def test_quick_cells_share_a_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("duelmatch.experiments.tasks.SECONDS", 1e6)
+    file = small_file(tmp_path, repetitions=1, deltas=str([0.5 / (k + 1) for k in range(15)]), max_duels="50")
+    experiments.run(file, tmp_path / "out", jobs=1)
+    table = experiments.results(tmp_path / "out")
+    assert (len(set(table["cell"].to_pylist())), table.num_rows) == (60, 60)
+    assert saved_parts(tmp_path / "out") == 2, "the first run by itself, as nothing was known of its length"
 
 
 def test_parts_are_merged_and_nothing_counts_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

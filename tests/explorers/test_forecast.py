@@ -7,7 +7,8 @@ import pytest
 
 import duelmatch as dm
 from duelmatch.explorers.continuations import continuations
-from duelmatch.explorers.forecast import Forecast, forecast
+from duelmatch.explorers.forecast import Forecast
+from duelmatch.explorers.forecasting import forecast
 from duelmatch.explorers.panel.closure import UNKNOWN
 from duelmatch.explorers.panel.rankers import drawn_times
 

@@ -23,6 +23,9 @@ QUIET_SECONDS = 60
 
 MOST_ROWS = 40
 
+jobs_option = click.option(
+    "--jobs", type=click.IntRange(1), help="How many processes to use.  [default: one per processor]"
+)
 folder_argument = click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
 
 
@@ -50,9 +53,7 @@ def command() -> None:
     required=True,
     help="The folder for the results; it is created if it does not exist.",
 )
-@click.option(
-    "--jobs", type=click.IntRange(1), help="How many processes to use.  [default: one per processor]"
-)
+@jobs_option
 @click.option(
     "--scheduler",
     metavar="ADDRESS",
@@ -84,18 +85,9 @@ def run(
       [[algorithms]]
       name = "car-cond"
     """  # noqa: D301
-    from duelmatch import experiments
-
     if jobs is not None and scheduler is not None:
         raise click.UsageError("--jobs is for this machine, and --scheduler for a cluster: give one.")
-    experiment = experiments.load(file)
-    try:
-        with _shown(experiment.runs) as tick:
-            status = experiments.run(experiment, out, jobs, scheduler, accept_changes, tick)
-    except KeyboardInterrupt:
-        done = experiments.status(out).done if (out / "experiment.json").exists() else 0
-        runs = counted(experiment.runs, "run")
-        refuse(f"Interrupted. {done:,} of {runs} are saved; the same command does the rest.", INTERRUPTED)
+    status = _run(file, out, jobs, scheduler, accept_changes)
     if as_json:
         print_json(_as_dict(status))
         return
@@ -103,6 +95,22 @@ def run(
     page.paragraph(f"{status.title}: all {counted(status.runs, 'run')} are done, with seed {status.seed}.")
     _say_what_failed(page, status)
     page.paragraph(f"To look at them: duelmatch experiment report {out}")
+
+
+def _run(
+    file: Path, out: Path, jobs: int | None, scheduler: str | None = None, accept_changes: bool = False
+) -> ExperimentStatus:
+    """Do what is missing, and show how far it is; say what is saved when it is interrupted."""
+    from duelmatch import experiments
+
+    experiment = experiments.load(file)
+    try:
+        with _shown(experiment.runs) as tick:
+            return experiments.run(experiment, out, jobs, scheduler, accept_changes, tick)
+    except KeyboardInterrupt:
+        done = experiments.status(out).done if (out / "experiment.json").exists() else 0
+        runs = counted(experiment.runs, "run")
+        refuse(f"Interrupted. {done:,} of {runs} are saved; the same command does the rest.", INTERRUPTED)
 
 
 @command.command("status")
@@ -166,6 +174,71 @@ def report(folder: Path, to: Path | None, as_json: bool) -> None:
         print_json({"report": str(page_path), "files": files})
     else:
         click.echo(f"Report: {page_path}")
+
+
+@command.command("figure")
+@click.argument("source", type=click.Path(path_type=Path))
+@click.argument("name")
+@click.option(
+    "--to",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    required=True,
+    help="The file to draw to; its ending picks the format: .svg, .pdf, .pgf or .png.",
+)
+@click.option(
+    "--panel",
+    "panels",
+    metavar="TEXT",
+    multiple=True,
+    help="Draw only the panels with TEXT in their title; may be given more than once.",
+)
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="The folder for the results, if SOURCE is a file.  [default: FILE without its ending]",
+)
+@jobs_option
+@json_option
+def figure(
+    source: Path,
+    name: str,
+    to: Path,
+    panels: tuple[str, ...],
+    out: Path | None,
+    jobs: int | None,
+    as_json: bool,
+) -> None:
+    """Draw one figure of a report, such as duels-against-gap, by itself.
+
+    SOURCE is the folder of an experiment, or the file of one: then whatever is missing of it is run first.
+    The figure can be SVG, PDF, PNG, or PGF, which LaTeX sets in the font of the document.
+
+    \b
+    Example:
+      duelmatch experiment figure compare duels-by-algorithm --to duels.pdf
+      duelmatch experiment figure compare.toml duels-against-delta --to delta.pgf --panel lineup
+    """  # noqa: D301
+    from duelmatch import experiments
+    from duelmatch.drawing import check_format
+
+    check_format(to)
+    folder = source
+    if source.is_dir():
+        if out is not None or jobs is not None:
+            raise click.UsageError(
+                "--out and --jobs are for the file of an experiment; a folder has its results."
+            )
+    else:
+        folder = Path(source.stem) if out is None else out
+        _run(source, folder, jobs)
+    with working("Drawing"):
+        experiments.figure(folder, name, to, panels)
+    if as_json:
+        print_json({"figure": str(to)})
+    else:
+        click.echo(f"Figure: {to}")
 
 
 def _say_what_failed(page: Page, status: ExperimentStatus) -> None:

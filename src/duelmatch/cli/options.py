@@ -102,7 +102,7 @@ plot_option = click.option(
     "--plot",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="PICTURE",
-    help="Also draw a picture, to a path that ends in .svg, .png or .pdf.",
+    help="Also draw a picture, to a path that ends in .svg, .png, .pdf or .pgf.",
 )
 criterion_option = click.option(
     "--criterion",

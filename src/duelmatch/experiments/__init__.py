@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from duelmatch.experiments.cell import Cell, Instance, Variant, single_cell
     from duelmatch.experiments.evaluation import ExperimentStatus, results, status
     from duelmatch.experiments.experiment import Experiment, from_dict, load
-    from duelmatch.experiments.reporting import report
+    from duelmatch.experiments.reporting import figure, report
     from duelmatch.experiments.session import Tick, run
     from duelmatch.experiments.simulation import Run, Summary, simulations, summarise
 
@@ -20,6 +20,7 @@ __all__ = [
     "Summary",
     "Tick",
     "Variant",
+    "figure",
     "from_dict",
     "load",
     "report",
@@ -35,7 +36,7 @@ _HOMES = {
     "cell": ("Cell", "Instance", "Variant", "single_cell"),
     "evaluation": ("ExperimentStatus", "results", "status"),
     "experiment": ("Experiment", "from_dict", "load"),
-    "reporting": ("report",),
+    "reporting": ("figure", "report"),
     "session": ("Tick", "run"),
     "simulation": ("Run", "Summary", "simulations", "summarise"),
 }

@@ -11,6 +11,7 @@ import json
 import os
 import platform
 import sys
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -113,23 +114,30 @@ class Folder:
                     done[key][own[own < experiment.repetitions]] = True
         return done
 
-    def append(self, batch: Batch, labels: tuple[str, str, float], session: int) -> None:
-        """Add the runs of a batch to the results; when this returns they are on the disk."""
-        problem, algorithm, delta = labels
-        number, runs = len(batch.runs), batch.runs
+    def append(self, batch: Batch, labels: Mapping[str, tuple[str, str, float]], session: int) -> None:
+        """Add the runs of a batch to the results; when this returns they are on the disk.
+
+        ``labels`` says of every cell what its problem and algorithm are called, and its delta.
+        """
+        cells = [key for key, done in batch.runs.items() for _ in done]
+        problems, algorithms, deltas = zip(*(labels[key] for key in cells), strict=True)
+        runs = [run for done in batch.runs.values() for run in done]
         results = [run.result for run in runs]
         matchings = [None if result is None else result.matching for result in results]
         self.parts.append(
             {
-                "cell": [batch.key] * number,
-                "problem": [problem] * number,
-                "algorithm": [algorithm] * number,
-                "delta": [delta] * number,
+                "cell": cells,
+                "problem": problems,
+                "algorithm": algorithms,
+                "delta": deltas,
                 "repetition": [run.number for run in runs],
                 "seed": [run.seed for run in runs],
                 "status": [run.status for run in runs],
                 "right": [run.right if run.promised else None for run in runs],
-                "allowed": [delta if result is None else result.delta for result in results],
+                "allowed": [
+                    delta if result is None else result.delta
+                    for delta, result in zip(deltas, results, strict=True)
+                ],
                 "duels": [run.duels for run in runs],
                 "seconds": [run.seconds for run in runs],
                 "matching": [
@@ -137,7 +145,7 @@ class Folder:
                     for found in matchings
                 ],
                 "failure": [_said(run.failure) for run in runs],
-                "session": [session] * number,
+                "session": [session] * len(runs),
             }
         )
 

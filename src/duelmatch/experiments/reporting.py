@@ -7,13 +7,14 @@ made; only ``time-per-duel`` shows measured time, and so differs from machine to
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from duelmatch.drawing import draw
-from duelmatch.errors import DuelmatchError, FileError, TooLargeError
+from duelmatch.drawing import check_format, draw
+from duelmatch.errors import DuelmatchError, FileError, TooLargeError, listed
 from duelmatch.experiments.cell import Instance
 from duelmatch.experiments.evaluation import CellSummary, cell_summaries, error_rates, status
 from duelmatch.experiments.experiment import Experiment
@@ -24,6 +25,7 @@ from duelmatch.experiments.page import Illustration, cell_table, error_table, pa
 from duelmatch.experiments.slopes import AXES, Series, series_along
 from duelmatch.files.tables import dump_table
 from duelmatch.files.text import explaining, naming, write_text
+from duelmatch.preferences import Preferences
 from duelmatch.problem import Matching
 
 if TYPE_CHECKING:
@@ -44,14 +46,10 @@ def report(out: str | os.PathLike[str], to: str | os.PathLike[str] | None = None
     :raises FileError: if there is no experiment, or no result yet.
     """
     folder = Folder(out)
-    experiment = folder.experiment()
-    found = cell_summaries(folder, experiment)
-    if not any(len(summary.duels) for summary in found):
-        raise FileError(f"{folder.path}: There are no results yet.")
     target = folder.path / "report" if to is None else Path(to)
+    found, drawing = _results_of(folder)
     with naming(target), explaining("made", "folder"):
         (target / "figures").mkdir(parents=True, exist_ok=True)
-    drawing = _Drawing(target / "figures", experiment, [summary for summary in found if len(summary.duels)])
     tables = [
         cell_table(found),
         error_table(drawing.summaries),
@@ -60,17 +58,99 @@ def report(out: str | os.PathLike[str], to: str | os.PathLike[str] | None = None
     for table in tables:
         with naming(target / f"{table.name}.csv") as path:
             write_text(path, dump_table(table.columns, table.rows), TEXT_BYTES)
-    html = page(status(folder.path), experiment, tables, drawing.all())
+    illustrations = []
+    for sketch in drawing.sketches():
+        files = [target / "figures" / f"{sketch.name}{suffix}" for suffix in (".svg", ".png")]
+        sketch.save(sketch.shown, *files)
+        illustrations.append(Illustration(sketch.name, sketch.title, sketch.caption, files[0].read_bytes()))
+    html = page(status(folder.path), drawing.experiment, tables, illustrations)
     with naming(target / "report.html") as path:
         write_text(path, html, TEXT_BYTES)
     return path
 
 
+def figure(
+    out: str | os.PathLike[str], name: str, to: str | os.PathLike[str], panels: Sequence[str] = ()
+) -> Path:
+    """Draw one figure of the report of the experiment in a folder, and return its path.
+
+    The ending of ``to`` picks the format: .svg, .pdf, .pgf (for LaTeX, in the font of the document) or .png.
+    ``name`` is the figure's in the report, such as "duels-against-gap". Of a figure with several panels,
+    those are drawn whose title has one of the ``panels`` in it.
+
+    :raises FileError: for another ending, if there is no experiment or no result yet, or not that figure.
+    """
+    path, folder = Path(to), Folder(out)
+    check_format(path)
+    drawing = _results_of(folder)[1]
+    sketch = next((each for each in drawing.sketches() if each.name == name), None)
+    if sketch is None:
+        names = listed([each.name for each in drawing.sketches()], limit=30)
+        raise FileError(f"{folder.path}: There is no figure '{name}' of these results; there is {names}.")
+    sketch.save(sketch.chosen(panels), path)
+    return path
+
+
+def _results_of(folder: Folder) -> tuple[list[CellSummary], _Drawing]:
+    """Return what is known of every cell, and the drawings of those with results."""
+    experiment = folder.experiment()
+    found = cell_summaries(folder, experiment)
+    if not any(len(summary.duels) for summary in found):
+        raise FileError(f"{folder.path}: There are no results yet.")
+    return found, _Drawing(experiment, [summary for summary in found if len(summary.duels)])
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """A figure that can be drawn.
+
+    ``save`` takes the titles of the panels to draw, and the files to write it to. ``panels`` are the titles
+    to choose from, where there is a choice, and ``shown`` those in a report, if not all.
+    """
+
+    name: str
+    title: str
+    caption: str
+    save: Callable[..., None]
+    panels: Sequence[str] = ()
+    shown: Sequence[str] = ()
+
+    def chosen(self, texts: Sequence[str]) -> list[str]:
+        """Return the titles that have one of some texts in them; without any text, those of a report.
+
+        :raises FileError: if there is none.
+        """
+        if not texts:
+            return list(self.shown)
+        found = [title for title in self.panels if any(text.lower() in title.lower() for text in texts)]
+        if not found:
+            there = (
+                f"they are {listed(self.panels, limit=20)}" if self.panels else "it has no choice of panels"
+            )
+            raise FileError(f"No panel of '{self.name}' has {listed(texts)} in its title; {there}.")
+        return found
+
+
+def _sketch(
+    name: str,
+    title: str,
+    caption: str,
+    draw_panels: Callable[[Sequence[str]], Figure],
+    panels: Sequence[str] = (),
+    shown: Sequence[str] | None = None,
+) -> Sketch:
+    shown = panels if shown is None else shown
+    if len(shown) < len(panels):
+        caption += f" Shown are {len(shown)} of {len(panels)} panels."
+    return Sketch(
+        name, title, caption, lambda titles, *files: save(draw_panels(titles), *files), panels, shown
+    )
+
+
 @dataclass
 class _Drawing:
-    """Draws the figures that the results give, each into its files."""
+    """The figures that the results give."""
 
-    folder: Path
     experiment: Experiment
     summaries: list[CellSummary]
 
@@ -80,109 +160,99 @@ class _Drawing:
             name: series_along(self.summaries, axis) for name, axis in AXES.items()
         }
 
-    def all(self) -> list[Illustration]:
-        """Return the illustrations in the order of the page."""
-        return [
-            *self._scaling(),
-            *self._bound(),
-            *self._errors(),
-            *self._spread(),
-            *self._progress(),
-            *self._problems(),
-        ]
+    def sketches(self) -> Iterator[Sketch]:
+        """Yield the figures in the order of the page; the last ones take some time to prepare."""
+        yield from self._scaling()
+        yield from self._bound()
+        yield from self._errors()
+        yield from self._spread()
+        yield from self._progress()
+        yield from self._problems()
 
-    def _drawn(self, name: str, title: str, caption: str, figure: Figure) -> Illustration:
-        save(figure, self.folder, name)
-        return Illustration(name, title, caption, (self.folder / f"{name}.svg").read_bytes())
-
-    def _scaling(self) -> list[Illustration]:
+    def _scaling(self) -> Iterator[Sketch]:
         titles = {
             "gap": "Duels against the gap",
             "positions": "Duels against the number of positions",
             "width": "Duels against the width of the graph",
             "delta": "Duels against delta",
         }
-        found = []
         for axis, title in titles.items():
             series = self.along[axis]
-            if not series:
-                continue
-            caption = "Means, on log axes."
-            if not all(one.scattered for one in series):
-                caption += " The shade is where 90% of the runs are."
-            caption += self._left_out(series)
-            figure = scaling.against(axis, series, self.styles)
-            found.append(self._drawn(f"duels-against-{axis}", title, caption, figure))
-        if self.along["delta"]:
+            if series:
+                caption = "Means, on log axes."
+                if not all(one.scattered for one in series):
+                    caption += " The shade is where 90% of the runs are."
+                draw_panels = partial(scaling.against, axis, series, self.styles)
+                yield _sketch(f"duels-against-{axis}", title, caption, draw_panels, *_panels(series))
+        series = self.along["delta"]
+        if series:
             caption = "Theory wants straight lines: a fixed number of duels for each nat of certainty."
-            caption += self._left_out(self.along["delta"])
-            figure = scaling.against_certainty(self.along["delta"], self.styles)
-            found.append(self._drawn("duels-against-certainty", "Duels against certainty", caption, figure))
-        return found
+            draw_panels = partial(scaling.against_certainty, series, self.styles)
+            title = "Duels against certainty"
+            yield _sketch("duels-against-certainty", title, caption, draw_panels, *_panels(series))
 
-    def _left_out(self, series: list[Series]) -> str:
-        panels = len({one.panel for one in series})
-        return f" Shown are {MOST_PANELS} of {panels} panels." if panels > MOST_PANELS else ""
-
-    def _bound(self) -> list[Illustration]:
-        series = [one for one in self.along["bound"] if one.power()]
-        if not series:
-            return []
-        caption = (
-            "Every cell is a point. A slope of 1 means that the duels grow as the theorem says, across "
-            "problems and deltas; how far they stay below it is the theorem's constant."
-        )
-        figure = scaling.against_bound(series, self.styles)
-        return [self._drawn("duels-against-bound", "Duels against the paper's bound", caption, figure)]
-
-    def _errors(self) -> list[Illustration]:
-        rates = error_rates(self.summaries)
-        if not rates:
-            return []
-        caption = (
-            "Over all problems, with exact 95% intervals. Below the dashed lines is as promised; where none "
-            "is in sight, the runs are too few to tell."
-        )
-        figure = spread.errors_against_delta(rates, self.styles)
-        return [self._drawn("error-rate", "Error rate against delta", caption, figure)]
-
-    def _spread(self) -> list[Illustration]:
-        panels = len(spread.box_panels(self.summaries))
-        caption = "Boxes hold half of the runs, whiskers 90%; the line is the median."
-        if panels > MOST_PANELS:
-            caption += f" Shown are {MOST_PANELS} of {panels} combinations of problem and delta."
-        boxes = spread.duels_by_algorithm(self.summaries, self.styles)
-        times = spread.time_per_duel(self.summaries, self.styles)
-        note = "Measured time, of the machine that made the runs: the one figure that is not reproducible."
-        return [
-            self._drawn("duels-by-algorithm", "Duels by algorithm", caption, boxes),
-            self._drawn("time-per-duel", "Time per duel", note, times),
-        ]
-
-    def _progress(self) -> list[Illustration]:
-        traces = progress.traces(self.summaries)
-        if not traces:
-            return []
-        cell = traces[0].cell
-        caption = (
-            f"The first run of each on {cell.instance.label}, delta {cell.delta:g}. Borda algorithms decide "
-            "all edges at once, at the end."
-        )
-        figure = progress.over_time(traces, self.styles)
-        return [self._drawn("single-run", "A single run over time", caption, figure)]
-
-    def _problems(self) -> list[Illustration]:
-        found = []
-        for number, instance in enumerate(spread_out(self.experiment.instances, MOST_PROBLEMS), start=1):
-            matrix = problems.preference_matrix(instance.preferences)
-            caption = "How often the row beats the column."
-            found.append(
-                self._drawn(f"preferences-{number}", f"Preferences of {instance.label}", caption, matrix)
+    def _bound(self) -> Iterator[Sketch]:
+        series = {one.variant.label: one for one in self.along["bound"] if one.power()}
+        if series:
+            caption = (
+                "Every cell is a point. A slope of 1 means that the duels grow as the theorem says, across "
+                "problems and deltas; how far they stay below it is the theorem's constant."
             )
-            found.append(self._winners(f"winners-{number}", instance))
-        return found
+            labels = list(series)
 
-    def _winners(self, name: str, instance: Instance) -> Illustration:
+            def draw_panels(titles: Sequence[str]) -> Figure:
+                return scaling.against_bound([series[title] for title in titles], self.styles)
+
+            title = "Duels against the paper's bound"
+            yield _sketch("duels-against-bound", title, caption, draw_panels, labels, labels[:MOST_PANELS])
+
+    def _errors(self) -> Iterator[Sketch]:
+        rates = error_rates(self.summaries)
+        if rates:
+            caption = (
+                "Over all problems, with exact 95% intervals. Below the dashed lines is as promised; where "
+                "none is in sight, the runs are too few to tell."
+            )
+            yield _sketch(
+                "error-rate",
+                "Error rate against delta",
+                caption,
+                lambda _: spread.errors_against_delta(rates, self.styles),
+            )
+
+    def _spread(self) -> Iterator[Sketch]:
+        titles = spread.box_panels(self.summaries)
+        caption = "Boxes hold half of the runs, whiskers 90%; the line is the median."
+        boxes = partial(spread.duels_by_algorithm, self.summaries, self.styles)
+        yield _sketch("duels-by-algorithm", "Duels by algorithm", caption, boxes, titles, spread_out(titles))
+        note = "Measured time, of the machine that made the runs: the one figure that is not reproducible."
+        times = partial(_times, self.summaries, self.styles)
+        yield _sketch("time-per-duel", "Time per duel", note, times)
+
+    def _progress(self) -> Iterator[Sketch]:
+        traces = progress.traces(self.summaries)
+        if traces:
+            cell = traces[0].cell
+            caption = (
+                f"The first run of each on {cell.instance.label}, delta {cell.delta:g}. Borda algorithms "
+                "decide all edges at once, at the end."
+            )
+            yield _sketch(
+                "single-run",
+                "A single run over time",
+                caption,
+                lambda _: progress.over_time(traces, self.styles),
+            )
+
+    def _problems(self) -> Iterator[Sketch]:
+        for number, instance in enumerate(spread_out(self.experiment.instances, MOST_PROBLEMS), start=1):
+            preferences, title = instance.preferences, f"Preferences of {instance.label}"
+            caption = "How often the row beats the column."
+            draw_it = partial(_matrix, preferences)
+            yield _sketch(f"preferences-{number}", title, caption, draw_it)
+            yield self._winners(f"winners-{number}", instance)
+
+    def _winners(self, name: str, instance: Instance) -> Sketch:
         preferences = instance.preferences
         chosen: dict[str, Matching] = {}
         finders: dict[str, Callable[[], Matching | None]] = {
@@ -196,13 +266,28 @@ class _Drawing:
                 continue
             if winner is not None:
                 chosen[label] = winner
-        for suffix in (".png", ".svg"):
-            draw(preferences.problem, chosen, path=self.folder / f"{name}{suffix}")
         caption = "The best on average (Borda)"
         caption += (
             ", and the one that beats every other (Condorcet)."
             if "Condorcet winner" in chosen
             else "; no matching beats every other, so there is no Condorcet winner."
         )
-        data = (self.folder / f"{name}.svg").read_bytes()
-        return Illustration(name, f"Winners of {instance.label}", caption, data)
+
+        def save_to(_: Sequence[str], *files: Path) -> None:
+            for file in files:
+                draw(preferences.problem, chosen, path=file)
+
+        return Sketch(name, f"Winners of {instance.label}", caption, save_to)
+
+
+def _times(summaries: list[CellSummary], styles: Styles, _: Sequence[str]) -> Figure:
+    return spread.time_per_duel(summaries, styles)
+
+
+def _matrix(preferences: Preferences, _: Sequence[str]) -> Figure:
+    return problems.preference_matrix(preferences)
+
+
+def _panels(series: list[Series]) -> tuple[list[str], list[str]]:
+    """Return the titles of all panels, and of those in a report."""
+    return list(dict.fromkeys(one.panel for one in series)), scaling.chosen_panels(series)

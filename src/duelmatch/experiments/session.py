@@ -118,11 +118,12 @@ def _do_missing(
     with closing(workers.map(run_batch, batches, algorithms)) as finished:
         for batch in finished:
             _check_version(batch)
-            folder.append(batch, labels[batch.key], session)
+            folder.append(batch, labels, session)
             batches.learn(batch)
-            duels += sum(one.duels for one in batch.runs)
-            wrong += sum(one.wrong and one.promised for one in batch.runs)
-            failed += sum(one.status == FAILED for one in batch.runs)
+            runs = [one for done in batch.runs.values() for one in done]
+            duels += sum(one.duels for one in runs)
+            wrong += sum(one.wrong and one.promised for one in runs)
+            failed += sum(one.status == FAILED for one in runs)
             if progress:
                 done = wanted.runs - batches.runs_left
                 progress(Tick(wanted.runs, done, duels, wrong, failed, batches.seconds_left))

@@ -201,7 +201,7 @@ def _finished(cell: Cell, runs: int, jobs: int | None) -> Generator[Run, None, N
     with closing(Processes(jobs).map(run_batch, batches, [cell.variant.algorithm])) as finished:
         for batch in finished:
             batches.learn(batch)
-            yield from batch.runs
+            yield from (run for done in batch.runs.values() for run in done)
 
 
 @dataclass(frozen=True, slots=True)

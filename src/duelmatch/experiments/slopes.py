@@ -15,8 +15,8 @@ from duelmatch.experiments.evaluation import CellSummary
 from duelmatch.experiments.simulation import CONFIDENCE
 from duelmatch.theory.width import best_width_bound
 
-FEWEST_POINTS = 3
-"""For a slope with an interval."""
+FEWEST_POINTS = 4
+"""For a slope: a line through three has one degree of freedom left, and an interval that says nothing."""
 
 LEAST_RANGE = 1.5
 """The largest x over the smallest, for a power law to be told from chance."""

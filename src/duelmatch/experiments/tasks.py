@@ -1,8 +1,11 @@
 """Many runs, cut into tasks for workers to do.
 
 The cells of a grid are visited in turn, each time for about as long as a task should take, so that every
-cell has results early. The length of a run is learned as results come in: the first task of a cell is a
-single run.
+cell has results early. The length of a run is learned as results come in, and as long as it is not known, a
+cell has one run in a task. Cells that take little time share one: what a task brings is saved in one piece,
+and ten thousand quick cells need not be as many files.
+
+A guess may be wrong. So a worker stops once its time is over, and what it has not begun is handed out again.
 """
 
 from __future__ import annotations
@@ -19,51 +22,103 @@ SECONDS = 0.5
 """A task takes about this long, or as long as one run. Shorter ones cost more to hand out and to save."""
 
 MOST_RUNS = 2_000
-"""In a task, however short they are."""
+"""Of a cell in a task, however short they are."""
+
+MOST_CELLS = 200
+"""In a task: they are sent to the worker."""
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Some runs of one cell, by their numbers."""
+    """Some runs of some cells, by their numbers; after so many ``seconds`` no further one is begun."""
 
-    cell: Cell
-    numbers: tuple[int, ...]
+    parts: tuple[tuple[Cell, tuple[int, ...]], ...]
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The finished runs of a task: all the seconds it took, and the version of duelmatch that did it."""
+    """What a worker brings back: finished runs, and the numbers of those that it has not begun, by cell.
 
-    key: str
-    runs: tuple[Run, ...]
-    seconds: float
+    ``seconds`` is how long the runs of each cell took, and ``version`` that of the duelmatch that did them.
+    """
+
+    runs: Mapping[str, tuple[Run, ...]]
+    seconds: Mapping[str, float]
+    left: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     version: str = field(default=__version__)
 
 
 def run_batch(task: Task) -> Batch:
-    """Do the runs of a task, one after the other."""
-    start = perf_counter()
-    runs = tuple(run_once(task.cell, number) for number in task.numbers)
-    return Batch(task.cell.key, runs, perf_counter() - start)
+    """Do the runs of a task one after the other, until its time is over."""
+    runs: dict[str, tuple[Run, ...]] = {}
+    seconds: dict[str, float] = {}
+    left: dict[str, tuple[int, ...]] = {}
+    begin = perf_counter()
+    for cell, numbers in task.parts:
+        start = perf_counter()
+        done: list[Run] = []
+        for number in numbers:
+            if (runs or done) and perf_counter() - begin >= task.seconds:
+                break
+            done.append(run_once(cell, number))
+        if done:
+            runs[cell.key], seconds[cell.key] = tuple(done), perf_counter() - start
+        if len(done) < len(numbers):
+            left[cell.key] = numbers[len(done) :]
+    return Batch(runs, seconds, left)
 
 
 class Batches:
-    """An iterator over the tasks of some cells, given the numbers of the ``missing`` runs of each by key."""
+    """An iterator over the tasks of some cells, given the numbers of the ``missing`` runs of each by key.
+
+    It may end and go on: what a worker has left is part of a later task.
+    """
 
     def __init__(self, cells: Sequence[Cell], missing: Mapping[str, Sequence[int]], workers: int) -> None:
+        self._cells = {cell.key: cell for cell in cells}
         self._left = {key: len(numbers) for key, numbers in missing.items()}
+        self._waiting = {cell.key: tuple(missing[cell.key]) for cell in cells if len(missing[cell.key])}
         self._seconds: dict[str, float] = {}
         self._workers = max(workers, 1)
         self._target = max(SECONDS, 0.02 * self._workers)  # so that at most 50 batches a second come back
-        self._tasks = self._rounds(cells, missing)
 
     def __iter__(self) -> Iterator[Task]:
-        return self._tasks
+        return self
+
+    def __next__(self) -> Task:
+        """Fill a task from cell after cell, until it is as long as it should be."""
+        parts: dict[str, tuple[int, ...]] = {}
+        room = self._target
+        while self._waiting and len(parts) < MOST_CELLS:
+            key = next(iter(self._waiting))
+            each = self._expected(key)
+            if key in parts or (parts and each > room):
+                break
+            numbers = self._waiting.pop(key)
+            size = int(min(max(room / each, 1), MOST_RUNS)) if key in self._seconds else 1
+            parts[key] = numbers[:size]
+            if numbers[size:]:
+                self._waiting[key] = numbers[size:]  # as the last of all
+            room -= each * len(parts[key])
+        if not parts:
+            raise StopIteration
+        return Task(tuple((self._cells[key], numbers) for key, numbers in parts.items()), self._target)
+
+    def _expected(self, key: str) -> float:
+        """Return how long a run probably takes: as the last of its cell did, or as those of others do."""
+        known = self._seconds.get(key)
+        if known is None:
+            known = sum(self._seconds.values()) / len(self._seconds) if self._seconds else self._target
+        return max(known, 1e-9)
 
     def learn(self, batch: Batch) -> None:
         """Note what is done, and how long it took: by the last batch, the first one being slow."""
-        self._left[batch.key] -= len(batch.runs)
-        self._seconds[batch.key] = batch.seconds / max(len(batch.runs), 1)
+        for key, runs in batch.runs.items():
+            self._left[key] -= len(runs)
+            self._seconds[key] = batch.seconds[key] / len(runs)
+        for key, numbers in batch.left.items():
+            self._waiting[key] = numbers + self._waiting.pop(key, ())
 
     @property
     def runs_left(self) -> int:
@@ -76,19 +131,3 @@ class Batches:
         if any(left and key not in self._seconds for key, left in self._left.items()):
             return None
         return sum(left * self._seconds[key] for key, left in self._left.items() if left) / self._workers
-
-    def _rounds(self, cells: Sequence[Cell], missing: Mapping[str, Sequence[int]]) -> Iterator[Task]:
-        start = dict.fromkeys(missing, 0)
-        waiting = [cell for cell in cells if len(missing[cell.key])]
-        while waiting:
-            for cell in waiting:
-                end = start[cell.key] + self._size(cell.key)
-                yield Task(cell, tuple(missing[cell.key][start[cell.key] : end]))
-                start[cell.key] = end
-            waiting = [cell for cell in waiting if start[cell.key] < len(missing[cell.key])]
-
-    def _size(self, key: str) -> int:
-        seconds = self._seconds.get(key)
-        if seconds is None:
-            return 1
-        return int(min(max(self._target / max(seconds, 1e-9), 1), MOST_RUNS))

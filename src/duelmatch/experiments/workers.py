@@ -258,6 +258,7 @@ class Cluster:
                 future.release()
                 fill()
                 yield result
+                fill()  # since a result may bring new tasks
         except KilledWorker as error:
             raise DuelmatchError(
                 f"A task was given up, since every worker that took it died: {error}. Saved runs are safe."

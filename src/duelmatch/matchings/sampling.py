@@ -11,7 +11,8 @@
                                                                       of thumb for its steps is right
 =============  =====================================================  ====================================
 
-``auto`` takes the first that fits: the count within the memory allowed, then the trials of a pilot.
+``auto`` takes the first that fits: the count within the memory allowed, then the trials of a pilot. The last
+two are compiled, and imported where they are used, so that whoever only counts does without the compiler.
 """
 
 from __future__ import annotations
@@ -25,11 +26,9 @@ from numpy.typing import NDArray
 from duelmatch.errors import ProblemError, TooLargeError
 from duelmatch.graph import Graph, Vector
 from duelmatch.matchings.blocks import blocks
-from duelmatch.matchings.chain import Chain
 from duelmatch.matchings.counting import plan_within
 from duelmatch.matchings.elimination import Elimination, Step
 from duelmatch.matchings.protocol import MEMORY
-from duelmatch.matchings.rejection import RejectionSampler
 
 Method = Literal["auto", "exact", "rejection", "chain"]
 
@@ -68,11 +67,11 @@ def sampler(
         case "exact":
             return ExactSampler(graph, seed, memory)
         case "rejection":
-            return RejectionSampler(graph, seed)
+            return _rejection(graph, seed)
         case "chain":
-            return Chain(graph, eta, seed)
+            return _chain(graph, eta, seed)
         case "auto":
-            return uniform_sampler(graph, seed, memory) or Chain(graph, eta, seed)
+            return uniform_sampler(graph, seed, memory) or _chain(graph, eta, seed)
     raise ProblemError(f"The method must be 'auto', 'exact', 'rejection' or 'chain', not {method!r}.")
 
 
@@ -82,8 +81,20 @@ def uniform_sampler(graph: Graph, seed: int = 0, memory: int = MEMORY) -> Sample
         return ExactSampler(graph, seed, memory)
     except TooLargeError:
         with suppress(TooLargeError):
-            return RejectionSampler(graph, seed)
+            return _rejection(graph, seed)
     return None
+
+
+def _rejection(graph: Graph, seed: int) -> Sampler:
+    from duelmatch.matchings.rejection import RejectionSampler
+
+    return RejectionSampler(graph, seed)
+
+
+def _chain(graph: Graph, eta: float, seed: int) -> Sampler:
+    from duelmatch.matchings.chain import Chain
+
+    return Chain(graph, eta, seed)
 
 
 class ExactSampler:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
@@ -18,11 +18,11 @@ from duelmatch.errors import ProblemError, spoken
 from duelmatch.graph import Graph, Mask, Vector
 from duelmatch.matchings import Edge
 from duelmatch.matchings.assignment import decisions_of
-from duelmatch.models.general_lineups import finder_of
-from duelmatch.models.lineups import advantages, least_expected
-from duelmatch.models.strengths import Matrix, StrengthModel
 from duelmatch.preferences import Criterion
 from duelmatch.problem import Matching, Problem
+
+if TYPE_CHECKING:
+    from duelmatch.models.strengths import Matrix
 
 DRAWS = 400
 """A share of so many draws has a standard error of 2.5 points at most."""
@@ -128,6 +128,9 @@ def standings_from_counts(
     ``marginals`` is against whom Borda counts, if not against all matchings, and ``usable`` marks the edges
     that still stand, if not all do.
     """
+    from duelmatch.models.general_lineups import finder_of  # compiled, as are the others
+    from duelmatch.models.lineups import advantages, least_expected
+
     if criterion not in get_args(Criterion):
         raise ProblemError(f"The criterion must be 'borda' or 'condorcet', not {criterion!r:.80}.")
     graph, decisions = problem.graph, decisions_of(problem.graph)
@@ -182,6 +185,8 @@ def drawn_tables(
 
     A row each; those of one setting follow each other.
     """
+    from duelmatch.models.strengths import StrengthModel
+
     worth = _worth(duels, ties)
     model = StrengthModel(graph, worth * wins, worth * duels)
     likely = model.settle()

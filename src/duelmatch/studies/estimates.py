@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from duelmatch.errors import DuelmatchError
-from duelmatch.explorers.forecast import Forecast, forecast
+from duelmatch.explorers.forecast import Forecast
 from duelmatch.models.standings import Standings
 
 SIMULATING = 1.0
@@ -59,6 +59,8 @@ class Moment:
     def _forecast(self, seconds: float | None) -> Forecast | None:
         if self.run is None:
             return None
+        from duelmatch.explorers.forecasting import forecast  # compiled
+
         try:
             return forecast(pickle.loads(self.run), seconds=seconds)
         except DuelmatchError:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from duelmatch.errors import DuelmatchError, NotAllowedError, NotThereError
-from duelmatch.explorers.ballots.explorer import BallotExplorer
-from duelmatch.explorers.panel import PanelExplorer
 from duelmatch.problem import Matching
+
+if TYPE_CHECKING:
+    from duelmatch.explorers.ballots.explorer import BallotExplorer
+    from duelmatch.explorers.panel import PanelExplorer
 
 Action = Literal["strike", "reinstate", "drop", "leave", "strike_answer"]
 
@@ -45,6 +47,9 @@ def preview(run: bytes, action: Action, what: str | int) -> Preview:
 
 
 def _change(run: PanelExplorer | BallotExplorer, action: Action, what: Any) -> None:
+    from duelmatch.explorers.ballots.explorer import BallotExplorer  # compiled, as the other is
+    from duelmatch.explorers.panel import PanelExplorer
+
     match action, run:
         case "strike", _:
             run.strike(what)
@@ -67,6 +72,8 @@ def _change(run: PanelExplorer | BallotExplorer, action: Action, what: Any) -> N
 
 
 def _standpoint(run: PanelExplorer | BallotExplorer) -> Standpoint:
+    from duelmatch.explorers.ballots.explorer import BallotExplorer
+
     result = run.result
     certain = result.status != "budget_spent"
     answers = run.state.counted if isinstance(run, BallotExplorer) else run.duels

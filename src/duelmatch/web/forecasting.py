@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import duelmatch as dm
-from duelmatch.explorers.ballots.explorer import BallotExplorer
-from duelmatch.explorers.continuations import Run
-from duelmatch.explorers.forecast import Forecast, forecast
-from duelmatch.explorers.panel import PanelExplorer
+from duelmatch.explorers.forecast import Forecast
 from duelmatch.problem import Problem
 from duelmatch.studies import Settings
+
+if TYPE_CHECKING:
+    from duelmatch.explorers.continuations import Run
 
 SIMULATING = 2.0
 """Seconds of a processor."""
@@ -30,13 +31,15 @@ Plan = tuple[int | None, float | None, float | None]
 
 def forecast_of(problem: Problem, settings: Settings, judges: Sequence[Judge], plan: Plan) -> Forecast:
     """Say what to expect of a new study."""
-    return forecast(begun(problem, settings, judges[:MOST_JUDGES]), *plan, seconds=SIMULATING)
+    return dm.forecast(begun(problem, settings, judges[:MOST_JUDGES]), *plan, seconds=SIMULATING)
 
 
 def begun(problem: Problem, settings: Settings, judges: Sequence[Judge]) -> Run:
     """Begin a run as a study with these settings does."""
     assert settings.algorithm is not None, "the settings are settled"
     if settings.kind == "panel":
+        from duelmatch.explorers.panel import PanelExplorer  # compiled, as the other is
+
         names = [str(number) for number in range(len(judges))]
         return PanelExplorer(
             problem,
@@ -47,6 +50,8 @@ def begun(problem: Problem, settings: Settings, judges: Sequence[Judge]) -> Run:
             **settings.parameters,
         )
     if settings.kind == "crowd":
+        from duelmatch.explorers.ballots.explorer import BallotExplorer
+
         return BallotExplorer(
             problem,
             settings.algorithm,  # type: ignore[arg-type]
@@ -63,4 +68,4 @@ def rehearse_forecasts(algorithms: Iterable[str] = ("condorcet", "borda", "panel
     problem = Problem.complete(["a", "b", "c"], ["x", "y"])
     for name in algorithms:
         settings = Settings(name, 0.3, seed=0).settled(named_voters=False)
-        forecast(begun(problem, settings, [(1, ())] * 3), 3, 1, simulations=9, seconds=0.05)
+        dm.forecast(begun(problem, settings, [(1, ())] * 3), 3, 1, simulations=9, seconds=0.05)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import log
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,6 @@ import numpy as np
 
 from duelmatch.drawing import GREY
 from duelmatch.experiments.figures.style import (
-    MOST_PANELS,
     Styles,
     legend_below,
     look,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def chosen_panels(series: list[Series]) -> list[str]:
-    """Return the panels to draw, of those that have many points, in the order of the grid."""
+    """Return the panels to draw unless told otherwise: some of those with many points, in their order."""
     points: dict[str, int] = {}
     for one in series:
         points[one.panel] = max(points.get(one.panel, 0), len(one.x))
@@ -34,10 +34,13 @@ def chosen_panels(series: list[Series]) -> list[str]:
     return spread_out([panel for panel in points if 2 * points[panel] >= most])
 
 
-def against(axis: str, series: list[Series], styles: Styles) -> Figure:
-    """Draw the duels against gap, positions, width or delta, on log axes, with the bounds of theory."""
+def against(axis: str, series: list[Series], styles: Styles, titles: Sequence[str]) -> Figure:
+    """Draw the duels against gap, positions, width or delta, on log axes, with the bounds of theory.
+
+    ``titles`` are those of the panels to draw.
+    """
+    series = [one for one in series if one.panel in titles]
     with look() as figure_class:
-        titles = chosen_panels(series)
         figure, axes = panels(figure_class, len(titles))
         for ax, title in zip(axes, titles, strict=True):
             own = [one for one in series if one.panel == title]
@@ -60,9 +63,8 @@ def against(axis: str, series: list[Series], styles: Styles) -> Figure:
 def against_bound(series: list[Series], styles: Styles) -> Figure:
     """Draw the mean number of duels against the paper's upper bound, with the fitted slopes."""
     with look() as figure_class:
-        shown = series[:MOST_PANELS]
-        figure, axes = panels(figure_class, len(shown))
-        for ax, one in zip(axes, shown, strict=True):
+        figure, axes = panels(figure_class, len(series))
+        for ax, one in zip(axes, series, strict=True):
             colour, slope = styles.colour(one.variant), one.power()
             ax.loglog(one.x, one.means, styles.marker(one.variant), color=colour, alpha=0.85)
             if slope:
@@ -76,12 +78,13 @@ def against_bound(series: list[Series], styles: Styles) -> Figure:
         return figure
 
 
-def against_certainty(series: list[Series], styles: Styles) -> Figure:
+def against_certainty(series: list[Series], styles: Styles, titles: Sequence[str]) -> Figure:
     """Draw the mean number of duels against ln(1 / delta), where theory wants straight lines."""
     from matplotlib.lines import Line2D
 
+    series = [one for one in series if one.panel in titles]
+
     with look() as figure_class:
-        titles = chosen_panels(series)
         figure, axes = panels(figure_class, len(titles))
         for ax, title in zip(axes, titles, strict=True):
             for one in (each for each in series if each.panel == title):

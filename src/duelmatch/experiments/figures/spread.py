@@ -17,7 +17,6 @@ from duelmatch.experiments.figures.style import (
     number,
     panels,
     plain,
-    spread_out,
     variant_handles,
 )
 
@@ -26,27 +25,30 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def box_panels(summaries: list[CellSummary]) -> list[tuple[str, float]]:
+def _panel(summary: CellSummary) -> str:
+    return f"{summary.cell.instance.label}, delta {summary.cell.delta:g}"
+
+
+def box_panels(summaries: list[CellSummary]) -> list[str]:
     """Return the problems and deltas that there are boxes for."""
-    return list(dict.fromkeys((s.cell.instance.label, s.cell.delta) for s in summaries if len(s.duels)))
+    return list(dict.fromkeys(_panel(s) for s in summaries if len(s.duels)))
 
 
-def duels_by_algorithm(summaries: list[CellSummary], styles: Styles) -> Figure:
-    """Draw the spread of the number of duels, a panel for each problem and delta."""
+def duels_by_algorithm(summaries: list[CellSummary], styles: Styles, shown: Sequence[str]) -> Figure:
+    """Draw the spread of the number of duels, a panel for each problem and delta that is shown."""
     from matplotlib.lines import Line2D
 
-    shown = spread_out(box_panels(summaries))
     limited = False
     with look() as figure_class:
-        rows = max(sum((s.cell.instance.label, s.cell.delta) == panel for s in summaries) for panel in shown)
+        rows = max(sum(_panel(s) == panel for s in summaries) for panel in shown)
         figure, axes = panels(figure_class, len(shown), (4.6, 1.3 + 0.42 * rows))
         for ax, panel in zip(axes, shown, strict=True):
-            own = [s for s in summaries if (s.cell.instance.label, s.cell.delta) == panel and len(s.duels)]
+            own = [s for s in summaries if _panel(s) == panel and len(s.duels)]
             _boxes(ax, [s.duels for s in own], [s.cell.variant for s in own], styles)
             for limit in sorted({value for s in own if (value := s.cell.limit)}):
                 ax.axvline(limit, color="black", linestyle="--", linewidth=1.2)
                 limited = True
-            ax.set_title(plain(f"{panel[0]}, delta {panel[1]:g}", 40))
+            ax.set_title(plain(panel, 40))
             ax.set_xlabel("duels")
         if limited:
             legend_below(figure, [Line2D([], [], color="black", linestyle="--", label="information limit")])

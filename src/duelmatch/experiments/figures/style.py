@@ -174,12 +174,12 @@ def spread_out(found: Sequence[Item], most: int = MOST_PANELS) -> list[Item]:
     return [found[round(place * (len(found) - 1) / (most - 1))] for place in range(most)]
 
 
-def save(figure: Figure, folder: Path, name: str) -> None:
-    """Write a figure as SVG and PNG: the same data, the same bytes."""
+def save(figure: Figure, *files: Path) -> None:
+    """Write a figure to files, in the formats that their endings pick: the same data, the same bytes."""
     with look():
         for axes in figure.axes:
             _label_plainly(axes.xaxis)
             _label_plainly(axes.yaxis)
-        for suffix in (".svg", ".png"):
-            save_figure(figure, folder / f"{name}{suffix}")
+        for file in files:
+            save_figure(figure, file)
             figure.set_layout_engine(None)  # it stays as it is, which saves half of the time
