@@ -35,12 +35,12 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
+import duelmatch as dm
 from duelmatch.studies import Settings, Store, export_log
 from duelmatch.verify import verify
 from postgres import PostgresServer, server
 from web.killing import (
     CLIENTS,
-    PROBLEM,
     Client,
     Servers,
     acknowledged,
@@ -50,7 +50,11 @@ from web.killing import (
     voting,
     wait_for_votes,
 )
-from web.serving import LONG
+
+PROBLEM = dm.Problem.complete([f"c{number:02}" for number in range(60)], ["chair", "editor"])
+PARAMETERS: dict[str, dict[str, Any]] = {"panel": {"consistent": False}, "borda": {"ballot_size": 1_000}}
+"""Studies with 8,000 questions and more for eight voters: those who go on voting on a server that is not
+killed would run out of fewer before a batch is over."""
 
 BATCH = 20
 GIVE_UP = 900.0
@@ -196,14 +200,15 @@ def batch(name: str, number: int) -> dict[str, Any]:
             file = Path(stack.enter_context(disk)) / "duels.db"
             url = f"sqlite:///{file}"
         with Store(url) as store:
-            settings = Settings(algorithm, delta=1e-9, lease=2.0, parameters=LONG[algorithm])
+            settings = Settings(algorithm, delta=1e-9, lease=2.0, parameters=PARAMETERS[algorithm])
             study = store.create(PROBLEM, settings, "x", [f"v{voter}" for voter in range(CLIENTS)])
             tokens = {voter.id: study.new_link("voter", voter.id) for voter in study.voters()}
         begin = time.monotonic()
         with servers(url, cell.processes) as running:
-            patience = 2.5 if cell.do is freeze else 10.0
+            patience, pause = (2.5, 0.05) if cell.do is freeze else (10.0, 0.0)
             clients = [
-                Client(running.port, study.id, voter, token, patience) for voter, token in tokens.items()
+                Client(running.port, study.id, voter, token, patience, pause)
+                for voter, token in tokens.items()
             ]
             place = Place(url, running, clients, chance, begin + GIVE_UP, postgres, file)
             with voting(clients):
@@ -215,7 +220,7 @@ def batch(name: str, number: int) -> dict[str, Any]:
         receipts = [kept["hash"] for client in clients for kept in client.acknowledged]
         with Store(url) as store:
             report = verify(export_log(store.study(study.id)).splitlines(), receipts)
-        assert (report.damage, report.reason) == (None, None), report
+        assert (report.damage, report.reason) == (None, None), (report.damage, report.reason)
     return {
         "cell": name,
         "batch": number,

@@ -201,7 +201,7 @@ class Game:
         """Let somebody answer an open question, whatever the state of the study."""
         state = State(self.study.entries()[0])
         state.note(self.study.entries()[1:])
-        open_questions = [asked for asked in state.questions.values() if asked.state == "open"]
+        open_questions = [asked for asked in state.questions if asked.state == "open"]
         if open_questions:
             asked = self.chance.choice(open_questions)
             self.attempt("late", lambda: self.study.tell(asked.voter, asked.number, list(asked.candidates)))

@@ -34,10 +34,13 @@ GIVE_UP = 120.0
 class Client:
     """A voter who tries every request until it is answered, and remembers what was confirmed."""
 
-    def __init__(self, port: int, study: str, voter: str, token: str, seconds: float = 10) -> None:
+    def __init__(
+        self, port: int, study: str, voter: str, token: str, seconds: float = 10, pause: float = 0
+    ) -> None:
         self._base = f"http://127.0.0.1:{port}/api/v1/studies/{study}"
         self._headers = {"Authorization": f"Bearer {token}"}
         self._seconds = seconds
+        self._pause = pause
         self._stop = threading.Event()
         self.voter = voter
         self.said: dict[int, str | None] = {}
@@ -48,6 +51,8 @@ class Client:
         """How many answers were sent again because it was not known what had become of them."""
         self.longest = 0.0
         """Seconds that any answer took, 503 included; not those that never came."""
+        self.nothing: str | None = None
+        """Why there was no question the last time."""
 
     def stop(self) -> None:
         self._stop.set()
@@ -62,8 +67,10 @@ class Client:
                 question = following or self._post("/question", None)
                 following = None
                 if not question or question["number"] is None:
+                    self.nothing = question and question["reason"]
                     time.sleep(0.02)
                     continue
+                self.nothing = None
                 self.shown.add(question["number"])
                 said = chance.choice([*question["candidates"], None])
                 self.said[question["number"]] = said
@@ -73,6 +80,7 @@ class Client:
                     self.acknowledged.append(kept)
                     self.repeated += kept["repeated"]
                     following = kept["next"]
+                    time.sleep(self._pause)
 
     def _post(self, path: str, body: Any) -> dict[str, Any] | None:
         while not self._stop.is_set():
@@ -155,6 +163,7 @@ def wait_for_votes(clients: list[Client], votes: int) -> None:
         time.sleep(0.005)
         if (now := acknowledged(clients)) > last:
             last, since = now, time.monotonic()
+        assert not all(client.nothing in ("done", "all yours") for client in clients), "no questions left"
         assert time.monotonic() - since < GIVE_UP, f"nothing was confirmed for {GIVE_UP} seconds"
 
 

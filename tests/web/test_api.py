@@ -617,7 +617,7 @@ def test_standings_are_an_estimate_from_the_answers_so_far(client: httpx2.Client
         question = judge("POST", "/question")
         judge("POST", f"/questions/{question['number']}/answer", json={"answer": min(question["candidates"])})
     for _ in range(60):
-        result = organiser("GET", "/result")
+        result = organiser("GET", "/result?wait=3")
         if (standings := result["standings"]) is not None:
             break
     assert (standings["estimate"], standings["answers"], list(standings["leader"])) == (True, 3, ["chair"])

@@ -95,7 +95,7 @@ def test_states_in_memory_are_bounded_by_what_they_take(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second, third = (store.create(PROBLEM, Settings("condorcet"), "x") for _ in range(3))
-    monkeypatch.setattr(states_module, "MOST_BYTES", 30_000)
+    monkeypatch.setattr(states_module, "MOST_BYTES", 20_000)
     first.status()
     second.status()
     assert store.states.known(first.id)

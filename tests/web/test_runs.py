@@ -18,7 +18,7 @@ from web.running import served
 LARGER = dm.Problem.complete([f"c{number}" for number in range(31)], [f"p{number}" for number in range(30)])
 
 
-@pytest.mark.parametrize("algorithm", ["car-cond", "clucb-borda-exact"])
+@pytest.mark.parametrize("algorithm", ["car-cond", "clucb-borda-exact", "car-parallel"])
 def test_a_run_elsewhere_is_the_same_run(algorithm: str) -> None:
     settings = Settings(algorithm, delta=0.3).settled(named_voters=False)
     here, there = begin_run(PROBLEM, settings), RemoteRun(PROBLEM, settings)
@@ -26,6 +26,7 @@ def test_a_run_elsewhere_is_the_same_run(algorithm: str) -> None:
     for number in range(150):
         wanted, same = here.wanted(), there.wanted()
         assert [*wanted.first, *wanted.second, *wanted.count] == [*same.first, *same.second, *same.count]
+        assert wanted.turns().tolist() == same.turns().tolist()
         if here.done:
             break
         wins = chance.binomial(wanted.count, 0.8)

@@ -156,6 +156,17 @@ def test_who_may_create_studies_depends_on_where_it_listens(
     assert "sesame" not in run.output
 
 
+def test_the_unit_and_the_container_have_bounds_and_fail_closed() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "serving.md").read_text(encoding="utf-8")
+    found = re.search(r"```ini\n(.*?)```", page, re.DOTALL)
+    assert found
+    unit = dict(line.split("=", 1) for line in found[1].splitlines() if "=" in line)
+    assert "--create key" in unit["ExecStart"]
+    assert not unit["EnvironmentFile"].startswith("-"), "without its key, the unit is not to start"
+    assert {"LimitNOFILE", "MemoryMax", "TasksMax", "WatchdogSec", "UMask"} <= unit.keys()
+    assert all(option in page for option in ("--memory", "--pids-limit", "--ulimit nofile"))
+
+
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
 def test_the_unit_in_the_documentation_is_one(tmp_path: Path) -> None:
     page = Path(__file__).parents[2] / "docs" / "serving.md"

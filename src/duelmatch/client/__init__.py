@@ -243,7 +243,7 @@ class Organiser(_OfStudy):
 
     def result(self) -> StudyResult:
         """Return who should fill what, and how sure that is."""
-        return values.result(self._get("/result"))
+        return values.result(self._get("/result", wait=3))
 
     def standings(self) -> StudyStandings | None:
         """Return the estimate of who is best, as far as it has been computed."""

@@ -15,7 +15,8 @@ from duelmatch.studies.candidates import with_candidate, with_details
 from duelmatch.studies.entries import Entry
 from duelmatch.studies.kinds import Event
 from duelmatch.studies.log import Held
-from duelmatch.studies.state import Asked, State
+from duelmatch.studies.questions import Asked
+from duelmatch.studies.state import State
 from duelmatch.studies.texts import look_alike
 from duelmatch.studies.values import Nothing, Phase, Question, Ranking, Reason, Receipt, Report, Trouble
 from duelmatch.studies.verdicts import verdict_of
@@ -68,14 +69,14 @@ class Feed:
         """Release what has been open for too long; not the question of whoever comes just now."""
         with self._recording():
             self.state.kind.expire(self.held.now)
-            for asked in self.state.expired(self.held.now, but_of):
-                self.state.kind.release(asked.number, "expired")
+            for question in self.state.expired(self.held.now, but_of):
+                self.state.kind.release(question, "expired")
 
     def tell(self, voter: str, question: int, answer: questions.Answer) -> Receipt:
         """Keep an answer, or return the one that there is."""
         asked = self._own(voter, question)
         if asked.state == "answered":
-            return self.state.receipt(asked, repeated=True)
+            return self._receipt(question, repeated=True)
         if asked.state == "skipped":
             raise ConflictError(f"Question {question} was skipped already; answer the next one.")
         if self.state.member(voter).struck:
@@ -88,7 +89,11 @@ class Feed:
         else:
             with self._recording():
                 self.state.kind.tell(question, ranking, self.held.now)
-        return self.state.receipt(asked, repeated=False)
+        return self._receipt(question, repeated=False)
+
+    def _receipt(self, question: int, repeated: bool) -> Receipt:
+        asked = self.state.asked(question)
+        return self.state.receipt(asked, self.held.hash_of(asked.entry), repeated)
 
     def tell_and_ask(
         self, voter: str, question: int, answer: questions.Answer
@@ -139,9 +144,9 @@ class Feed:
             asked = self._own(voter, question)
             if asked.state == "open":
                 return self.state.question(asked)
-        if not member.answered:
+        if not member.last:
             raise ConflictError("There is no answer to take back.")
-        last = self.state.questions[member.answered[-1]]
+        last = self.state.questions[member.last]
         if question not in (None, last.number):
             raise ConflictError(f"Question {question} is not the one that you answered last.")
         if last.struck:
@@ -152,7 +157,7 @@ class Feed:
             self.state.kind.undo(last.number, self.held.now)
             if following is not None:
                 self.state.kind.release(following, "undo")
-        return self.state.question(last)
+        return self.state.question(self.state.questions[last.number])
 
     def _check_can_be_asked_again(self, asked: Asked) -> None:
         """Refuse to open a question again that nobody would be asked: its answer would be lost."""
@@ -350,7 +355,7 @@ class Feed:
             if data["until"] is None:
                 data["until"] = self.held.now + self.state.settings.lease
         elif voter is None and "question" in data:
-            voter = self.state.questions[data["question"]].voter
+            voter = self.state.questions.voter(data["question"])
         self.append(kind, data, voter)
 
     def ranking(self, asked: Asked, answer: questions.Answer) -> Ranking:

@@ -65,8 +65,18 @@ _MOVE_END = Prepared(
 class Held:
     """A study that a transaction holds: the end of its log, where entries are added."""
 
-    def __init__(self, study: str, name: str, phase: str, seq: int, hash: str, now: float) -> None:
+    def __init__(
+        self,
+        study: str,
+        name: str,
+        phase: str,
+        seq: int,
+        hash: str,
+        now: float,
+        connection: Connection | None = None,
+    ) -> None:
         self.study = study
+        self._connection = connection
         self.name = name
         self.phase = phase
         self.seq = self.begin = seq
@@ -88,6 +98,14 @@ class Held:
         self.rows.append({**row, "data": text, "hash": entry.hash})
         self.seq, self.hash = entry.seq, entry.hash
         return entry
+
+    def hash_of(self, seq: int) -> str:
+        """Return the hash of an entry, which may be one of this transaction."""
+        if seq > self.begin:
+            return self.entries[seq - self.begin - 1].hash
+        assert self._connection is not None, "a log that is not only in memory"
+        (entry,) = read_entries(self._connection, self.study, seq - 1, seq)
+        return entry.hash
 
 
 class Transaction:
@@ -124,7 +142,7 @@ class Transaction:
             if row is None:
                 raise NotThereError(f"There is no study '{study:.80}'.")
             _, name, phase, seq, digest = row
-            self._held[study] = Held(study, name, phase, seq, digest, self.now)
+            self._held[study] = Held(study, name, phase, seq, digest, self.now, self.connection)
         return self._held[study]
 
     def create(self, study: str, name: str, data: Mapping[str, Any]) -> Held:

@@ -64,9 +64,9 @@ def _change(run: PanelExplorer | BallotExplorer, action: Action, what: Any) -> N
         case _, PanelExplorer():
             run.strike_answer(run.question(what))
         case _, BallotExplorer():
-            if what not in run.state.told:
+            if (told := run.state.told_as(what)) is None:
                 raise NotThereError(f"Question {what} has no answer.")
-            run.strike_answer(run.state.told[what].question)
+            run.strike_answer(told.question)
         case _:
             raise NotAllowedError("There is no such change.")
 
@@ -76,7 +76,7 @@ def _standpoint(run: PanelExplorer | BallotExplorer) -> Standpoint:
 
     result = run.result
     certain = result.status != "budget_spent"
-    answers = sum(1 for _ in run.given()) if isinstance(run, BallotExplorer) else run.duels
+    answers = run.state.counted if isinstance(run, BallotExplorer) else run.duels
     lineup = result.matching if certain else None
     if not certain and answers:
         try:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import threading
-from bisect import bisect_left
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from heapq import heappop, heappush
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from heapq import heapify, heappop, heappush
+from typing import Any
 
 from duelmatch.errors import NotThereError, StoreError
 from duelmatch.files.problems import read_problem, tree_of
@@ -23,8 +23,9 @@ from duelmatch.studies.entries import BEGINNING, FORMAT, Entry, sealed
 from duelmatch.studies.estimates import Estimates
 from duelmatch.studies.history import HOUR
 from duelmatch.studies.kinds import Begin, new_kind
+from duelmatch.studies.questions import Asked, Questions
 from duelmatch.studies.settings import Settings
-from duelmatch.studies.values import GivenAnswer, Phase, Question, Ranking, Receipt, Report, Status
+from duelmatch.studies.values import GivenAnswer, Phase, Question, Receipt, Report, Status
 
 TRAIL = ("linked", "revoked", "named")
 """Who gave out or revoked which link, and whose name was changed or deleted: for the record alone."""
@@ -53,30 +54,10 @@ NOTHING_NEW = (OWN_KINDS - {"closed", "reopened"}) | {
 }  # fmt: skip
 """What changes no count."""
 
+SPARE = 1_000
+"""So many leases that are over may wait to be swept away."""
+
 PHASES: Mapping[str, Phase] = {"paused": "paused", "resumed": "open", "closed": "closed", "reopened": "open"}
-
-
-@dataclass(slots=True)
-class Asked:
-    """A question that was put to a voter, and what became of it."""
-
-    number: int
-    voter: str
-    position: str
-    candidates: tuple[str, ...]
-    until: float | None
-    ballot: int | None
-    place: int | None
-    asked_at: float = 0.0
-    state: Literal["open", "answered", "skipped", "released"] = "open"
-    answer: Ranking | None = None
-    entry: int = 0
-    """The entry that has the answer."""
-    at: float = 0.0
-    hash: str = ""
-    struck: bool = False
-    held: bool = False
-    """Whether the answer came after closing, and counts if the study is opened again."""
 
 
 @dataclass(slots=True)
@@ -91,8 +72,12 @@ class Member:
     open_dropped: bool = False
     """Whether what was not said when leaving does not count."""
     open: int | None = None
-    answered: list[int] = field(default_factory=list)
-    """The questions with an answer, in the order in which these were given."""
+    number: int = 0
+    """In the order of joining, from 0."""
+    answered: int = 0
+    """How many questions have an answer."""
+    last: int = 0
+    """The question that was answered last, 0 if none was."""
 
 
 RENAMED = {"size": "ballot_size"}
@@ -111,17 +96,13 @@ class State:
         self.hash = created.hash
         self.phase: Phase = "open"
         self.dropped: list[str] = []
-        self.members = {
-            voter["id"]: Member(voter["id"], voter["weight"], tuple(voter["conflicts"])) for voter in voters
-        }
-        self.questions: dict[int, Asked] = {}
+        self.members: dict[str, Member] = {}
+        self.questions = Questions()
         self.open = 0
         self.answers = self.counted = 0
         self.verdict: dict[str, Any] | None = None
         """What the study had come to when it was closed."""
         self.hours: Counter[int] = Counter()
-        self.given: list[tuple[int, int]] = []
-        """The entry and the question of every answer, also of those undone since."""
         self.kind = new_kind(self.problem, self.settings, voters, begin)
         self.changed_at = 1
         """The last entry that may have changed what follows from the answers."""
@@ -135,8 +116,10 @@ class State:
         """Whether voters are shown the result, once the study is closed."""
         self._held: list[Entry] = []
         self._leases: list[tuple[float, int]] = []
-        self._ballots: dict[int, tuple[str, int]] = {}
-        """Whose every ballot is now, and how many questions it has."""
+        self._ballot_holder, self._ballot_size = array("I"), array("I")
+        """Whose every ballot is now, by number, and how many questions it has."""
+        for voter in voters:
+            self._join(voter["id"], voter["weight"], voter["conflicts"])
 
     # Noting what happened.
 
@@ -169,76 +152,87 @@ class State:
             case "answered":
                 self._note_answer(entry)
             case "skipped" | "released":
-                asked = self.questions[data["question"]]
-                self._end(asked)
-                if asked.state == "open" or (asked.state, entry.kind) == ("released", "skipped"):
-                    asked.state = entry.kind
+                number = self._known(data["question"])
+                was = self.questions.state(number)
+                self._end(number)
+                if was == "open" or (was, entry.kind) == ("released", "skipped"):
+                    self.questions.become(number, entry.kind)
             case "opened":
-                self._ballots[data["ballot"]] = (entry.voter or "", len(data["questions"]))
+                if data["ballot"] != len(self._ballot_size):
+                    raise StoreError(f"Entry {entry.seq} opens a ballot that is not the next.")
+                self._ballot_holder.append(self.member(entry.voter).number)
+                self._ballot_size.append(len(data["questions"]))
             case "passed":
-                self._ballots[data["ballot"]] = (entry.voter or "", self._ballots[data["ballot"]][1])
+                self._ballot_holder[data["ballot"]] = self.member(entry.voter).number
             case "expired" | "finished":
                 self._end_ballot(data["ballot"])
             case "designed" | "backed":
                 pass
             case "joined" | "entered":
-                conflicts = tuple(data.get("conflicts", ()))
-                self.members[entry.voter or ""] = Member(entry.voter or "", data.get("weight", 1), conflicts)
+                self._join(entry.voter or "", data.get("weight", 1), data.get("conflicts", ()))
             case _:
                 self._note_rare(entry)
 
+    def _join(self, voter: str, weight: int, conflicts: Sequence[str]) -> None:
+        self.members[voter] = Member(voter, weight, tuple(conflicts), number=len(self.questions.voters))
+        self.questions.voters.append(voter)
+
+    def _known(self, question: object) -> int:
+        """Return the number of a question that was asked."""
+        if not isinstance(question, int) or question not in self.questions:
+            raise StoreError(f"The log has no question {question!r:.40} that it speaks of.")
+        return question
+
     def _note_asked(self, entry: Entry) -> None:
-        data = entry.data
-        asked = Asked(
-            data["question"],
-            entry.voter or "",
+        data, voter = entry.data, self.member(entry.voter)
+        number = data["question"]
+        self.questions.ask(
+            number,
+            voter.number,
             data["position"],
-            tuple(data["candidates"]),
+            data["candidates"],
             data.get("until"),
             data.get("ballot"),
             data.get("place"),
             entry.at,
         )
-        if asked.number in self.questions:
-            raise StoreError(f"Entry {entry.seq} asks question {asked.number}, which was asked before.")
-        self.questions[asked.number] = asked
-        self._begin(asked)
+        self._begin(number, voter)
 
     def _note_answer(self, entry: Entry) -> None:
-        asked = self.questions[entry.data["question"]]
-        if asked.state == "answered":
-            raise StoreError(f"Entry {entry.seq} answers question {asked.number}, which has an answer.")
-        self._end(asked)
-        asked.state, asked.answer = "answered", as_ranking(entry.data["answer"])
-        asked.entry, asked.at, asked.hash, asked.struck = entry.seq, entry.at, entry.hash, False
-        self.given.append((entry.seq, asked.number))
-        self.members[asked.voter].answered.append(asked.number)
+        number, held = self._known(entry.data["question"]), self.phase == "closed"
+        if self.questions.state(number) == "answered":
+            raise StoreError(f"Entry {entry.seq} answers question {number}, which has an answer.")
+        member = self._end(number)
+        self.questions.answer(number, entry.data["answer"], entry.seq, entry.at, member.last, held)
+        member.answered += 1
+        member.last = number
         self.answers += 1
         self.hours[int(entry.at // HOUR)] += 1
-        if self.phase == "closed":
-            asked.held = True
+        if held:
             self._held.append(entry)
-        self.counted += self.counts(asked)
+        if not held and not member.struck:
+            self.counted += not (self.dropped or member.conflicts) or self.counts(number)
 
     def _note_rare(self, entry: Entry) -> None:
         data = entry.data
         match entry.kind:
             case "undone":
-                asked = self.questions[data["question"]]
-                self.counted -= self.counts(asked)
+                number = self._known(data["question"])
+                if self.questions.state(number) != "answered":
+                    raise StoreError(f"Entry {entry.seq} takes back an answer that is not there.")
+                member = self.members[self.questions.voter(number)]
+                self.counted -= self.counts(number)
                 self.answers -= 1
-                self.members[asked.voter].answered.remove(asked.number)
-                asked.state, asked.answer, asked.entry, asked.held = "open", None, 0, False
-                if asked.ballot is None:
-                    asked.until = entry.at + self.settings.lease
-                self._begin(asked)
+                member.answered -= 1
+                alone = self.questions.ballot(number) is None
+                until = entry.at + self.settings.lease if alone else None
+                member.last = self.questions.take_back(number, member.last, until)
+                self._begin(number, member)
             case "corrected":
-                asked = self.questions[data["question"]]
-                self.counted -= self.counts(asked)
-                asked.struck = data["answer"] is None
-                if data["answer"] is not None:
-                    asked.answer = as_ranking(data["answer"])
-                self.counted += self.counts(asked)
+                number = self._known(data["question"])
+                self.counted -= self.counts(number)
+                self.questions.correct(number, data["answer"])
+                self.counted += self.counts(number)
             case "struck" | "reinstated":
                 member = self.member(entry.voter)
                 member.struck = entry.kind == "struck"
@@ -260,7 +254,7 @@ class State:
             case "dropped":
                 self.dropped.append(data["candidate"])
                 for member in self.members.values():
-                    if member.open and data["candidate"] in self.questions[member.open].candidates:
+                    if member.open and data["candidate"] in self.questions.names(member.open):
                         self._release(member)
                 self._recount()
             case "added":
@@ -281,78 +275,90 @@ class State:
             case kind:
                 raise StoreError(f"This version of duelmatch knows no entries of kind '{kind:.40}'.")
 
-    def _begin(self, asked: Asked) -> None:
+    def _begin(self, question: int, member: Member) -> None:
         self.open += 1
-        self.members[asked.voter].open = asked.number
-        if asked.until is not None:
-            heappush(self._leases, (asked.until, asked.number))
+        member.open = question
+        until = self.questions.until(question)
+        if until is not None:
+            heappush(self._leases, (until, question))
+            if len(self._leases) > 2 * self.open + SPARE:
+                self._leases = [lease for lease in self._leases if self._is_leased(*lease)]
+                heapify(self._leases)
 
-    def _end(self, asked: Asked) -> None:
-        if asked.state == "open":
+    def _is_leased(self, until: float, question: int) -> bool:
+        return self.questions.state(question) == "open" and self.questions.until(question) == until
+
+    def _end(self, question: int) -> Member:
+        """End a question, if it is open, and return its voter."""
+        member = self.members[self.questions.voter(question)]
+        if self.questions.state(question) == "open":
             self.open -= 1
-            member = self.members[asked.voter]
-            if member.open == asked.number:
+            if member.open == question:
                 member.open = None
+        return member
 
     def _end_ballot(self, ballot: int) -> None:
-        member = self.members[self._ballots[ballot][0]]
-        if member.open is not None and self.questions[member.open].ballot == ballot:
+        member = self.members[self.questions.voters[self._ballot_holder[ballot]]]
+        if member.open is not None and self.questions.ballot(member.open) == ballot:
             self._release(member)
 
     def _release(self, member: Member) -> None:
         """End the open question of a voter, if there is one; an answer that comes late is still taken."""
         if member.open is not None:
-            asked = self.questions[member.open]
-            self._end(asked)
-            asked.state = "released"
+            question = member.open
+            self._end(question)
+            self.questions.become(question, "released")
 
     def no_longer_held(self) -> list[Entry]:
         """Return the answers that came after closing; from now on they count."""
         held, self._held = self._held, []
         for entry in held:
-            self.questions[entry.data["question"]].held = False
+            self.questions.hold_no_longer(entry.data["question"])
         self._recount()
         return held
 
     # Looking.
 
-    def counts(self, asked: Asked) -> bool:
+    def counts(self, question: int) -> bool:
         """Whether the answer to a question counts."""
+        questions = self.questions
+        member = self.members[questions.voter(question)]
         return (
-            asked.state == "answered"
-            and not (asked.struck or asked.held or self.members[asked.voter].struck)
-            and self._is_about_two(asked)
+            questions.state(question) == "answered"
+            and not (questions.flagged(question) or member.struck)
+            and self._compares(member, questions.names(question))
         )
 
-    def _is_about_two(self, asked: Asked) -> bool:
+    def _compares(self, member: Member, candidates: Iterable[str]) -> bool:
         """Whether a question still compares: two of its candidates are there, and its voter may judge them.
 
         A crowd's answers count also where a conflict was declared later: what was drawn stays drawn.
         """
-        conflicts = self.members[asked.voter].conflicts if self.settings.kind == "panel" else ()
-        if not (self.dropped or conflicts):
-            return True
-        return sum(name not in self.dropped and name not in conflicts for name in asked.candidates) > 1
+        gone = {*self.dropped, *(member.conflicts if self.settings.kind == "panel" else ())}
+        return not gone or sum(name not in gone for name in candidates) > 1
+
+    def counted_by_voter(self) -> list[int]:
+        """Return how many answers of each voter count, by the number of the voter."""
+        members = self.members.values()
+        judges = [each for each in members if each.conflicts] if self.settings.kind == "panel" else []
+        return self.questions.counting(
+            [member.number for member in members if member.struck],
+            self.dropped,
+            {member.number: {*member.conflicts, *self.dropped} for member in judges},
+        )
 
     def _recount(self) -> None:
-        self.counted = sum(map(self.counts, self.questions.values()))
+        self.counted = sum(self.counted_by_voter())
 
     @property
     def struck(self) -> int:
         """How many answers do not count because they, or their voters, were struck."""
-        return sum(
-            asked.state == "answered" and (asked.struck or self.members[asked.voter].struck)
-            for asked in self.questions.values()
-        )
+        return self.questions.struck([member.number for member in self.members.values() if member.struck])
 
     @property
     def voters_counted(self) -> int:
         """How many voters have given an answer that counts."""
-        return len({asked.voter for asked in self.questions.values() if self.counts(asked)})
-
-    def counted_of(self, member: Member) -> int:
-        """Return how many answers of a voter count."""
-        return sum(self.counts(self.questions[number]) for number in member.answered)
+        return sum(count > 0 for count in self.counted_by_voter())
 
     def member(self, voter: object) -> Member:
         """Return a voter.
@@ -372,30 +378,30 @@ class State:
             raise NotThereError(f"There is no question {question!r:.40} in this study.")
         return self.questions[question]
 
-    def expired(self, now: float, but_of: str) -> list[Asked]:
+    def expired(self, now: float, but_of: str) -> list[int]:
         """Return the open questions whose lease is over, but not those of one voter."""
-        found: dict[int, Asked] = {}
+        found: dict[int, None] = {}
         while self._leases and self._leases[0][0] <= now:
-            until, number = heappop(self._leases)
-            asked = self.questions[number]
-            if asked.state == "open" and asked.until == until:
-                found[number] = asked
+            lease = heappop(self._leases)
+            if self._is_leased(*lease):
+                found[lease[1]] = None
         own = self.members[but_of].open if but_of in self.members else None
         if own in found:
-            asked = found.pop(own)
-            heappush(self._leases, (asked.until or 0.0, asked.number))
-        return list(found.values())
+            del found[own]
+            heappush(self._leases, (self.questions.until(own) or 0.0, own))
+        return list(found)
 
     def question(self, asked: Asked) -> Question:
         """Return a question as its voter sees it."""
-        of = None if asked.ballot is None else self._ballots[asked.ballot][1]
+        of = None if asked.ballot is None else self._ballot_size[asked.ballot]
         place = None if asked.place is None else asked.place + 1
         return Question(asked.number, asked.voter, asked.position, asked.candidates, asked.until, place, of)
 
-    def receipt(self, asked: Asked, repeated: bool) -> Receipt:
-        """Return what is said of an answer."""
+    @staticmethod
+    def receipt(asked: Asked, digest: str, repeated: bool) -> Receipt:
+        """Return what is said of an answer, whose entry has this hash."""
         assert asked.answer is not None, "there is an answer"
-        return Receipt(asked.number, asked.position, asked.answer, asked.entry, asked.hash, repeated)
+        return Receipt(asked.number, asked.position, asked.answer, asked.entry, digest, repeated)
 
     def given_answer(self, asked: Asked) -> GivenAnswer:
         """Return an answer as the organiser sees it."""
@@ -409,34 +415,14 @@ class State:
             candidates=asked.candidates,
             answer=asked.answer,
             struck=asked.struck,
-            counts=self.counts(asked),
+            counts=self.counts(asked.number),
         )
 
     def answers_before(self, entry: int, voter: str | None) -> Iterator[Asked]:
         """Yield the questions with an answer that came before an entry, the latest first."""
         if voter is not None:
-            numbers = self.member(voter).answered
-            end = bisect_left(numbers, entry, key=lambda number: self.questions[number].entry)
-            yield from (self.questions[number] for number in reversed(numbers[:end]))
-            return
-        for place in range(bisect_left(self.given, (entry, 0)) - 1, -1, -1):
-            seq, number = self.given[place]
-            asked = self.questions[number]
-            if asked.entry == seq:
-                yield asked
-
-    def answers_after(self, entry: int) -> Iterator[Asked]:
-        """Yield the questions with an answer that came after an entry, the earliest first."""
-        for place in range(bisect_left(self.given, (entry + 1, 0)), len(self.given)):
-            seq, number = self.given[place]
-            asked = self.questions[number]
-            if asked.entry == seq:
-                yield asked
-
-
-def as_ranking(answer: Sequence[Sequence[str]]) -> Ranking:
-    """Return an answer of the log, with those who are equal in the order of the alphabet."""
-    return tuple([tuple(group) if len(group) == 1 else tuple(sorted(group)) for group in answer])
+            return self.questions.given_by(self.member(voter).last, entry)
+        return self.questions.given_before(entry)
 
 
 def created_data(problem: Problem, settings: Settings, voters: list[dict[str, Any]]) -> dict[str, Any]:

@@ -21,8 +21,9 @@ MOST_STATES = 200
 MOST_BYTES = 1_000_000_000
 """What the states in memory may take, about, unless a single one takes more."""
 
-ENTRY_BYTES, PAIR_BYTES = 1_000, 100
-"""Measured: 182 MB for 100,000 answers, 18 MB for a panel on 198,000 pairs of candidates."""
+ENTRY_BYTES, PAIR_BYTES = 600, 100
+"""Measured: 1,150 bytes for an answer of a panel, of two entries (600 in rounds, 200 of a crowd); 18 MB for a
+panel on 198,000 pairs of candidates."""
 
 
 @contextmanager

@@ -678,6 +678,7 @@ class Study:
                 query = query.where(columns.id.in_([member.id for member in page]))
             with self._database.reading() as connection:
                 names: dict[str, str | None] = {row.id: row.name for row in connection.execute(query)}
+            counted = state.counted_by_voter()
             return [
                 Voter(
                     member.id,
@@ -687,8 +688,8 @@ class Study:
                     member.struck,
                     member.left,
                     member.open_dropped,
-                    len(member.answered),
-                    state.counted_of(member),
+                    member.answered,
+                    counted[member.number],
                 )
                 for member in page
             ]
@@ -704,8 +705,7 @@ class Study:
     def hints(self) -> dict[str, Hints]:
         """Return what is odd about how voters vote, by id, of those about whom something is."""
         with self._states.reading(self.id) as state:
-            answered = (asked for asked in reversed(state.questions.values()) if asked.state == "answered")
-            return hints(islice(answered, LATEST))
+            return hints(islice(state.questions.latest(), LATEST))
 
     def answers(
         self, before: int = LAST, voter: str | None = None, limit: int | None = 50
@@ -718,25 +718,26 @@ class Study:
     def answers_after(self, entry: int, limit: int) -> list[GivenAnswer]:
         """Return so many answers that came after an entry of the log, the earliest first."""
         with self._states.reading(self.id) as state:
-            return [state.given_answer(asked) for asked in islice(state.answers_after(entry), limit)]
+            return [state.given_answer(asked) for asked in islice(state.questions.given_after(entry), limit)]
 
     def answer_of(self, question: int, voter: str | None = None) -> Receipt | None:
         """Return the answer to a question, if there is one, and it is this voter's."""
         with self._states.reading(self.id) as state:
             asked = state.asked(question)
-            given = asked.state == "answered" and voter in (None, asked.voter)
-            return state.receipt(asked, repeated=True) if given else None
+            if asked.state != "answered" or voter not in (None, asked.voter):
+                return None
+            (entry,) = self.entries(asked.entry - 1, 1)
+            return state.receipt(asked, entry.hash, repeated=True)
 
     def answers_by(self, voter: str) -> int:
         """Return how many answers a voter has given and not taken back."""
         with self._states.reading(self.id) as state:
-            return len(state.member(voter).answered)
+            return state.member(voter).answered
 
     def last_answered(self, voter: str) -> int | None:
         """Return the question that a voter answered last, and has not taken back."""
         with self._states.reading(self.id) as state:
-            answered = state.member(voter).answered
-            return answered[-1] if answered else None
+            return state.member(voter).last or None
 
     def open_question(self, voter: str) -> Question | None:
         """Return the question that a voter has open, if the study is; nothing is asked for that."""
@@ -760,7 +761,7 @@ class Study:
         with self._states.reading(self.id) as state:
             judges = sum(not (member.struck or member.left) for member in state.members.values())
             left = max(1, -(-needed // max(1, judges)))  # the open question is not among those needed
-            return left if each is None else min(left, max(0, each - len(state.member(voter).answered)))
+            return left if each is None else min(left, max(0, each - state.member(voter).answered))
 
     def history(self) -> History:
         """Say how the study came to where it stands."""

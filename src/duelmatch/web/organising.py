@@ -66,12 +66,15 @@ async def not_secret(study: GetStudy) -> None:
 
 
 @router.get("/result")
-def result(study: GetStudy, request: Request) -> models.Outcome:
+def result(
+    study: GetStudy, request: Request, wait: Annotated[float, Query(ge=0, le=FIRST_LOOK)] = 0.0
+) -> models.Outcome:
     """Say who should fill what, and how sure that is; with standings, which are an estimate.
 
-    The standings are those that were computed last. When nobody has looked yet, they are waited for a little.
+    The standings are those that were computed last, and newer ones are on their way. When nobody has looked
+    yet there are none, unless they are waited for, so many seconds.
     """
-    estimates = request.app.state.watcher.estimates(study, patience=FIRST_LOOK)
+    estimates = request.app.state.watcher.estimates(study, patience=wait)
     return models.Outcome.of_status(study.status(), estimates, study.settings.secret)
 
 

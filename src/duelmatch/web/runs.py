@@ -11,7 +11,7 @@ from __future__ import annotations
 import secrets
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from duelmatch.errors import UnreachableError
@@ -151,8 +151,11 @@ def play(
 
 
 def outlook_of(run: Explorer) -> Outlook:
-    """Return what a run wants next."""
-    return Outlook(run.wanted(), run.done, run.duels)
+    """Return what a run wants next, in a form that can be sent to another process."""
+    wanted = run.wanted()
+    if wanted.order is not None:
+        wanted = replace(wanted, order=wanted.order().copy)
+    return Outlook(wanted, run.done, run.duels)
 
 
 def summary_of(run: Explorer) -> tuple[Result, Progress]:

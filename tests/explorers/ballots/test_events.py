@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from contextlib import suppress
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 import duelmatch as dm
 from duelmatch.errors import DuelError, DuelmatchError
-from duelmatch.explorers.ballots import conclusions
+from duelmatch.explorers.ballots import conclusions, state
 from duelmatch.explorers.ballots.events import KINDS
 from duelmatch.explorers.ballots.explorer import BallotExplorer
 
@@ -127,13 +128,20 @@ def restored(events, seed, **settings):
 
 @pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
 @pytest.mark.parametrize("seed", range(4))
-def test_a_fresh_explorer_fed_with_the_events_goes_on_in_the_same_way(seed, settings):
+def test_a_fresh_explorer_fed_with_the_events_goes_on_in_the_same_way(seed, settings, monkeypatch):
     run, events, now = messy(seed, **settings)
+    monkeypatch.setattr(state, "UNPACKED", 0)  # packed as soon as it is settled, and not only after a while
     again = restored(events, seed, **settings)
     assert again.progress == run.progress
     assert again.result == run.result
     assert again.open_questions == run.open_questions
-    assert list(again.given()) == list(run.given())
+    given = {question: sorted_groups(groups) for question, groups in run.given()}
+    assert {question: sorted_groups(groups) for question, groups in again.given()} == given
+    assert run.state.counted == again.state.counted == len(given)
+    for one, other in zip(again.counted_answers(), run.counted_answers(), strict=True):
+        assert np.array_equal(one, other)
+    assert np.array_equal(again.state.tally.wins, run.state.tally.wins)
+    assert np.array_equal(again.state.tally.duels, run.state.tally.duels)
     for voter in ("v1", "v2", "new 1", "new 2", None):
         assert again.ask(3, voter=voter, now=now) == run.ask(3, voter=voter, now=now)
 
@@ -148,12 +156,39 @@ def test_with_tables_too(monkeypatch, criterion):
         assert again.ask(3, voter="new", now=now) == run.ask(3, voter="new", now=now)
 
 
-def test_messy_runs_have_every_kind_of_event_in_them():
+def test_what_is_kept_of_a_settled_ballot_is_a_few_bytes(monkeypatch):
+    """A thousand bytes of objects for each vote filled the memory of a server."""
+    monkeypatch.setattr(state, "UNPACKED", 5)
+    run = BallotExplorer(WIDE, delta=1e-9, seed=0, ballot_size=10, question_lease=1e6)
+    sizes = []
+    for number in range(90):
+        for question in run.ask(10, voter=f"{number:016}", now=float(number)):
+            run.tell(question, question.first, now=float(number))
+        if number in (29, 89):
+            sizes.append((run.answers, len(pickle.dumps((run.state._packed, run.state.parts)))))
+            assert len(run.state.told) <= 100
+            assert len(run.state.deadlines) <= 20
+    (few, before), (many, after) = sizes
+    assert (after - before) / (many - few) < 40
+
+
+def sorted_groups(groups):
+    return [sorted(group) for group in groups]
+
+
+def test_messy_runs_have_every_kind_of_event_in_them_and_are_the_same_if_packed_at_once(monkeypatch):
     seen: dict[str, int] = {}
+    packed = 0
     for number, settings in enumerate(SETTINGS.values()):
-        for event in messy(number, **settings)[1]:
+        with monkeypatch.context() as patch:
+            patch.setattr(state, "UNPACKED", 0)
+            run, events, _ = messy(number, **settings)
+        assert messy(number, **settings)[1] == events
+        packed += run.state.settled
+        for event in events:
             seen[event["kind"]] = seen.get(event["kind"], 0) + 1
     assert set(seen) == set(KINDS)
+    assert packed > 50
 
 
 def test_events_have_names_and_the_evidence_of_one_look_is_that_of_many():

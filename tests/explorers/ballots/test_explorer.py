@@ -284,3 +284,17 @@ def test_walking_changes_the_order_on_a_ballot_and_nothing_else() -> None:
                 kept[bool(is_walking)].append(not set(before.candidates).isdisjoint(after.candidates))
     assert sum(kept[True]) > 1.2 * sum(kept[False])
     assert all(kept[True])
+
+
+def test_a_ranking_without_somebody_who_left_is_answered_once():
+    """It was passed on again and again, as nothing was said of the pairs with whoever had left."""
+    run = BallotExplorer(PROBLEM, "borda", seed=0, ballot_size=3, question_size=3, ballot_lease=10.0)
+    (asked,) = run.ask(1, voter="eve", now=0.0)
+    run.drop(asked.candidates[2])
+    run.release(asked)
+    (again,) = run.ask(1, voter="eve", now=1.0)
+    assert again.candidates == asked.candidates[:2]
+    run.tell(again, again.first, now=2.0)
+    assert run.state.returned[0].closed
+    assert run.ask(1, voter="ned", now=3.0)[0].voter == "ned"
+    assert len(run.state.ballots) == 2

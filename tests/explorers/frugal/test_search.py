@@ -479,3 +479,17 @@ def test_tables_see_when_one_matching_is_left_or_none():
         assert (rivals.edges() == used).all()
         seen.add(rivals.left)
     assert seen == {0, 1, 2}
+
+
+def test_of_many_pairs_each_is_drawn_as_often_as_its_share_says(monkeypatch):
+    run = FrugalSearch(WIDE.graph, "borda", 0.1, 0)
+    shares = np.random.default_rng(0).dirichlet(np.ones(WIDE.graph.pairs))
+    shares[[0, -1]] = 0.0
+    shares /= shares.sum()
+    monkeypatch.setattr(search, "MANY_PAIRS", 0)
+    pairs, counts = run._drawn(shares, size := 100_000)
+    assert counts.sum() == size
+    drawn = np.zeros(len(shares))
+    drawn[pairs] = counts
+    spread = np.sqrt(size * shares * (1 - shares))
+    assert (np.abs(drawn - size * shares) <= 7 * spread).all()  # by chance less than once in 10^9 seeds

@@ -169,7 +169,7 @@ class Conclusions:
             taken.append(Assumption.CONDORCET_WINNER)
         if self._state.contest.reference.eta > 0:
             taken.append(Assumption.MIXED_SAMPLER)
-        if any(answers.heirs for answers in self._state.returned):
+        if self._state.has_heirs:
             taken.append(Assumption.SILENCE_BLIND)
         if len(self.evidence) > 1:
             taken.append(Assumption.ONE_COUNT_BLIND)

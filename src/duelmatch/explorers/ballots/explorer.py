@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from heapq import heappop
-from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -281,12 +280,12 @@ class BallotExplorer:
         """
         told = self._told(question)
         part, state = told.part, self.state
+        if part.ballot < state.settled or told.corrected or part.voter in state.count.struck:
+            raise DuelError(f"Question {question.id} cannot be answered anew: its ballot has been counted.")
         due = part.deadline is not None and now is not None and part.deadline <= now
         handed_in = part.over and state.unanswered(part.ballot)
         if due or handed_in or state.holders[part.ballot] is not part:
             raise DuelError(f"Question {question.id} cannot be answered anew: its ballot was handed in.")
-        if part.ballot < state.settled or told.corrected or part.voter in state.count.struck:
-            raise DuelError(f"Question {question.id} cannot be answered anew: its ballot has been counted.")
         self._decide("undone", question=question.id)
 
     def _part_of(self, question: Question) -> Participation:
@@ -296,7 +295,7 @@ class BallotExplorer:
         return part
 
     def _told(self, question: Question) -> Told:
-        told = self.state.told.get(getattr(question, "id", -1))
+        told = self.state.told_as(getattr(question, "id", -1))
         if told is None or told.question != question:
             raise DuelError(f"{question!r:.80} has not been answered.")
         return told
@@ -311,7 +310,9 @@ class BallotExplorer:
         if voter is None:
             deadlines = self.state.deadlines
             while now is not None and deadlines and deadlines[0][0] <= now:
-                self._expire_due([self.state.holders[heappop(deadlines)[1]]], now)
+                _, ballot = heappop(deadlines)
+                if ballot >= self.state.settled:
+                    self._expire_due([self.state.holders[ballot]], now)
         elif voter in self.state.parts:
             self._end(self.state.parts[voter])
 
@@ -336,8 +337,8 @@ class BallotExplorer:
 
     def close(self) -> None:
         """Finish every ballot: nothing more will come. Missing answers count against the champion."""
-        for number, answers in enumerate(self.state.returned):
-            if not answers.closed:
+        for number in range(self.state.settled, len(self.state.ballots)):
+            if not self.state.returned[number].closed:
                 self._decide("finished", ballot=number)
 
     def _end_if_nothing_is_left(self, part: Participation) -> None:
@@ -447,29 +448,8 @@ class BallotExplorer:
 
         Of all answers that count for the standings.
         """
-        state, edges = self.state, {edge: number for number, edge in enumerate(self.problem.edges)}
-        said = [(question.position, groups) for question, groups in self.given()]
-        said += [
-            (earlier.position, earlier.groups)
-            for earlier in state.earlier.values()
-            if earlier.groups is not None and earlier.voter not in state.count.struck
-        ]
-        better, worse, level = [], [], []
-        for position, groups in said:
-            placed = [(edges[name, position], place) for place, group in enumerate(groups) for name in group]
-            for (one, above), (other, below) in combinations(placed, 2):
-                better.append(one)
-                worse.append(other)
-                level.append(above == below)
-        table = self.problem.graph.pair_table
-        high, low, ties = (np.array(each, dtype=np.intp) for each in (better, worse, level))
-        pairs = table.number(high, low) if said else high
-        score = np.where(ties > 0, 0.5, (high < low).astype(np.float64))
-        return (
-            np.asarray(np.bincount(pairs, score, table.count), dtype=np.float64),
-            np.bincount(pairs, minlength=table.count).astype(np.float64),
-            int(ties.sum()),
-        )
+        said = self.state.said
+        return said.credit.copy(), said.asked.copy(), said.ties
 
     @property
     def result(self) -> Result:
@@ -498,6 +478,6 @@ class BallotExplorer:
     def given(self) -> Iterator[tuple[Question, Groups]]:
         """Yield every answer that counts for the standings: late ones, and corrections, included."""
         struck = self.state.count.struck
-        for told in self.state.told.values():
+        for told in self.state.all_told():
             if told.groups is not None and told.question.voter not in struck:
                 yield told.question, told.groups

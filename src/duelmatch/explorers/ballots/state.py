@@ -7,9 +7,9 @@ wants to know it (:mod:`duelmatch.explorers.ballots.conclusions`), so a long log
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from heapq import heappush
+from heapq import heapify, heappush
 from itertools import combinations
 from typing import Any
 
@@ -19,9 +19,11 @@ from duelmatch.errors import DuelError, DuelmatchError
 from duelmatch.explorers.ballots.bets import Contest
 from duelmatch.explorers.ballots.events import KINDS, Event, order_of, read_design
 from duelmatch.explorers.ballots.latecomers import Renumbering, larger_problem
+from duelmatch.explorers.ballots.packed import Packed, Window
 from duelmatch.explorers.ballots.records import EVERYBODY, MISSING, Answers, Ballot, Count, Design
 from duelmatch.explorers.frugal.stakes import Pairs
 from duelmatch.explorers.questions import Question
+from duelmatch.graph import Vector
 from duelmatch.matchings import Edge
 from duelmatch.matchings.reference import ReferenceName, reference_of
 from duelmatch.preferences import Criterion
@@ -29,6 +31,9 @@ from duelmatch.problem import Problem
 
 Groups = list[list[str]]
 """An answer: candidates in groups, best first."""
+
+UNPACKED = 100
+"""So many settled ballots are kept as they are, and so many more before they are packed together."""
 
 
 @dataclass(slots=True, eq=False)
@@ -68,8 +73,68 @@ class Earlier:
     groups: Groups | None = None
 
 
+@dataclass(slots=True)
+class Said:
+    """What all answers say that count for the standings, late and corrected ones included, by pair."""
+
+    asked: Vector
+    credit: Vector
+    """What the first edge of a pair has: 1 for each time that it was better, 1/2 for each tie."""
+    ties: int = 0
+
+    def add(self, pair: int, value: float, sign: int) -> None:
+        """Count an answer, or with a negative sign no longer."""
+        self.asked[pair] += sign
+        self.credit[pair] += sign * value
+        self.ties += sign * (value == 0.5)
+
+
+class Parts:
+    """Every voter's part in a ballot, one and only one; of those in packed ballots, hardly anything."""
+
+    def __init__(self) -> None:
+        self._present: dict[str, Participation] = {}
+        self._packed: dict[str, int] = {}
+        """The ballot, or if the voter had left something on it, -1 minus that."""
+
+    def __len__(self) -> int:
+        return len(self._present) + len(self._packed)
+
+    def __contains__(self, voter: object) -> bool:
+        return voter in self._present or voter in self._packed
+
+    def __getitem__(self, voter: str) -> Participation:
+        if (found := self.get(voter)) is None:
+            raise KeyError(voter)
+        return found
+
+    def __setitem__(self, voter: str, part: Participation) -> None:
+        self._present[voter] = part
+
+    def get(self, voter: str) -> Participation | None:
+        """Return a voter's part; of a packed ballot, that it is over and whether something was left."""
+        if voter in self._packed:
+            ballot = self._packed[voter]
+            return Participation(voter, max(ballot, -1 - ballot), 0, [0] if ballot < 0 else [], over=True)
+        return self._present.get(voter)
+
+    def pack(self, voter: str) -> Participation:
+        """Forget all but that it is over, and return the rest for the last time."""
+        part = self._present.pop(voter)
+        self._packed[voter] = -1 - part.ballot if part.left else part.ballot
+        return part
+
+    def values(self) -> Iterator[Participation]:
+        """Yield the parts in ballots that are not packed."""
+        return iter(self._present.values())
+
+
 class CrowdState:
-    """What is known of a study, and nothing that is not in its events."""
+    """What is known of a study, and nothing that is not in its events.
+
+    Ballots that are settled are packed after a while (:mod:`duelmatch.explorers.ballots.packed`), with the
+    answers on them, so what is kept as objects is what is open, late or corrected, however long the log is.
+    """
 
     def __init__(
         self,
@@ -90,14 +155,16 @@ class CrowdState:
         self.designs: list[Design] = []
         self.latest: dict[str, Design] = {}
         """The last design made on each basis."""
-        self.ballots: list[Ballot] = []
-        self.returned: list[Answers] = []
+        self._packed = Packed()
+        self.ballots = Window[Ballot](self._packed.ballot)
+        self.returned = Window[Answers](self._packed.answers)
         self.settled = 0
         """How many ballots are finished before the first that is not, in the order of opening."""
-        self.parts: dict[str, Participation] = {}
-        """Every voter has one, and only one."""
-        self.holders: list[Participation] = []
-        """Whose part in each ballot was the last to begin."""
+        self.parts = Parts()
+        self.holders = Window[Participation]()
+        """Whose part in each ballot was the last to begin; of those not packed."""
+        self.has_heirs = False
+        """Whether a ballot was ever passed on."""
         self.deadlines: list[tuple[float, int]] = []
         """A heap of when parts in ballots end, and of which ballots."""
         self.waiting: list[int] = []
@@ -105,6 +172,7 @@ class CrowdState:
         self.open: dict[int, tuple[Question, Participation, int]] = {}
         """Questions handed out and not answered, with their place on the ballot."""
         self.told: dict[int, Told] = {}
+        """The questions that were answered, but for those that are packed: see :meth:`told_as`."""
         self.last_question = 0
         self.counts: list[Count] = [EVERYBODY]
         """All ways of counting there have been, the present one last."""
@@ -117,6 +185,7 @@ class CrowdState:
         self.contest = self._contest()
         self._edge_number = _numbered(problem)
         self._tally: Pairs | None = Pairs(problem.graph)
+        self._said: Said | None = None
 
     @property
     def count(self) -> Count:
@@ -127,9 +196,13 @@ class CrowdState:
     def tally(self) -> Pairs:
         """How often each pair was asked and its first edge won, in the answers on ballots that count."""
         if self._tally is None:
-            self._tally = Pairs(self.problem.graph)
-            for ballot, answers in zip(self.ballots, self.returned, strict=True):
-                values = self.count.values(ballot, answers)
+            self._tally, count = Pairs(self.problem.graph), self.count
+            self._tally.duels[:], self._tally.wins[:], _ = self._packed.sums(
+                self._tally.count, count.struck, True, count.corrected
+            )
+            for number in range(len(self._packed), len(self.ballots)):
+                ballot = self.ballots[number]
+                values = count.values(ballot, self.returned[number])
                 if values is not None:
                     given = ~np.isnan(values)
                     np.add.at(self._tally.duels, ballot.pairs[given], 1.0)
@@ -139,19 +212,87 @@ class CrowdState:
                     self._add_earlier(self._tally, earlier.position, order_of(earlier.groups))
         return self._tally
 
-    def _add_earlier(self, tally: Pairs, position: str, order: Mapping[str, int]) -> None:
+    @property
+    def said(self) -> Said:
+        """What all answers say that count for the standings."""
+        if self._said is None:
+            corrected: dict[int, dict[int, float]] = {}
+            others = []
+            for told in self.told.values():
+                number = told.part.ballot
+                if told.late or number >= len(self._packed):
+                    others.append(told)
+                    continue
+                ballot = self.ballots[number]
+                instead = dict.fromkeys(ballot.pairs_of(told.place), MISSING)
+                instead |= self.values(ballot, told.place, told.groups or [])
+                corrected.setdefault(number, {}).update(instead)
+            struck, pairs = self.count.struck, self.problem.graph.pairs
+            self._said = Said(*self._packed.sums(pairs, struck, False, corrected))
+            for told in others:
+                self._say(told, 1)
+            earlier = Pairs(self.problem.graph)
+            for each in self.earlier.values():
+                if each.groups is not None and each.voter not in struck:
+                    self._said.ties += self._add_earlier(earlier, each.position, order_of(each.groups))
+            self._said.asked += earlier.duels
+            self._said.credit += earlier.wins
+        return self._said
+
+    @property
+    def counted(self) -> int:
+        """How many answers count for the standings, of those since the first ballot."""
+        struck = self.count.struck
+        others = sum(told.groups is not None and told.part.voter not in struck for told in self.told.values())
+        return self._packed.told_without(struck) + others
+
+    def _say(self, told: Told, sign: int) -> None:
+        """Count an answer for the standings, or no longer."""
+        if self._said is None or told.groups is None or told.part.voter in self.count.struck:
+            return
+        ballot = self.ballots[told.part.ballot]
+        for index, value in self.values(ballot, told.place, told.groups).items():
+            self._said.add(int(ballot.pairs[index]), value, sign)
+
+    def told_as(self, question: int) -> Told | None:
+        """Return a question that was answered, and what was said."""
+        if (found := self.told.get(question)) is not None:
+            return found
+        if (where := self._packed.where_told(question)) is None:
+            return None
+        number, place = where
+        voter, role, scores = self._packed.order(number, place)
+        edges = self.problem.edges
+        groups = [
+            sorted(edges[edge][0] for edge, each in scores.items() if each == score)
+            for score in sorted(set(scores.values()), reverse=True)
+        ]
+        names = tuple([edges[edge][0] for edge in scores])
+        asked = Question(edges[next(iter(scores))][1], names, question, voter)
+        return Told(asked, Participation(voter, number, role, [], over=True), place, groups, False)
+
+    def all_told(self) -> Iterator[Told]:
+        """Yield every question that was answered, and what was said."""
+        for question in self._packed.told():
+            if (found := self.told_as(question)) is not None:
+                yield found
+        yield from self.told.values()
+
+    def _add_earlier(self, tally: Pairs, position: str, order: Mapping[str, int]) -> int:
+        """Count an answer of before the first ballot, and return how many ties are in it."""
         numbers = {self.problem.edge_number(name, position): place for name, place in order.items()}
         table = self.problem.graph.pair_table
         for one, other in combinations(sorted(numbers), 2):
             pair = int(table.number(np.array([one]), np.array([other]))[0])
             tally.duels[pair] += 1.0
             tally.wins[pair] += (1 + (numbers[one] < numbers[other]) - (numbers[one] > numbers[other])) / 2
+        return sum(one == other for one, other in combinations(order.values(), 2))
 
     def note_earlier(self, question: int, voter: str, position: str, groups: Groups | None) -> None:
         """Take over a question of before the first ballot, and its answer, if there is one that counts."""
         self.earlier[question] = Earlier(voter, position, groups)
         self.last_question = max(self.last_question, question)
-        self._tally = None
+        self._tally = self._said = None
 
     def waiting_for(self) -> tuple[tuple[str, int], ...]:
         """Return whose ballot is not finished, and how many answers on later ballots count only then."""
@@ -166,12 +307,11 @@ class CrowdState:
     def unanswered(self, number: int) -> list[int]:
         """Return the places of the questions without an answer, about candidates who have not left."""
         ballot, missing = self.ballots[number], self.returned[number].missing
-        places, staying, begin = [], self.contest.staying, 0
+        places, staying = [], self.contest.staying
         for place, edges in enumerate(ballot.questions):
-            pairs = len(edges) * (len(edges) - 1) // 2
-            if missing[begin : begin + pairs].any() and staying[list(edges)].sum() > 1:
+            pairs = zip(ballot.pairs_of(place), combinations(sorted(edges), 2), strict=True)
+            if any(missing[index] and staying[one] and staying[other] for index, (one, other) in pairs):
                 places.append(place)
-            begin += pairs
         return places
 
     def note(self, event: Event) -> None:
@@ -218,6 +358,7 @@ class CrowdState:
         self.waiting.remove(number)
         heirs = self.returned[number].heirs
         heirs.append(voter)
+        self.has_heirs = True
         part = Participation(voter, number, len(heirs), self.unanswered(number), event["deadline"])
         self.holders[number] = self._begin_part(part)
 
@@ -227,6 +368,9 @@ class CrowdState:
         self.parts[part.voter] = part
         if part.deadline is not None:
             heappush(self.deadlines, (part.deadline, part.ballot))
+            if len(self.deadlines) > 2 * (len(self.ballots) + 1 - self.settled) + UNPACKED:
+                self.deadlines = [due for due in self.deadlines if due[1] >= self.settled]
+                heapify(self.deadlines)
         return part
 
     def _expired(self, event: Event) -> None:
@@ -241,6 +385,22 @@ class CrowdState:
             self.waiting.remove(number)
         while self.settled < len(self.returned) and self.returned[self.settled].closed:
             self.settled += 1
+        if self.settled - len(self._packed) >= 2 * UNPACKED:
+            self._pack(self.settled - len(self._packed) - UNPACKED)
+
+    def _pack(self, count: int) -> None:
+        """Pack the first ballots that are not, and the answers on them, but not late or corrected ones."""
+        self.holders.shift(count)
+        taken = zip(self.ballots.shift(count), self.returned.shift(count), strict=True)
+        for ballot, answers in taken:
+            places = {}
+            for voter in (ballot.voter, *answers.heirs):
+                for place, question in self.parts.pack(voter).handed.items():
+                    told = self.told.get(question.id)
+                    if told is not None and not (told.late or told.corrected):
+                        places[question.id] = place
+                        del self.told[question.id]
+            self._packed.append(ballot, answers, places)
 
     # Questions
 
@@ -256,12 +416,14 @@ class CrowdState:
     def _answered(self, event: Event) -> None:
         question, part, place = self.open.pop(event["question"])
         groups = event["answer"]
-        self.told[question.id] = Told(question, part, place, groups, part.over)
+        self.told[question.id] = told = Told(question, part, place, groups, part.over)
         self.answers += 1
+        self._say(told, 1)
         if not part.over:
             part.left.remove(place)
-            for index, value in self.values(part.ballot, place, groups).items():
-                self._write(part, index, value)
+            ballot = self.ballots[part.ballot]
+            for index, value in self.values(ballot, place, groups).items():
+                self._write(part, ballot, index, value)
 
     def _skipped(self, event: Event) -> None:
         _, part, place = self.open.pop(event["question"])
@@ -275,20 +437,22 @@ class CrowdState:
     def _undone(self, event: Event) -> None:
         told = self.told.pop(event["question"])
         part, place = told.part, told.place
+        self._say(told, -1)
         self.answers -= 1
         self.open[told.question.id] = told.question, part, place
         if not told.late:
-            for index in self.values(part.ballot, place, told.groups or []):
-                self._write(part, index, MISSING)
+            ballot = self.ballots[part.ballot]
+            for index in self.values(ballot, place, told.groups or []):
+                self._write(part, ballot, index, MISSING)
             part.left = sorted([*part.left, place])
             part.over = self.returned[part.ballot].closed = False
 
-    def values(self, number: int, place: int, groups: Groups) -> dict[int, float]:
+    def values(self, ballot: Ballot, place: int, groups: Groups) -> dict[int, float]:
         """Return what an answer says of a ballot's pairs: 1, 1/2 or 0 by where they stand on it.
 
         A pair with somebody who was not in the question any more is left out.
         """
-        ballot, order, edges = self.ballots[number], order_of(groups), self.problem.edges
+        order, edges = order_of(groups), self.problem.edges
         pairs, values = combinations(sorted(ballot.questions[place]), 2), {}
         for index, (low, high) in zip(ballot.pairs_of(place), pairs, strict=True):
             one, other = order.get(edges[low][0]), order.get(edges[high][0])
@@ -296,41 +460,46 @@ class CrowdState:
                 values[index] = 1.0 if one < other else 0.0 if one > other else 0.5
         return values
 
-    def _write(self, part: Participation, index: int, value: float) -> None:
+    def _write(self, part: Participation, ballot: Ballot, index: int, value: float) -> None:
         """Put down the value of a pair, or take it back if it is MISSING now."""
-        answers, pair = self.returned[part.ballot], self.ballots[part.ballot].pairs[index]
+        answers, pair = self.returned[part.ballot], ballot.pairs[index]
         before = answers.value[index]
         answers.value[index] = value
         answers.by[index] = -1 if value is MISSING else part.role
         struck = self.count.struck
-        if self._tally is None or (struck and not struck.isdisjoint(self._speakers(part))):
-            return
+        if self._tally is None or part.voter in struck or ballot.voter in struck:
+            return  # both who gave the answer and who opened the ballot must count
         taken_back = value is MISSING
         self._tally.duels[pair] += -1.0 if taken_back else 1.0
         self._tally.wins[pair] += -before if taken_back else value
 
-    def _speakers(self, part: Participation) -> tuple[str, str]:
-        """Return those who must count for an answer to count: who gave it, and who opened the ballot."""
-        return part.voter, self.ballots[part.ballot].voter
-
     # Who counts, and who stands
 
     def _corrected(self, event: Event) -> None:
-        told, groups = self.told[event["question"]], event["answer"]
+        number, groups = event["question"], event["answer"]
+        told = self.told_as(number)
+        if told is None:
+            raise KeyError(number)
+        self._packed.forget_told(number)
+        self._say(told, -1)
         told.corrected, told.groups = True, groups
+        self._say(told, 1)
+        self.told[number] = told
         if told.late or not (event["clerical"] or groups is None):
             return
-        number = told.part.ballot
+        ballot = self.ballots[told.part.ballot]
         if groups is None:
-            values = dict.fromkeys(self.ballots[number].pairs_of(told.place), MISSING)
+            values = dict.fromkeys(ballot.pairs_of(told.place), MISSING)
         else:
-            values = self.values(number, told.place, groups)
-        self._change_count(self.count.with_corrected(number, values))
+            values = self.values(ballot, told.place, groups)
+        self._change_count(self.count.with_corrected(ballot.number, values))
 
     def _struck(self, event: Event) -> None:
+        self._said = None
         self._change_count(self.count.with_struck(event["voter"]))
 
     def _reinstated(self, event: Event) -> None:
+        self._said = None
         self._change_count(self.count.with_reinstated(event["voter"]))
 
     def _change_count(self, count: Count) -> None:
@@ -353,11 +522,12 @@ class CrowdState:
         renumbered = Renumbering(self.problem, problem)
         self.designs = [renumbered.design(design) for design in self.designs]
         self.latest = {design.basis: design for design in self.designs}
-        self.ballots = [renumbered.ballot(ballot) for ballot in self.ballots]
+        self.ballots.change(renumbered.ballot)
+        self._packed.renumber(renumbered.edge, renumbered.pair)
         self.problem, self._edge_number = problem, _numbered(problem)
         self.late_candidates = (*self.late_candidates, event["candidate"])
         self.contest = self._contest()
-        self._tally = None
+        self._tally = self._said = None
         self.changes += 1
 
     def _contest(self) -> Contest:

@@ -70,9 +70,7 @@ def worthwhile(
     if marginals is None:
         values = pairs.against(leader, ahead)
     else:
-        won = np.bincount(pairs.first, ahead * marginals[pairs.second], graph.edges)
-        lost = np.bincount(pairs.second, ahead * marginals[pairs.first], graph.edges)
-        rewards = np.asarray(won - lost, dtype=np.float64)
+        rewards = pairs.rewards(ahead, marginals)
         values = rewards - rewards[leader[graph.edge_position]]
     best = alternatives(graph, np.where(allowed, values, -FORBIDDEN)).with_edge
     gain = np.zeros(pairs.count)

@@ -33,6 +33,7 @@ from math import exp, inf, log
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from duelmatch.errors import TooLargeError
 from duelmatch.explorers.catalogue import Assumption
@@ -58,6 +59,8 @@ ROUNDING = 1e-12
 
 GROWTH = 0.02
 """A round adds this part of the duels so far: its bets are fixed before it."""
+
+MANY_PAIRS = 100_000
 
 MOST_LISTED = 10_000
 """Rivals are listed one by one from here on: an update takes some tens of milliseconds then."""
@@ -244,13 +247,23 @@ class FrugalSearch:
         self, shares: Vector, size: int
     ) -> Generator[Round, RoundAnswers, tuple[Indices, Round, RoundAnswers]]:
         """Ask as many duels, drawn by their shares, and count the answers."""
-        drawn = self._rng.multinomial(size, shares)
-        pairs = np.flatnonzero(drawn)
-        asked = Round(self._pairs.first[pairs], self._pairs.second[pairs], drawn[pairs])
+        pairs, counts = self._drawn(shares, size)
+        asked = Round(self._pairs.first[pairs], self._pairs.second[pairs], counts)
         answers = yield asked
         self._pairs.add(pairs, asked.count, answers)
         self._duels += asked.total
         return pairs, asked, answers
+
+    def _drawn(self, shares: Vector, size: int) -> tuple[Indices, NDArray[np.int64]]:
+        """Draw so many pairs; return those drawn and how often."""
+        if len(shares) <= MANY_PAIRS:
+            drawn = self._rng.multinomial(size, shares)
+            pairs = np.flatnonzero(drawn)
+            return pairs, drawn[pairs]
+        ends = np.cumsum(shares)  # to draw from a multinomial law takes four times as long
+        found = np.searchsorted(ends, ends[-1] * self._rng.random(size), side="right")
+        pairs, counts = np.unique(np.minimum(found, np.flatnonzero(shares)[-1]), return_counts=True)
+        return pairs, counts.astype(np.int64)
 
     def _out_of_reach(self) -> bool:
         """Whether a proof takes more than what is left of the budget, should the estimates be right."""
@@ -539,7 +552,7 @@ def least_beaten_on_walk(
     Borda (``shares``): the highest score. Condorcet: the least beaten one on the walk along best responses.
     """
     if shares is not None:
-        best, rewards = borda_champion(pairs, advantage, shares, allowed), _rewards(pairs, advantage, shares)
+        best, rewards = borda_champion(pairs, advantage, shares, allowed), pairs.rewards(advantage, shares)
         return best, lambda matching: float(rewards[best].sum() - rewards[matching].sum())
     current = last if last is not None and allowed[last].all() else _most_wins(pairs, advantage, allowed)
     seen, leads = [current], []
@@ -568,18 +581,9 @@ def _error(pairs: Pairs, current: Indices, response: Indices) -> float:
 
 def borda_champion(pairs: Pairs, advantage: Vector, marginals: Vector, allowed: Mask) -> Indices:
     """Return the best matching of the allowed edges under the estimated rewards."""
-    champion = pairs.decisions.good(_rewards(pairs, advantage, marginals), allowed)
+    champion = pairs.decisions.good(pairs.rewards(advantage, marginals), allowed)
     assert champion is not None, "the allowed edges hold a decision"
     return champion
-
-
-def _rewards(pairs: Pairs, advantage: Vector, marginals: Vector) -> Vector:
-    """Return w - 1/2 of every edge, by what its position counts."""
-    if pairs.scale is not None:
-        advantage = advantage * pairs.scale
-    won = np.bincount(pairs.first, advantage * marginals[pairs.second], pairs.graph.edges)
-    lost = np.bincount(pairs.second, advantage * marginals[pairs.first], pairs.graph.edges)
-    return np.asarray(won - lost, dtype=np.float64)
 
 
 def _most_wins(pairs: Pairs, advantage: Vector, allowed: Mask) -> Indices:

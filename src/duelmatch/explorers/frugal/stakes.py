@@ -110,6 +110,14 @@ class Pairs:
         _against(self.first, self.second, self.position, champion, advantage, against)
         return against
 
+    def rewards(self, advantage: Vector, marginals: Vector) -> Vector:
+        """Return w - 1/2 of every edge, by what its position counts."""
+        if self.scale is not None:
+            advantage = advantage * self.scale
+        won, lost = np.zeros(self.graph.edges), np.zeros(self.graph.edges)
+        _won_and_lost(self.first, self.second, advantage, marginals, won, lost)
+        return won - lost
+
     def variance_against(self, champion: Indices, variance: Vector) -> Vector:
         """Return, for every edge, the variance of its advantage over the champion's edge at its position."""
         if self.scale is None:
@@ -143,12 +151,11 @@ class Stakes:
     @classmethod
     def borda(cls, pairs: Pairs, champion: Indices, marginals: Vector) -> Stakes:
         """Back a champion to have the larger reward; ``marginals`` is how often a matching uses each edge."""
+        own, first, second = np.empty(pairs.count), np.empty(pairs.count), np.empty(pairs.count)
         chosen = _chosen(pairs.graph, champion)
-        of_first, of_second = marginals[pairs.second], -marginals[pairs.first]
-        if pairs.scale is not None:
-            of_first, of_second = of_first * pairs.scale, of_second * pairs.scale
-        own = chosen[pairs.first] * of_first + chosen[pairs.second] * of_second
-        return cls(pairs, own, own - of_first, own - of_second)
+        scale = np.ones(0) if pairs.scale is None else pairs.scale
+        _borda_stakes(pairs.first, pairs.second, chosen, marginals, scale, own, first, second)
+        return cls(pairs, own, first, second)
 
     @property
     def both(self) -> Vector | None:
@@ -221,6 +228,34 @@ class Stakes:
             self.second, both, omega, out,
         )  # fmt: skip
         return out
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _won_and_lost(
+    first: Indices, second: Indices, advantage: Vector, marginals: Vector, won: Vector, lost: Vector
+) -> None:
+    for pair in range(len(first)):
+        won[first[pair]] += advantage[pair] * marginals[second[pair]]
+        lost[second[pair]] += advantage[pair] * marginals[first[pair]]
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _borda_stakes(
+    pair_first: Indices,
+    pair_second: Indices,
+    chosen: Vector,
+    marginals: Vector,
+    scale: Vector,
+    own: Vector,
+    first: Vector,
+    second: Vector,
+) -> None:
+    for pair in range(len(own)):
+        of_first, of_second = marginals[pair_second[pair]], -marginals[pair_first[pair]]
+        if len(scale) > 0:
+            of_first, of_second = of_first * scale[pair], of_second * scale[pair]
+        own[pair] = chosen[pair_first[pair]] * of_first + chosen[pair_second[pair]] * of_second
+        first[pair], second[pair] = own[pair] - of_first, own[pair] - of_second
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

@@ -88,7 +88,7 @@ class CrowdKind(ExploredKind):
         return found[0]
 
     def _told(self, question: int) -> Question:
-        found = self._run.state.told.get(question)
+        found = self._run.state.told_as(question)
         if found is None:
             raise ConflictError(f"The answer to question {question} cannot be changed any more.")
         return found.question
