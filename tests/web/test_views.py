@@ -242,7 +242,7 @@ def test_votes_are_listed_in_pages_with_why_they_do_not_count(store: Store) -> N
     page = AnswerPage.of(study, 10**6, None)
     assert len(page.rows) == PER_PAGE
     assert page.rows[0].voter == "Eve"
-    assert page.rows[0].said.startswith("no difference between ")
+    assert page.rows[0].said.startswith("no difference between <bdi>"), "each name is isolated by itself"
     assert page.rows[1].reversed == [list(group) for group in page.rows[1].given.answer[::-1]]
     assert {row.given.question: row.uncounted for row in page.rows if row.uncounted} == {
         question.number: "the voter's answers do not count",
@@ -295,9 +295,31 @@ def test_only_what_counts_is_counted(store: Store) -> None:
     view = Dashboard.of(study)
     assert view.votes == "1 vote from 1 judge; 3 more votes do not count."
     assert [(voter.answers, voter.counted) for voter in view.voters] == [(2, 1), (2, 0), (0, 0)]
-    page = templates.get_template("live.html").render(view=view, study=study, own="")
+    page = rendered(study)
     assert "1 of them counts" in page
     assert "and 1 whose votes do not count" in page
+    assert "4 came in, and 1 of them count" in page
+    study.close()
+    page = rendered(study)
+    for word in ("Result to hand around", 'data-do="drop" disabled', '/strike" disabled', '/leave" disabled'):
+        assert word in page
+    for word in ("Votes still needed", "Being answered now", "decides the rest"):
+        assert word not in page
+
+
+def rendered(study: Study) -> str:
+    return templates.get_template("live.html").render(view=Dashboard.of(study), study=study, own="")
+
+
+def test_what_voters_see_of_the_result_is_said_and_ends_when_the_study_is_reopened(store: Store) -> None:
+    study = store.create(TEAM, Settings(), "x", ["Eve"])
+    study.publish()
+    assert "as soon as the study is closed" in rendered(study)
+    study.close()
+    assert "Voters see the result on their page." in rendered(study)
+    study.reopen()
+    assert not study.status().published
+    assert verify("".join(exported_log(study)).splitlines()).damage is None
 
 
 @pytest.mark.parametrize("algorithm", ["panel", "condorcet", "car-cond"])

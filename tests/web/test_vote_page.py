@@ -86,6 +86,20 @@ def test_undo_skip_reload_and_double_click(browser: Browser, study: Study) -> No
     ((_, answer),) = votes(study)
     assert len(answer) == 1, "no difference"
     browser.check()
+    browser.question()
+    browser.press("s")
+    browser.until(lambda: browser.find("#why button").is_displayed())
+    browser.click("#why button")
+    browser.until(lambda: "Skipped." in heard(browser))
+    browser.question()
+    browser.press("u")
+    browser.until(lambda: "skipped question does not come back" in browser.driver.switch_to.alert.text)
+    browser.driver.switch_to.alert.dismiss()
+    assert len(votes(study)) == 1
+    study.strike(voter)
+    browser.press("u")
+    browser.driver.switch_to.alert.accept()
+    browser.until(lambda: browser.text("#trouble") == "The organiser has taken you out of this study.")
 
 
 def test_another_tab_and_a_candidate_who_withdrew(browser: Browser, study: Study) -> None:
@@ -98,6 +112,7 @@ def test_another_tab_and_a_candidate_who_withdrew(browser: Browser, study: Study
     browser.press("2")
     browser.until(lambda: browser.text("#count").startswith("Question 2 of about "))
     assert f"Kept: {first} > {second}." in heard(browser), "the first answer is kept"
+    assert "Your earlier answer stays" in browser.text("#trouble"), "nobody believes that the second one is"
     _, gone, _ = browser.question()
     names = {"Cyd the careful": "Cyd"}
     study.drop(names.get(gone, gone))
@@ -107,6 +122,22 @@ def test_another_tab_and_a_candidate_who_withdrew(browser: Browser, study: Study
     browser.press("1")
     browser.until(lambda: browser.text("#count").startswith("Question 3 of about "))
     assert not browser.find("#trouble").is_displayed()
+
+
+def test_a_result_reaches_a_page_that_is_open_and_leaves_it(browser: Browser, study: Study) -> None:
+    browser.go(f"/l/{study.new_link('voter', study.voters()[0].id)}")
+    browser.question()
+    browser.press("1")
+    browser.until(lambda: votes(study))
+    study.close()
+    browser.question()
+    browser.press("1")
+    browser.until(lambda: browser.text("#end-title") == "Voting is closed")
+    for shown in (True, False):
+        study.publish(shown)
+        browser.driver.execute_script("document.dispatchEvent(new Event('visibilitychange'))")
+        browser.until(lambda there=shown: bool(browser.driver.find_elements(By.ID, "result")) == there)
+    browser.check()
 
 
 def test_only_safe_links_are_links(browser: Browser, study: Study) -> None:

@@ -22,6 +22,7 @@ let busy = false;
 let shownAt = 0;
 let said = "";
 let notice = null; // what to say about the last answer where everybody sees it
+let coming = null; // when to look again, where there is no question
 let skipped = false; // whether a question was skipped after the last answer
 let pointedAt = null; // the candidate with whom something is wrong
 
@@ -44,6 +45,12 @@ const refusal = (error, kind) => {
   return words.refused[error.status === 409 && kind ? kind : error.status] || words.refused.other;
 };
 
+// Look whether there is something new; at once when a phone is taken out of a pocket.
+const comeBack = () => act(async () => {});
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden && COME_BACK[question?.reason]) comeBack();
+});
+
 function drawEnd() {
   const [title, text] = words.ends[question.reason];
   const before = element("end-title").textContent;
@@ -54,7 +61,8 @@ function drawEnd() {
     say(text);
   }
   if (question.reason === "closed" && question.published !== Boolean(element("result"))) showResult();
-  if (COME_BACK[question.reason]) setTimeout(() => act(async () => {}), COME_BACK[question.reason]);
+  clearTimeout(coming);
+  if (COME_BACK[question.reason]) coming = setTimeout(comeBack, COME_BACK[question.reason]);
 }
 
 // Show the result that the organiser has just published, or hide it again: it is on the page when that is loaded anew.
