@@ -211,21 +211,35 @@ class TestPanels:
         run("study", "export", "log.jsonl")
         said = run("verify", "log.jsonl").stdout
         assert "They agree." in said
+        assert "nobody leads" in said
         assert "ann" not in said
 
     def test_a_conflict_is_cleared_and_the_result_is_published(self) -> None:
         run("study", "create", "pair.yaml", "--voter", "eve", "--voter", "ned", "--conflict", "eve=ann")
         said = flat(run("study", "clear-conflict", "eve", "ann").stdout)
         assert "'eve' judges ann again." in said
+        assert "Nothing changed" in flat(run("study", "clear-conflict", "eve", "ann").stdout)
         self.answer("eve", "ann")
         assert "once the study is closed" in flat(run("study", "publish").stdout)
         run("study", "close")
         assert "voters see the result." in flat(run("study", "publish").stdout)
         assert read("study", "publish", "--hide")["published"] is False
+        run("study", "edit", "ann", "--title", "Anna A.")
+        assert "│ ann │ Anna A. │" in flat(run("study", "status", "--quick").stdout)
+        run("study", "export", "log.jsonl")
+        said = flat(run("verify", "log.jsonl").stdout)
+        assert "unbeaten: Anna A. (ann)" in said
 
     def test_the_way_out_is_named_where_judges_are_silent(self) -> None:
         run("study", "create", "pair.yaml", "--voter", "eve", "--voter", "ned", "--voter", "zoe")
         self.answer("eve", "ann")
+        run("study", "close")
+        run("study", "export", "log.jsonl")
+        assert "leading, as the votes were not enough to be sure: ann" in flat(
+            run("verify", "log.jsonl").stdout
+        )
+        assert read("verify", "log.jsonl")["recorded"]["status"] == "budget_spent"
+        run("study", "reopen")
         run("study", "leave", "ned")
         said = flat(run("study", "status", "--quick").stdout)
         assert "Open opinions of ned 1 (has left), zoe 1." in said

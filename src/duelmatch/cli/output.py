@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from duelmatch.cli import PIPE_CLOSED
+from duelmatch.errors import spoken
 from duelmatch.files.text import printable
 
 
@@ -202,3 +203,17 @@ def counted(number: int, noun: str) -> str:
     ('1 duel', '1,200 duels')
     """
     return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
+def titled(name: str, titles: Mapping[str, str]) -> str:
+    """Return what people read on the pages, with the name by which programs know it.
+
+    >>> titled("ann", {"ann": "Anna A."}), titled("bob", {})
+    ('Anna A. (ann)', 'bob')
+    """
+    return f"{titles[name]} ({name})" if titles.get(name, name) != name else name
+
+
+def spoken_titles(names: str | tuple[str, ...], titles: Mapping[str, str]) -> str:
+    """Return who fills a position, one or several, in words."""
+    return spoken(tuple(titled(name, titles) for name in (names if isinstance(names, tuple) else (names,))))

@@ -14,12 +14,14 @@ import click
 
 from duelmatch.cli import DAMAGED
 from duelmatch.cli.options import STDIN, STDIN_NAME, json_option
-from duelmatch.cli.output import Page, print_json
-from duelmatch.errors import FileError, spoken
+from duelmatch.cli.output import Page, print_json, spoken_titles, titled
+from duelmatch.errors import FileError
 from duelmatch.files.text import explaining, naming
 from duelmatch.verify import Report, Verdict, checked_receipt, verify
 
 AGREED, DIFFERS = 0, 1
+LEADING = "leading, as the votes were not enough to be sure"
+NOBODY_LEADS = "nobody leads: there is no vote that counts"
 
 
 class ReceiptText(click.ParamType[str]):
@@ -64,7 +66,9 @@ def command(log: Path, receipts: Sequence[str], as_json: bool) -> None:
     """  # noqa: D301
     report = verify(_lines(log), receipts)
     if as_json:
-        print_json(asdict(report) | {"differs": report.differs})
+        shown = asdict(report) | {"differs": report.differs}
+        del shown["titles"]  # programs know everything by its name
+        print_json(shown)
     else:
         _print(report)
     sys.exit(DAMAGED if report.damage else DIFFERS if report.differs else AGREED)
@@ -91,24 +95,32 @@ def _print(report: Report) -> None:
     page.heading("Verdict")
     page.facts(
         [
-            ("Recorded", "none; the study is open" if report.recorded is None else _said(report.recorded)),
-            ("Recomputed", report.reason if report.found is None else _said(report.found)),  # type: ignore[list-item]
+            (
+                "Recorded",
+                "none; the study is open" if report.recorded is None else _said(report.recorded, report),
+            ),
+            ("Recomputed", str(report.reason) if report.found is None else _said(report.found, report)),
         ]
     )
     shown = report.found or report.recorded
     if shown is not None and shown.lineup is not None:
         page.table(
             {"Position": "left", "Candidate": "left"},
-            [[place, spoken(names)] for place, names in zip(report.positions, shown.lineup, strict=True)],
+            [
+                [titled(place, report.titles), spoken_titles(names, report.titles)]
+                for place, names in zip(report.positions, shown.lineup, strict=True)
+            ],
         )
     if report.recorded is not None and report.found is not None:
         page.paragraph("They DIFFER." if report.differs else "They agree.")
 
 
-def _said(verdict: Verdict) -> str:
+def _said(verdict: Verdict, report: Report) -> str:
     text = verdict.status
+    if verdict.status == "budget_spent":
+        text = NOBODY_LEADS if verdict.lineup is None else LEADING
     if verdict.lineup is not None:
-        text += f": {', '.join(spoken(names) for names in verdict.lineup)}"
+        text += f": {', '.join(spoken_titles(names, report.titles) for names in verdict.lineup)}"
     if verdict.shortfall:
         text += f" (behind another by {verdict.shortfall:.4f} per position at most)"
     return text

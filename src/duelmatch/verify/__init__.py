@@ -8,12 +8,14 @@ entries say, ``panel`` and ``crowd`` recompute the verdict.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
 
 from duelmatch.verify.chain import DamagedError, Entry, checked, checked_receipt, received
 from duelmatch.verify.crowd import CrowdVerdict
-from duelmatch.verify.log import NotRecomputedError, StudyLog, Verdict
+from duelmatch.verify.log import UNFIT, NotRecomputedError, StudyLog, Verdict
 from duelmatch.verify.panel import BordaPanel, Panel
 from duelmatch.verify.seats import SeatedPanel
 
@@ -43,6 +45,8 @@ class Report:
     reason: str | None = None
     positions: tuple[str, ...] = ()
     receipts: tuple[Received, ...] = ()
+    titles: Mapping[str, str] = field(default_factory=dict)
+    """What voters read instead of the names of candidates and positions, at the end of the log."""
 
     @property
     def differs(self) -> bool:
@@ -78,7 +82,23 @@ def verify(lines: Iterable[str], receipts: Sequence[str] = ()) -> Report:
         Received(receipt, entry["seq"], entry["at"], entry["kind"])
         for receipt, entry in zip(known, of_receipts, strict=True)
     )
-    return Report(len(entries), None, recorded, found, reason, tuple(log.positions), named)
+    positions, titles = tuple(log.positions), titles_of(entries)
+    return Report(len(entries), None, recorded, found, reason, positions, named, titles)
+
+
+def titles_of(entries: Sequence[Entry]) -> dict[str, str]:
+    """Return the titles of candidates and positions that have one; no verdict depends on them."""
+    titles: dict[str, Any] = {}
+    for entry in entries:
+        with suppress(*UNFIT):
+            data = entry["data"]
+            if entry["kind"] == "created":
+                listed = [*data["problem"]["candidates"], *data["problem"]["positions"]]
+                titles |= {one["name"]: one.get("title") for one in listed if isinstance(one, dict)}
+            elif entry["kind"] == "detailed":
+                for about in (data.get("candidates") or {}, data.get("positions") or {}):
+                    titles |= {name: new["title"] for name, new in about.items() if "title" in new}
+    return {name: title for name, title in titles.items() if isinstance(title, str) and title != name}
 
 
 def read(entries: Sequence[Entry]) -> tuple[StudyLog, Verdict | None]:

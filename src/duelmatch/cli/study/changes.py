@@ -130,6 +130,9 @@ def conflict(name: str, candidates: Sequence[str], study: Study, as_json: bool) 
     _report(study, as_json, f"'{name}' does not judge {', '.join(candidates)}.", {"voter": voter.id})
 
 
+NOT_IN_CONFLICT = "Nothing changed: '{}' had no such conflict of interest."
+
+
 @click.command("clear-conflict")
 @click.argument("name", metavar="VOTER")
 @click.argument("candidates", metavar="CANDIDATE...", nargs=-1, required=True)
@@ -143,8 +146,10 @@ def clear_conflict(name: str, candidates: Sequence[str], study: Study, as_json: 
       duelmatch study clear-conflict ann foxes
     """  # noqa: D301
     voter = voter_called(study, name)
+    cleared = [candidate for candidate in candidates if candidate in voter.conflicts]
     study.clear_conflict(voter.id, candidates)
-    _report(study, as_json, f"'{name}' judges {', '.join(candidates)} again.", {"voter": voter.id})
+    said = f"'{name}' judges {', '.join(cleared)} again." if cleared else NOT_IN_CONFLICT.format(name)
+    _report(study, as_json, said, {"voter": voter.id})
 
 
 @click.command("drop")

@@ -63,6 +63,20 @@ def status(study: Study, quick: bool, as_json: bool) -> None:
         print_standings(page, estimates)
         if where.algorithm == "panel":
             print_awaited(page, where, study)
+    _print_titles(page, study)
+
+
+def _print_titles(page: Page, study: Study) -> None:
+    """Print what voters read where it differs from the names, which the rest of the page has."""
+    problem = study.problem
+    rows = [
+        (name, about.title)
+        for details in (problem.position_details, problem.candidate_details)
+        for name, about in details.items()
+        if about.title and about.title != name
+    ]
+    if rows:
+        page.table({"Name": "left", "Title, which voters read": "left"}, rows)
 
 
 def _print_result(page: Page, where: Status, study: Study) -> None:
