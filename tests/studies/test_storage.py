@@ -634,6 +634,12 @@ class TestPhases:
             study.edit({"zoe": {"title": "x"}})
         with pytest.raises(dm.ProblemError, match="Details are"):
             study.edit({"ann": {"colour": "red"}})  # type: ignore[dict-item]
+        with pytest.raises(StudyError, match="The title may have 200 characters at most"):
+            study.edit({"ann": {"title": "x" * 201}})
+        with pytest.raises(dm.ProblemError, match="Voters would read 'bob' for two candidates"):
+            study.edit({"ann": {"title": "bob"}})
+        with pytest.raises(StudyError, match="at least one question"):
+            other_store.create(study.problem, Settings("panel", questions_each=0), "x", ["Eve"])
         check_log(study)
 
 

@@ -10,9 +10,10 @@ from typing import Any
 from duelmatch.errors import ProblemError
 from duelmatch.problem import Details, Problem
 from duelmatch.studies.pictures import UPLOADED
-from duelmatch.studies.texts import plain
+from duelmatch.studies.texts import look_alike, plain
 
-LONGEST_DETAIL = 5_000
+LONGEST = {"title": 200, "text": 5_000, "place": 200, "picture": 2_000, "link": 2_000}
+"""Characters, as on the pages."""
 
 _ON_THE_WEB = re.compile(r"https?://[^\s/]", re.IGNORECASE)
 _SHOWN = re.compile(r"(?i:https://[^\s/])|" + UPLOADED.pattern)
@@ -50,11 +51,30 @@ def checked_details(details: Any) -> dict[str, str | None]:
     if not isinstance(given, Mapping) or set(given) - known:
         raise ProblemError(f"Details are {', '.join(sorted(known))}, not {given!r:.80}.")
     checked = {
-        name: None if text in (None, "") else plain(text, f"The {name}", LONGEST_DETAIL, lines=True)
+        name: None if text in (None, "") else plain(text, f"The {name}", LONGEST[name], lines=name == "text")
         for name, text in given.items()
     }
     check_addresses(checked.get("link"), checked.get("picture"))
     return checked
+
+
+def check_titles(problem: Problem, changed: Iterable[str] | None = None) -> None:
+    """Refuse two candidates, or two positions, of whom voters would read the same.
+
+    With ``changed``, only where one of these has brought it about.
+    """
+    for kind, names, details in (
+        ("candidates", problem.candidates, problem.candidate_details),
+        ("positions", problem.positions, problem.position_details),
+    ):
+        read = {name: (details[name].title if name in details else None) or name for name in names}
+        alike = look_alike(read.values())
+        if alike is not None and (changed is None or any(_same(read.get(name), alike) for name in changed)):
+            raise ProblemError(f"Voters would read '{alike:.80}' for two {kind}. Give them different titles.")
+
+
+def _same(one: str | None, other: str) -> bool:
+    return one is not None and look_alike([one, other]) is not None
 
 
 def check_addresses(link: str | None, picture: str | None) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from duelmatch.errors import ConflictError, DuelError, NotAllowedError, NotThereError, StudyError
 from duelmatch.explorers import questions
-from duelmatch.studies.candidates import with_candidate, with_details
+from duelmatch.studies.candidates import check_titles, with_candidate, with_details
 from duelmatch.studies.entries import Entry
 from duelmatch.studies.kinds import Event
 from duelmatch.studies.log import Held
@@ -241,7 +241,8 @@ class Feed:
 
     def edit(self, details: Mapping[str, Mapping[str, Any]]) -> None:
         """Change titles, texts, pictures and links of candidates and positions."""
-        with_details(self.state.problem, details)
+        changed = [name for kind in details.values() for name, about in kind.items() if "title" in about]
+        check_titles(with_details(self.state.problem, details), changed)
         self.append("detailed", details)
 
     def rename(self, name: str) -> None:

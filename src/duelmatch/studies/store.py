@@ -15,7 +15,7 @@ from duelmatch.errors import NotAllowedError, NotThereError, StudyError
 from duelmatch.explorers.catalogue import described
 from duelmatch.problem import Problem
 from duelmatch.studies import schema
-from duelmatch.studies.candidates import check_addresses
+from duelmatch.studies.candidates import check_titles, checked_details
 from duelmatch.studies.database import Database
 from duelmatch.studies.entries import BEGINNING, sealed
 from duelmatch.studies.kinds import FOR_PANELS, QUESTIONS_EACH_FOR_PANELS
@@ -105,7 +105,8 @@ class Store:
             if alike := look_alike(listed):
                 raise StudyError(f"Two {kind} look the same: '{alike:.80}'. Nobody could tell them apart.")
         for about in (*problem.candidate_details.values(), *problem.position_details.values()):
-            check_addresses(about.link, about.picture)
+            checked_details(about)
+        check_titles(problem)
         for kind, named in (("candidate", problem.candidates), ("position", problem.positions)):
             for each in named:
                 plain(each, f"The name of a {kind}")
@@ -115,6 +116,8 @@ class Store:
                 raise NotAllowedError(FOR_PANELS)
             if settings.questions_each is not None:
                 raise NotAllowedError(QUESTIONS_EACH_FOR_PANELS)
+        elif settings.questions_each == 0:
+            raise StudyError("Each judge must be asked at least one question.")
         names = [member.name for _, member in people if member.name is not None]
         if twice := look_alike(names):
             raise StudyError(f"Two voters are called '{twice}'.")
