@@ -628,17 +628,24 @@ def test_standings_are_an_estimate_from_the_answers_so_far(client: httpx2.Client
     assert progress["estimated"] == standings["entry"] <= progress["entries"]
 
 
+def estimate(client: httpx2.Client, study: dict[str, object]) -> httpx2.Response:
+    """Ask what to expect, and again while the worker is busy with another test's study."""
+    while (answer := client.post("/api/v1/estimate", json=study)).status_code == 429:
+        time.sleep(0.2)
+    return answer
+
+
 @without_a_study
 def test_what_to_expect_is_estimated(client: httpx2.Client) -> None:
     judges = NEW | {"settings": {}, "voters": [{"name": name} for name in "abcde"]}
-    panel = client.post("/api/v1/estimate", json=judges | {"minutes": 5}).json()
+    panel = estimate(client, judges | {"minutes": 5}).json()
     assert panel["fewest"] <= panel["low"] <= panel["answers"] <= panel["high"] <= panel["most"]
     assert (panel["questions_each"], panel["seconds_each"], panel["certain"]) == (10, 30.0, 1.0)
     assert "not a promise" in panel["sentences"][-1]
     unnamed = NEW | {"settings": {"algorithm": "panel"}, "judges": 5, "minutes": 5}
-    assert client.post("/api/v1/estimate", json=unnamed).json() == panel
+    assert estimate(client, unnamed).json() == panel
     large = {"candidates": [str(n) for n in range(101)], "positions": ["a"]}
-    nothing = client.post("/api/v1/estimate", json=NEW | {"problem": large}).json()
+    nothing = estimate(client, NEW | {"problem": large}).json()
     assert nothing["answers"] is None
     assert "too large" in nothing["sentences"][0]
 
@@ -653,7 +660,7 @@ def test_who_asks_for_an_estimate_never_waits_for_another(client: httpx2.Client)
     assert answer.status_code == 429
     assert int(answer.headers["retry-after"]) > 0
     assert "estimate" in checked(answer)
-    assert client.post("/api/v1/estimate", json=NEW).status_code == 200
+    assert estimate(client, NEW).status_code == 200
 
 
 @without_a_study
@@ -663,9 +670,7 @@ def test_an_estimate_that_takes_long_is_given_up(
     from duelmatch.web import creating
 
     monkeypatch.setattr(creating, "LONGEST_FORECAST", 0.0)
-    while (answer := client.post("/api/v1/estimate", json=NEW)).status_code == 429:
-        time.sleep(0.5)  # the worker is still busy with another test's problem
-    assert answer.json()["simulations"] == 0
+    assert estimate(client, NEW).json()["simulations"] == 0
 
 
 def test_health_needs_no_thread() -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SIMULATING = 2.0
 """Seconds of a processor."""
 
-LONGEST_FORECAST = 20.0
+LONGEST_FORECAST = 60.0
 """Seconds by the clock, on a machine that has other things to do."""
 
 MOST_JUDGES = 1_000
