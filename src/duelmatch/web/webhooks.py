@@ -178,7 +178,8 @@ def deliver(url: str, headers: dict[str, str], body: bytes, only_public: bool) -
     try:
         status = _status(url, headers, body, only_public)
     except (OSError, HTTPException, ValueError) as error:
-        return f"{error!s:.200}" or type(error).__name__
+        said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        return f"{said:.200}" or type(error).__name__
     return None if 200 <= status < 300 else f"It answered with status {status}."
 
 
