@@ -116,6 +116,7 @@ def test_a_lost_link_can_be_replaced(visit: Callable[[str], httpx2.Client], stud
         "last": None,
         "answers": 0,
         "left": None,
+        "struck": False,
     }
 
 

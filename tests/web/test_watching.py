@@ -18,9 +18,17 @@ DAY = dm.Problem.complete([f"Project {name}" for name in "ABCDE"], ["Best idea",
 
 @pytest.fixture
 def day(place: tuple[str, Store]) -> Study:
-    """Give a panel that has voted, and is not decided; one judge has always taken the first."""
+    """Give a panel that has voted, and is not decided; one judge has always taken the first.
+
+    Who is asked what depends on the voters' ids. In one of six such panels the leader may change before
+    anything is settled, and nothing can be said about what decides the rest: then it is another one.
+    """
+    return next(study for study in map(voted, [place[1]] * 20) if study.status().progress.needed)
+
+
+def voted(store: Store) -> Study:
     judges = [f"Judge {number}" for number in range(1, 9)]
-    study = place[1].create(DAY, Settings("panel", seed=3), "Science day", judges)
+    study = store.create(DAY, Settings("panel", seed=3), "Science day", judges)
     for turn in range(15):
         for number, voter in enumerate(study.voters()):
             if turn > 6 and number:
@@ -35,10 +43,10 @@ def day(place: tuple[str, Store]) -> Study:
 def test_a_jury_sees_who_leads_how_sure_that_is_and_what_is_left(browser: Browser, day: Study) -> None:
     browser.go(f"/l/{day.new_link('organiser')}")
     browser.until(lambda: browser.text(".contenders"), seconds=90)
+    for pattern in (r"Votes still needed\n[\d,]+ to [\d,]+", r"These \d+ answers decide the rest"):
+        browser.until(lambda pattern=pattern: re.search(pattern, browser.text("#live")), seconds=60)
     said = browser.text("#live")
     assert "The bars are an estimate from all" in said
-    assert re.search(r"Votes still needed\n[\d,]+ to [\d,]+", said)
-    assert re.search(r"These \d+ answers decide the rest", said)
     assert "with a probability of" in said
     assert "Takes the first of the two shown in" in said
     assert not re.search(r"\b0\.0%", said)
