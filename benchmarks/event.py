@@ -174,7 +174,7 @@ def play(http, plan, seed):
     organiser("POST", f"/voters/{people[-2]}/leave", {"open_answers": "dropped"})
     here = [number for number, voter in enumerate(people) if voter not in (*odd, people[-2])]
     judged(judges, opinions, plan, chance, here)
-    first = organiser("GET", "/result")
+    first = organiser("GET", "/result?wait=3")
     for voter in people if first["status"] not in CERTAIN else ():
         if voter not in odd:
             organiser("POST", f"/voters/{voter}/leave", {"open_answers": "dropped"})
