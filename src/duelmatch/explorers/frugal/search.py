@@ -61,6 +61,7 @@ GROWTH = 0.02
 """A round adds this part of the duels so far: its bets are fixed before it."""
 
 MANY_PAIRS = 100_000
+"""From here on pairs are drawn by the sums of their shares: a multinomial draw takes four times as long."""
 
 MOST_LISTED = 10_000
 """Rivals are listed one by one from here on: an update takes some tens of milliseconds then."""
@@ -260,7 +261,7 @@ class FrugalSearch:
             drawn = self._rng.multinomial(size, shares)
             pairs = np.flatnonzero(drawn)
             return pairs, drawn[pairs]
-        ends = np.cumsum(shares)  # to draw from a multinomial law takes four times as long
+        ends = np.cumsum(shares)
         found = np.searchsorted(ends, ends[-1] * self._rng.random(size), side="right")
         pairs, counts = np.unique(np.minimum(found, np.flatnonzero(shares)[-1]), return_counts=True)
         return pairs, counts.astype(np.int64)
