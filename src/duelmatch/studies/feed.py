@@ -13,17 +13,13 @@ from duelmatch.errors import ConflictError, DuelError, NotAllowedError, NotThere
 from duelmatch.explorers import questions
 from duelmatch.studies.candidates import check_titles, with_candidate, with_details
 from duelmatch.studies.entries import Entry
-from duelmatch.studies.kinds import Event
+from duelmatch.studies.kinds import Event, Later
 from duelmatch.studies.log import Held
 from duelmatch.studies.questions import Asked
 from duelmatch.studies.state import State
 from duelmatch.studies.texts import look_alike
 from duelmatch.studies.values import Nothing, Phase, Question, Ranking, Reason, Receipt, Report, Trouble
 from duelmatch.studies.verdicts import verdict_of
-
-
-class Later(Exception):  # noqa: N818 (a signal, not an error)
-    """Raised when something long has to be computed first, which is not done in a transaction."""
 
 
 class Feed:

@@ -12,8 +12,10 @@ from contextlib import contextmanager
 from sqlalchemy.engine import Connection
 
 from duelmatch.errors import NotThereError, UnreachableError
+from duelmatch.matchings.counted import Elsewhere, counting_elsewhere
 from duelmatch.studies.database import Database
-from duelmatch.studies.kinds import Begin
+from duelmatch.studies.entries import canonical
+from duelmatch.studies.kinds import Begin, Event
 from duelmatch.studies.log import Held, Transaction, end_of, read_entries
 from duelmatch.studies.state import State
 
@@ -55,9 +57,11 @@ class States:
         self._database = database
         self.begin: Begin | None = None
         """What begins runs in rounds, if not this process: a server has them elsewhere."""
+        self.elsewhere: Elsewhere | None = None
+        """What calls a function that may take long in another process, if there is one."""
         self._states: OrderedDict[str, State] = OrderedDict()
         self._loading: dict[str, threading.Lock] = {}
-        self._preparing: dict[str, Future[None]] = {}
+        self._preparing: dict[tuple[str, str | None], Future[None]] = {}
         self._lock = threading.Lock()
 
     def known(self, study: str) -> bool:
@@ -74,15 +78,18 @@ class States:
                     continue
                 try:
                     with self._database.reading() as connection:
-                        self._bring_up(state, connection, study, end_of(connection, study))
+                        followed = self._bring_up(state, connection, study, end_of(connection, study))
                 except BaseException:
                     self.evict([study])
                     raise
+                if not followed:
+                    self.evict([study])
+                    continue
                 yield state
                 return
 
     def within(self, transaction: Transaction, held: Held) -> State | None:
-        """Return the state of a study that a transaction holds; None if it is not in memory."""
+        """Return the state of a study that a transaction holds; None if it has to be read first."""
         if held.state is None:
             state = self._remembered(held.study)
             if state is None:
@@ -90,38 +97,52 @@ class States:
             transaction.locks.enter_context(state.lock)
             if state.evicted:
                 return None
-            self._bring_up(state, transaction.connection, held.study, held.seq)
+            if not self._bring_up(state, transaction.connection, held.study, held.seq):
+                self.evict([held.study])
+                return None
             held.state = state
         current: State = held.state
         return current
 
-    def prepare(self, study: str) -> None:
-        """Read a study into memory, and compute what its next question needs."""
+    def prepare(self, study: str, event: Event | None = None) -> None:
+        """Read a study into memory, and compute what its next question needs.
+
+        If an ``event`` is about to happen, work out what follows from it. The state is held for as long as it
+        takes to copy it, and whatever happens meanwhile does happen: it is for a transaction to see whether
+        what was worked out still holds.
+        """
         state = self._remembered(study) or self._loaded(study)
         state.kind.think()
+        if event is not None:
+            with self.reading(study) as state:
+                work = state.kind.working_out(event)
+            found = work() if self.elsewhere is None else self.elsewhere(work)
+            with self.reading(study) as state:
+                state.kind.keep(found)
 
-    def preparing(self, study: str) -> Future[None]:
+    def preparing(self, study: str, event: Event | None = None) -> Future[None]:
         """Do so in another thread, one for all who want it."""
+        key = study, None if event is None else canonical(event)
         with self._lock:
-            if (known := self._preparing.get(study)) is not None:
+            if (known := self._preparing.get(key)) is not None:
                 return known
-            future = self._preparing[study] = Future[None]()
+            future = self._preparing[key] = Future[None]()
         try:
-            threading.Thread(target=self._prepare, args=(study, future), daemon=True).start()
+            threading.Thread(target=self._prepare, args=(key, event, future), daemon=True).start()
         except RuntimeError:  # no more threads
             with self._lock:
-                del self._preparing[study]
+                del self._preparing[key]
             future.set_exception(UnreachableError("No thread could be started to read the study with."))
         return future
 
-    def _prepare(self, study: str, future: Future[None]) -> None:
+    def _prepare(self, key: tuple[str, str | None], event: Event | None, future: Future[None]) -> None:
         error: BaseException | None = None
         try:
-            self.prepare(study)
+            self.prepare(key[0], event)
         except BaseException as raised:
             error = raised
         with self._lock:
-            del self._preparing[study]
+            del self._preparing[key]
         if error is None:
             future.set_result(None)
         else:
@@ -135,9 +156,14 @@ class States:
                     state.evicted = True
 
     @staticmethod
-    def _bring_up(state: State, connection: Connection, study: str, end: int) -> None:
+    def _bring_up(state: State, connection: Connection, study: str, end: int) -> bool:
+        """Note what another process has written, unless that takes long: then the study is read anew."""
         if state.seq < end:
-            state.note(read_entries(connection, study, state.seq, end))
+            entries = list(read_entries(connection, study, state.seq, end))
+            if any(state.kind.takes_long(entry.event) for entry in entries):
+                return False
+            state.note(entries)
+        return True
 
     def _remembered(self, study: str) -> State | None:
         with self._lock:
@@ -154,13 +180,14 @@ class States:
 
     def _load(self, study: str) -> State:
         with self._database.reading() as connection:
-            entries = read_entries(connection, study)
-            created = next(entries, None)
-            if created is None:
-                raise NotThereError(f"There is no study '{study:.80}'.")
+            created = next(read_entries(connection, study, last=1), None)
+        if created is None:
+            raise NotThereError(f"There is no study '{study:.80}'.")
+        with counting_elsewhere(self.elsewhere):
             state = State(created, self.begin)
-            with _without_collection():
-                state.note(entries)
+            with self._database.reading() as connection, _without_collection():
+                state.note(read_entries(connection, study, state.seq))
+            state.kind.look()
         with self._lock:
             self._states[study] = state
             while len(self._states) > 1 and self._too_many():

@@ -24,9 +24,10 @@ from duelmatch.studies.candidates import checked_details
 from duelmatch.studies.database import Database
 from duelmatch.studies.entries import Entry, checked
 from duelmatch.studies.estimates import MOST_ANSWERS, SIMULATING, Estimates, Moment
-from duelmatch.studies.feed import Feed, Later
+from duelmatch.studies.feed import Feed
 from duelmatch.studies.hints import LATEST, Hints, hints
 from duelmatch.studies.history import History
+from duelmatch.studies.kinds import Later
 from duelmatch.studies.links import Access, Link, Role, id_of, is_id, new_token, works_at
 from duelmatch.studies.log import LAST, Transaction, Writer, end_of, read_entries
 from duelmatch.studies.pictures import claim
@@ -39,6 +40,9 @@ from duelmatch.studies.values import GivenAnswer, Nothing, Question, Receipt, Re
 from duelmatch.studies.verdicts import assumptions_of, result_of
 
 Returned = TypeVar("Returned")
+
+MOST_TRIES = 3
+"""How often a change is worked out that others have overtaken."""
 
 LONGEST_REASON = 500
 LARGEST_WEIGHT = 1_000
@@ -148,6 +152,7 @@ class Study:
         fail: Callable[[BaseException], object],
     ) -> None:
         """Do some work in a transaction; if that has to wait for a computation, again after it."""
+        worked_out = 0
 
         def turn(transaction: Transaction) -> Returned | Later:
             held = transaction.hold(self.id)
@@ -169,10 +174,15 @@ class Study:
                 attempt()
 
         def finish(returned: Returned | Later) -> None:
-            if isinstance(returned, Later):
-                self._states.preparing(self.id).add_done_callback(try_again)
-            else:
+            nonlocal worked_out
+            if not isinstance(returned, Later):
                 succeed(returned)
+                return
+            worked_out += returned.event is not None
+            if worked_out > MOST_TRIES:
+                fail(ConflictError("Somebody else is changing this study at the same time. Try again."))
+            else:
+                self._states.preparing(self.id, returned.event).add_done_callback(try_again)
 
         attempt()
 

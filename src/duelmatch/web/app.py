@@ -27,6 +27,7 @@ from duelmatch.web.rates import OF_ADDRESSES, Buckets, LinkLimit, RateLimit
 from duelmatch.web.runs import RemoteRun
 from duelmatch.web.watching import Watcher
 from duelmatch.web.webhooks import Teller
+from duelmatch.web.worker import work_elsewhere
 
 READY_WITHIN = 5.0
 """Seconds in which something has to be written by a server that says it is ready."""
@@ -50,6 +51,7 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
         telemetry={"tracing": False, "metrics": False, "logs": False},  # which would tell paths, with tokens
     )
     store.states.begin = RemoteRun
+    store.states.elsewhere = work_elsewhere
     app.state.store = store
     app.state.config = config
     app.state.metrics = Metrics()

@@ -36,6 +36,12 @@ STARTING = 120.0
 LONGEST_BEGINNING = 10.0
 """Seconds that it may take to read a problem, or to find the first questions of a study."""
 
+LONGEST_RECOUNT = 20.0
+"""Seconds to count anew what an organiser changes, or a study needs that is read: more than to begin one."""
+
+MOST_WAITING = 10
+"""So many wait for the worker at a time, of the 40 threads that all requests share."""
+
 PATIENCE = 10.0
 """Seconds for which those wait for the worker who cannot do without it."""
 
@@ -55,12 +61,13 @@ class ExhaustedError(TooLargeError):
 class Worker:
     """Calls functions in a process of its own. Safe to use from several threads."""
 
-    def __init__(self, memory: int = MEMORY, niceness: int = 0) -> None:
+    def __init__(self, memory: int = MEMORY, niceness: int = 0, most_waiting: int = MOST_WAITING) -> None:
         self._memory, self._niceness = memory, niceness
         self._process: subprocess.Popen[bytes] | None = None
         self._greeted = False
         """Whether it has said that it is there."""
         self._lock = threading.Lock()
+        self._places = threading.Semaphore(most_waiting)
 
     def start(self) -> None:
         """Start the process, if there is none, so that the first who needs it does not wait."""
@@ -78,13 +85,12 @@ class Worker:
 
         ``patience``: how many seconds to wait for others whom the worker serves.
 
-        :raises BusyError: if they take longer.
+        :raises BusyError: if they take longer, or too many others wait.
         :raises ExhaustedError: if it takes more seconds than that, or more memory than the worker may have.
         """
         if registered_algorithms() or sys.platform == "win32":  # added to this process, and known to no other
             return function(*arguments)
-        if not self._lock.acquire(timeout=patience):
-            raise BusyError
+        self._wait(patience)
         try:
             done, outcome = self._call(pickle.dumps((function, arguments, seconds)), seconds)
         finally:
@@ -93,6 +99,21 @@ class Worker:
             raise outcome
         result: Returned = outcome
         return result
+
+    def _wait(self, patience: float) -> None:
+        """Wait for others whom the worker serves, unless too many do.
+
+        :raises BusyError: if they take longer than that.
+        """
+        if self._lock.acquire(blocking=False):
+            return
+        if not self._places.acquire(blocking=False):
+            raise BusyError
+        try:
+            if not self._lock.acquire(timeout=patience):
+                raise BusyError
+        finally:
+            self._places.release()
 
     def _call(self, task: bytes, seconds: float) -> tuple[bool, Any]:
         process = self._started()
@@ -147,9 +168,22 @@ class Worker:
 
 
 worker = Worker()
-"""For estimates and new studies; it is started when it is needed."""
+"""For estimates, new studies and what organisers change; it is started when it is needed."""
 
-round_worker = Worker()
+
+def work_elsewhere(function: Callable[[], Returned]) -> Returned:
+    """Call a function in the worker process: to count what a study needs that is read or changed.
+
+    :raises ExhaustedError: if that takes too long, or too much memory.
+    :raises UnreachableError: if the worker is busy for too long.
+    """
+    try:
+        return worker.run(function, seconds=LONGEST_RECOUNT, patience=PATIENCE)
+    except BusyError:
+        raise UnreachableError("Other studies are being computed.") from None
+
+
+round_worker = Worker(most_waiting=1_000)  # those who wait there have threads of their own
 """For the rounds of studies that are under way, which do not wait for the other one."""
 
 

@@ -36,6 +36,7 @@ from duelmatch.explorers.frugal.listed import CAUTION
 from duelmatch.explorers.frugal.stakes import NO_RUIN, Pairs, Stakes, over
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.assignment import decisions_of
+from duelmatch.matchings.counted import counted
 from duelmatch.matchings.reference import NO_REFERENCE, ReferenceName, reference_of, scaled
 from duelmatch.preferences import Criterion
 
@@ -73,9 +74,10 @@ class Contest:
         self.marginals = np.zeros(graph.edges)
         self.reference = NO_REFERENCE
         if criterion == "borda":
-            self.reference = reference_of(
-                left, reference if isinstance(reference, str) else scaled(left, reference[kept]), seed
-            )
+            if isinstance(reference, str):
+                self.reference = counted(reference_of, left, reference, seed)
+            else:
+                self.reference = reference_of(left, scaled(left, reference[kept]))
             self.marginals[kept] = self.reference.shares * left.seats[left.edge_position]
         self.pairs = Pairs(graph)
 

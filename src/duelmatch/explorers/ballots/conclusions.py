@@ -14,6 +14,7 @@ import numpy as np
 
 from duelmatch.errors import TooLargeError
 from duelmatch.explorers.ballots.bets import Contest
+from duelmatch.explorers.ballots.events import Event
 from duelmatch.explorers.ballots.evidence import Evidence, settle_finished
 from duelmatch.explorers.ballots.planning import advantages
 from duelmatch.explorers.ballots.records import EVERYBODY, Count
@@ -26,6 +27,7 @@ from duelmatch.explorers.result import Progress
 from duelmatch.graph import Graph, Indices, Mask
 from duelmatch.matchings import Edge
 from duelmatch.matchings.assignment import decisions_of
+from duelmatch.matchings.counted import is_quick
 from duelmatch.preferences import Criterion
 from duelmatch.problem import Problem
 
@@ -34,6 +36,30 @@ MOST_LISTED = 10_000
 
 FEW = 100
 """So many possible winners are listed in a report."""
+
+RECOUNTED = frozenset({"struck", "reinstated", "corrected", "dropped", "added"})
+"""The kinds of events that change who counts, or who stands."""
+
+
+AT_ONCE = 300_000
+"""Ballots times rivals that are settled in some tens of milliseconds: more is to be worked out before."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recount:
+    """What an event leads to that changes who counts or who stands, worked out before it happens.
+
+    ``changes`` is how many such events there were before. ``contest`` and ``rows`` are those of after it if
+    it changes who stands. The evidence is of the ballots that were settled when this was worked out; they
+    stay as they are, and those settled since are few.
+    """
+
+    event: Event
+    changes: int
+    contest: Contest | None
+    rows: Indices | None
+    evidence: dict[int, Evidence | TabledEvidence]
+    """By the place of its count among those that matter after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,15 +137,62 @@ class Conclusions:
         if self._contest is not state.contest:
             self._contest, before = state.contest, []
             self.rows = state.contest.rivals(MOST_LISTED)
-        counts = state.counts if self._rules.counting == "least" else state.counts[-1:]
+        counts = self._counts
         found = [next((each for each in before if each.count is count), None) for count in counts]
         self.evidence = [each or self._begin(count) for each, count in zip(found, counts, strict=True)]
-        changed = found != before or any(each.settled < state.settled for each in self.evidence)
+        changed = self._seen is None or found != before
+        changed = changed or any(each.settled < state.settled for each in self.evidence)
         for each in self.evidence:
             settle_finished(each, state.designs, state.ballots, state.returned)
         if changed or not before:
             self._review()
         self._seen = state.changes, state.settled
+
+    @property
+    def _counts(self) -> list[Count]:
+        """The counts that matter."""
+        return self._state.counts if self._rules.counting == "least" else self._state.counts[-1:]
+
+    def takes_long(self, event: Event) -> bool:
+        """Whether it takes more than a moment to count anew what an event changes."""
+        state, kind = self._state, event["kind"]
+        if kind not in RECOUNTED or (kind == "corrected" and event["answer"] and not event["clerical"]):
+            return False
+        width = state.problem.graph.pairs if self.rows is None else len(self.rows)
+        stands = kind in ("dropped", "added")
+        if state.settled * width * (len(self.evidence) if stands else 1) > AT_ONCE:
+            return True
+        graph = state.problem.graph
+        counts = self._rules.criterion == "borda" and state.reference in ("decisions", "sampled")
+        return stands and not is_quick(graph) and (counts or not graph.one_to_one)
+
+    def recount(self, event: Event) -> Recount:
+        """Note an event, in a copy of the run, and work out what follows from it."""
+        state = self._state
+        changes, settled, contest = state.changes, state.settled, state.contest
+        state.note(event)
+        changed, known = state.contest is not contest, [each.count for each in self.evidence]
+        if changed:
+            known, self.rows = [], state.contest.rivals(MOST_LISTED)
+        found: dict[int, Evidence | TabledEvidence] = {}
+        for place, count in enumerate(self._counts):
+            if not any(count is each for each in known):
+                found[place] = self._begin(count)
+                settle_finished(found[place], state.designs, state.ballots, state.returned, settled)
+        return Recount(event, changes, state.contest if changed else None, self.rows, found)
+
+    def take(self, found: Recount) -> None:
+        """Go on from what was worked out of the event that was just noted."""
+        contest = self._state.contest
+        if found.contest is not None:
+            self._contest, self.rows, self.evidence = contest, found.rows, []
+        for place, each in found.evidence.items():
+            parts = [each, each.listed] if isinstance(each, TabledEvidence) else [each]
+            for part in parts:
+                if part is not None:
+                    part.contest, part.count = contest, self._counts[place]
+            self.evidence = [*self.evidence, each]
+        self._seen = None
 
     def _begin(self, count: Count) -> Evidence | TabledEvidence:
         contest = self._state.contest

@@ -174,10 +174,14 @@ def evidence(
 
 
 def settle_finished(
-    found: Settling, designs: Sequence[Design], ballots: Sequence[Ballot], answers: Sequence[Answers]
+    found: Settling,
+    designs: Sequence[Design],
+    ballots: Sequence[Ballot],
+    answers: Sequence[Answers],
+    end: int | None = None,
 ) -> None:
-    """Settle what is finished before the first ballot that is not, from where the evidence stands."""
-    for number in range(found.settled, len(ballots)):
+    """Settle what is finished before the first ballot that is not, or ``end``, from where it stands."""
+    for number in range(found.settled, len(ballots) if end is None else end):
         if not answers[number].closed:
             break
         found.settle(designs[ballots[number].design], ballots[number], answers[number])
@@ -193,7 +197,7 @@ def told_by(contest: Contest, odds: Odds, asked: Indices, values: Vector) -> Vec
     return told
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _told(
     pairs: Indices,
     values: Vector,
@@ -218,7 +222,7 @@ def _told(
     return told
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _settle(
     rows: Indices,
     told: Vector,
@@ -250,7 +254,7 @@ def _settle(
             peak[rival] = max(peak[rival], highest + np.log(total))
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _add_moments(
     rows: Indices,
     told: Vector,

@@ -22,7 +22,13 @@ import numpy as np
 
 from duelmatch.errors import DuelError, ProblemError
 from duelmatch.explorers.ballots.asking import Designer
-from duelmatch.explorers.ballots.conclusions import Conclusions, Rules, check_listed
+from duelmatch.explorers.ballots.conclusions import (
+    RECOUNTED,
+    Conclusions,
+    Recount,
+    Rules,
+    check_listed,
+)
 from duelmatch.explorers.ballots.events import Event, designed, groups_of, opened
 from duelmatch.explorers.ballots.latecomers import larger_problem
 from duelmatch.explorers.ballots.planning import Law
@@ -41,6 +47,9 @@ from duelmatch.problem import Problem
 if TYPE_CHECKING:
     from duelmatch.models.standings import Standings
 
+MOST_RECOUNTS = 4
+"""Changes that are kept as worked out; two organisers rarely make one at the same time."""
+
 NAMELESS = "#"
 """The names of voters without one begin with this."""
 
@@ -58,7 +67,9 @@ class BallotExplorer:
     in the units of ``now``, or for ``question_lease`` for each question that is left on it. For voters who
     are ``walking``, neighbours on a ballot have a candidate in common where they can.
 
-    ``record`` is called with every event that this object decided, after it was noted.
+    ``record`` is called with every event that this object decided, after it was noted. ``ahead``, if it is
+    set, is called before the first event of a change for which it takes long to count anew, unless a copy of
+    this object has worked it out (:meth:`recount`) and it was kept. It may raise: then nothing has changed.
     """
 
     def __init__(
@@ -104,6 +115,8 @@ class BallotExplorer:
         """How ballots are drawn."""
         self._silence, self._most_heirs = silence, heirs
         self._ballot_lease, self._question_lease = ballot_lease, question_lease
+        self.ahead: Callable[[Event], None] | None = None
+        self._recounts: list[Recount] = []
 
     # Events
 
@@ -118,9 +131,45 @@ class BallotExplorer:
         self._decided({"kind": kind, **fields})
 
     def _decided(self, event: Event) -> None:
+        found = None
+        if event["kind"] in RECOUNTED and self._conclusions.takes_long(event):
+            found = self._recounted(event)
+            if found is None and self.ahead is not None:
+                self.ahead(event)
+        if found is not None:
+            self.state.next_contest = found.contest
         self.state.note(event)
+        if found is not None:
+            self._conclusions.take(found)
+            self._recounts.clear()
         if self.record is not None:
             self.record(event)
+
+    # What takes long
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out of copies what was worked out for changes to come."""
+        return vars(self) | {"_recounts": []}
+
+    def takes_long(self, event: Event) -> bool:
+        """Whether it takes more than a moment to count anew what an event changes."""
+        return self._conclusions.takes_long(event)
+
+    def recount(self, event: Event) -> Recount:
+        """Take over an event that has not happened, in a copy of a run, and return what follows from it."""
+        return self._conclusions.recount(event)
+
+    def keep(self, found: Recount) -> None:
+        """Keep what was worked out of an event, for when it happens."""
+        still = [each for each in self._recounts if each.changes == self.state.changes]
+        self._recounts = [*still[1 - MOST_RECOUNTS :], found]
+
+    def _recounted(self, event: Event) -> Recount | None:
+        """Return what was worked out of an event, if nothing has changed since that it depends on."""
+        for found in self._recounts:
+            if found.event == event and found.changes == self.state.changes:
+                return found
+        return None
 
     # Asking and telling
 

@@ -182,6 +182,8 @@ class CrowdState:
         """How often it has changed who counts, or who stands."""
         self.earlier: dict[int, Earlier] = {}
         """Answers of before the first ballot, by question: for the estimates, never for a proof."""
+        self.next_contest: Contest | None = None
+        """Who can win after the next event, if that was worked out before."""
         self.contest = self._contest()
         self._edge_number = _numbered(problem)
         self._tally: Pairs | None = Pairs(problem.graph)
@@ -531,6 +533,9 @@ class CrowdState:
         self.changes += 1
 
     def _contest(self) -> Contest:
+        ahead, self.next_contest = self.next_contest, None
+        if ahead is not None:
+            return ahead
         staying = np.array([name not in self.dropped for name, _ in self.problem.edges])
         reference = self.reference
         shares = reference if isinstance(reference, str) else self.problem.edge_vector(reference)

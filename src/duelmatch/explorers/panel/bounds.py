@@ -42,6 +42,7 @@ from duelmatch.explorers.panel.state import UNKNOWN, Opinions, PanelState, Weigh
 from duelmatch.graph import Graph, Indices, Mask
 from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.blocks import blocks
+from duelmatch.matchings.counted import counted
 from duelmatch.matchings.counting import count_matchings, edge_marginals
 from duelmatch.matchings.integers import SAFE, cheapest_and_bound
 from duelmatch.matchings.protocol import MEMORY
@@ -147,7 +148,7 @@ class BordaBounds:
 
     def __init__(self, state: PanelState) -> None:
         self.state = state
-        self.shares, self.share_unit = exact_marginals(state.graph)
+        self.shares, self.share_unit = counted(exact_marginals, state.graph)
 
     @property
     def unit(self) -> Fraction:

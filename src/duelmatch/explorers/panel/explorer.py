@@ -12,6 +12,7 @@ import numpy as np
 
 from duelmatch.errors import DuelError, ProblemError
 from duelmatch.explorers.panel.asking import next_question
+from duelmatch.explorers.panel.bounds import BordaBounds, Whole, exact_marginals
 from duelmatch.explorers.panel.choice import Choice
 from duelmatch.explorers.panel.entries import Event, OpenAnswers, Seat
 from duelmatch.explorers.panel.proceedings import Proceedings, as_conflicts, with_candidate
@@ -19,7 +20,8 @@ from duelmatch.explorers.panel.standing import Standing, Until
 from duelmatch.explorers.panel.state import PanelState
 from duelmatch.explorers.questions import MISSING, Answer, Question, places, told
 from duelmatch.explorers.result import Progress, Result
-from duelmatch.graph import Vector
+from duelmatch.graph import Graph, Vector
+from duelmatch.matchings.counted import is_quick, keep_count
 from duelmatch.panel import Conflict, check_voters, judged_pairs, voter_weights
 from duelmatch.preferences import Criterion
 from duelmatch.problem import Problem
@@ -28,6 +30,12 @@ if TYPE_CHECKING:
     from duelmatch.models.standings import Standings
 
 LARGEST_QUESTION = 10
+
+MOST_RECOUNTS = 4
+"""Changes that are kept as worked out; two organisers rarely make one at the same time."""
+
+Recount = tuple[Event, Problem, Graph, tuple[Whole, int] | None]
+"""What was counted for an event: of which problem, and the shares in the graph of after it."""
 
 
 class PanelExplorer:
@@ -86,6 +94,10 @@ class PanelExplorer:
         voter_weights(names, weights)
         self.record: Callable[[Event], None] | None = None
         """Called with each event that this object decided, after it was noted."""
+        self.ahead: Callable[[Event], None] | None = None
+        """Called before a change for which it takes long to count anew, unless a copy of this object has
+        worked it out (:meth:`recount`) and it was kept. It may raise: then nothing has changed."""
+        self._recounts: list[tuple[Event, Problem]] = []
         self.shown: Callable[[str, str, Sequence[str]], Sequence[str]] | None = None
         """The order in which candidates are shown to a voter at a position; as in the problem if None."""
         self._proceedings = Proceedings(
@@ -110,6 +122,34 @@ class PanelExplorer:
         self.note(event)
         if self.record is not None:
             self.record(event)
+
+    # What takes long
+
+    def takes_long(self, event: Event) -> bool:
+        """Whether it takes more than a moment to count anew what an event changes: who stands, for Borda."""
+        stands = event["kind"] in ("dropped", "added")
+        return stands and self.criterion == "borda" and not is_quick(self.problem.graph)
+
+    def recount(self, event: Event) -> Recount:
+        """Take over an event that has not happened, in a copy of a run; return what was counted for it."""
+        before = self.problem
+        self.note(event)
+        bounds = self.standing.now.method.judge.bounds
+        exact = isinstance(bounds, BordaBounds)  # short lists need no count
+        return event, before, self.problem.graph, (bounds.shares, bounds.share_unit) if exact else None
+
+    def keep(self, found: Recount) -> None:
+        """Keep what was counted for an event, for when it happens."""
+        event, before, graph, shares = found
+        if shares is not None:
+            keep_count(shares, exact_marginals, graph)
+        self._recounts = [*self._recounts[1 - MOST_RECOUNTS :], (event, before)]
+
+    def _expect(self, event: Event) -> None:
+        """Have what takes long worked out before it happens."""
+        known = (event, self.problem) in self._recounts
+        if self.ahead is not None and not known and self.takes_long(event):
+            self.ahead(event)
 
     def settle(self) -> None:
         """Look at what has come, and say whom the design backs now, if that is somebody else."""
@@ -293,6 +333,7 @@ class PanelExplorer:
         :raises ProblemError: if there is no such candidate, or a position could not be filled without.
         """
         self.problem.without([candidate])
+        self._expect({"kind": "dropped", "candidate": candidate})
         for question in self.open_duels:
             if candidate in question.candidates:
                 self._happen("released", question=question.id, reason="dropped")
@@ -302,6 +343,7 @@ class PanelExplorer:
     def add(self, candidate: str, positions: Collection[str]) -> None:
         """Let a candidate in: new pairs open for everybody. One who was dropped brings the answers back."""
         with_candidate(self.problem, candidate, positions)
+        self._expect({"kind": "added", "candidate": candidate, "positions": list(positions)})
         self._happen("added", candidate=candidate, positions=list(positions))
         self.settle()
 

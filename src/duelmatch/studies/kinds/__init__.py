@@ -29,6 +29,17 @@ QUESTIONS_EACH_FOR_PANELS = (
 )
 
 
+class Later(Exception):  # noqa: N818 (a signal, not an error)
+    """Raised when something long has to be computed first, which is not done in a transaction.
+
+    ``event`` is what is about to happen, if it is that which has to be worked out.
+    """
+
+    def __init__(self, event: Event | None = None) -> None:
+        super().__init__()
+        self.event = event
+
+
 class Kind(Protocol):
     """What asks the questions of a study. Questions have numbers, voters ids, candidates names."""
 
@@ -103,6 +114,18 @@ class Kind(Protocol):
 
     def think(self, patient: bool = True) -> None:
         """Compute what is needed for that; if not ``patient``, only if it takes a moment."""
+
+    def look(self) -> None:
+        """Count what there is to count, so that whoever looks next need not."""
+
+    def takes_long(self, event: Event) -> bool:
+        """Whether it takes more than a moment to count anew what an event changes."""
+
+    def working_out(self, event: Event) -> Callable[[], Any]:
+        """Return what works out what follows from an event to come; another process can be given it."""
+
+    def keep(self, worked_out: Any) -> None:
+        """Keep that, for when the event comes; until then, acting raises :class:`Later`."""
 
     @property
     def done(self) -> bool:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Sequence
+from copy import copy
+from functools import partial
+from typing import Any
 
 from duelmatch.explorers.ballots.explorer import BallotExplorer
 from duelmatch.explorers.panel import PanelExplorer
@@ -11,7 +14,7 @@ from duelmatch.explorers.questions import Question
 from duelmatch.explorers.result import Progress, Result
 from duelmatch.models.standings import Standings
 from duelmatch.studies.history import Point, Trace
-from duelmatch.studies.kinds import Event, Record
+from duelmatch.studies.kinds import Event, Later, Record
 from duelmatch.studies.values import Ranking
 
 
@@ -27,7 +30,13 @@ class ExploredKind:
         self.record: Record | None = None
         self._run = run
         self._run.record = self._recorded
+        self._run.ahead = self._ahead
         self._trace = Trace()
+
+    def _ahead(self, event: Event) -> None:
+        """Let nothing happen, in a transaction, that takes long and was not worked out before."""
+        if self.record is not None:
+            raise Later(event)
 
     def _recorded(self, event: Event) -> None:
         self._follow(event)
@@ -99,6 +108,22 @@ class ExploredKind:
     def think(self, patient: bool = True) -> None:
         """Nothing has to be computed first."""
 
+    def look(self) -> None:
+        """Count what the answers say."""
+        self._run.done  # noqa: B018 (it is computed, and kept)
+
+    def takes_long(self, event: Event) -> bool:
+        """Whether it takes more than a moment to count anew what an event changes."""
+        return self._run.takes_long(event)
+
+    def working_out(self, event: Event) -> Callable[[], Any]:
+        """Return what works out what follows from an event to come, in a copy of the run."""
+        return partial(_worked_out, self.run_to_go_on(), event)
+
+    def keep(self, worked_out: Any) -> None:
+        """Keep that, for when the event comes."""
+        self._run.keep(worked_out)
+
     @property
     def done(self) -> bool:
         """Whether the outcome is proven or certain."""
@@ -118,15 +143,18 @@ class ExploredKind:
         """Return what computes the standings from all answers that count."""
         return self._run.standings_later()
 
-    def run_to_go_on(self) -> bytes | None:
+    def run_to_go_on(self) -> bytes:
         """Return a copy of the run, pickled."""
-        recorded, self._run.record = self._run.record, None
-        try:
-            return pickle.dumps(self._run)
-        finally:
-            self._run.record = recorded
+        run = copy(self._run)
+        run.record = run.ahead = None
+        return pickle.dumps(run)
 
     @property
     def points(self) -> list[Point]:
         """How it came there."""
         return self._trace.until(self._point())
+
+
+def _worked_out(run: bytes, event: Event) -> Any:
+    """Work out what follows from an event, in a run that was pickled."""
+    return pickle.loads(run).recount(event)

@@ -299,6 +299,20 @@ class RoundsKind:
                         self._refusal = noted, error
                     raise
 
+    def look(self) -> None:
+        """Count nothing: that is for :meth:`think`."""
+
+    def takes_long(self, event: Event) -> bool:
+        """Nothing is counted when something happens, but when somebody looks."""
+        return False
+
+    def working_out(self, event: Event) -> Callable[[], object]:
+        """Nothing has to be worked out."""
+        return lambda: None
+
+    def keep(self, worked_out: object) -> None:
+        """There is nothing to keep."""
+
     def _advance(self) -> None:
         begin = thread_time()
         with self._lock:

@@ -1,0 +1,185 @@
+"""What takes long to count is worked out in the worker process, before the transaction that needs it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from conftest import PROBLEM
+from duelmatch.explorers.ballots import conclusions
+from duelmatch.explorers.ballots.evidence import Evidence
+from duelmatch.matchings import counted, counters, counting
+from duelmatch.studies import Settings, Store
+from duelmatch.web import Config, worker
+from web.running import served
+
+SPARSE = {
+    "candidates": [f"c{c}" for c in range(14)],
+    "edges": {f"p{p}": [f"c{c}" for c in range(14) if (c * c + 3 * p * c + p) % 7 > 1] for p in range(12)},
+}
+"""Small enough to be counted in no time, and large enough to be counted elsewhere."""
+
+RULED = {
+    "candidates": [f"c{c}" for c in range(12)],
+    "positions": ["p0", "p1", "p2"],
+    "rules": [{"of": ["c0", "c1"], "at_most": 1}],
+}
+
+
+class Caller:
+    """Talks to one study over HTTP."""
+
+    def __init__(self, address: str, study: str, token: str) -> None:
+        self._base, self._headers = f"{address}/api/v1/studies/{study}", {"Authorization": f"Bearer {token}"}
+
+    def get(self, path: str) -> httpx2.Response:
+        return httpx2.get(self._base + path, headers=self._headers, trust_env=False, timeout=300)
+
+    def post(self, path: str, body: dict[str, Any] | None = None) -> httpx2.Response:
+        return httpx2.post(
+            self._base + path, json=body or {}, headers=self._headers, trust_env=False, timeout=300
+        )
+
+    def vote(self) -> httpx2.Response:
+        asked = self.post("/question").json()
+        assert "number" in asked, asked
+        return self.post(f"/questions/{asked['number']}/answer", {"answer": asked["candidates"][0]})
+
+
+@pytest.fixture
+def no_counting_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is counted in this process: the worker is another one."""
+
+    def refuse(*arguments: object, **named: object) -> None:
+        raise AssertionError("something was counted in the server")
+
+    monkeypatch.setattr(counting, "_marginals_of_block", refuse)
+    monkeypatch.setattr(counting, "_count_block", refuse)
+    monkeypatch.setattr(counters.Counters, "__init__", refuse)
+    monkeypatch.setattr(counted, "_kept", type(counted._kept)())
+
+
+@pytest.mark.usefixtures("no_counting_here")
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ({"algorithm": "borda"}, SPARSE),
+        ({"algorithm": "borda"}, RULED),
+        ({"algorithm": "panel", "parameters": {"criterion": "borda"}}, SPARSE),
+    ],
+    ids=["marginals", "ruled", "panel"],
+)
+def test_the_server_itself_counts_nothing(
+    settings: dict[str, Any], problem: dict[str, Any], tmp_path: Path
+) -> None:
+    """Whatever an organiser does, and after a restart."""
+    new = {"name": "x", "problem": problem, "settings": settings, "voters": [{"name": n} for n in "abc"]}
+    with Store(f"sqlite:///{tmp_path}/x.db") as store, served(store, Config(rates=None)) as address:
+        created = httpx2.post(f"{address}/api/v1/studies", json=new, trust_env=False, timeout=300)
+        assert created.status_code == 201, created.text
+        made = created.json()
+        organiser = Caller(address, made["study"], made["organiser_token"])
+        tokens, ids = ([voter[key] for voter in made["voters"]] for key in ("token", "voter"))
+        voters = [Caller(address, made["study"], token) for token in tokens]
+        acts: list[Callable[[], httpx2.Response]] = [
+            lambda: organiser.post("/preview", {"drop": "c2"}),
+            lambda: organiser.post("/drop", {"candidate": "c2"}),
+            lambda: organiser.post("/add", {"candidate": "late", "positions": ["p0", "p1"]}),
+            lambda: organiser.post(f"/voters/{ids[1]}/strike"),
+            lambda: organiser.post(f"/voters/{ids[1]}/reinstate"),
+            lambda: organiser.post("/voters", {"name": "d"}),
+            lambda: organiser.post("/drop", {"candidate": "c3"}),
+            lambda: organiser.post("/duplicate", {"name": "y"}),
+            lambda: organiser.get("/result"),
+            lambda: organiser.get("/progress"),
+        ]
+        for number, act in enumerate(acts):
+            answer = voters[number % 2 * 2].vote()
+            assert answer.status_code == 200, answer.text
+            answer = act()
+            assert answer.status_code < 300, (number, answer.text)
+        before = organiser.get("/progress").json()
+    with Store(f"sqlite:///{tmp_path}/x.db") as store, served(store, Config(rates=None)) as address:
+        assert Caller(address, made["study"], made["organiser_token"]).get("/progress").json() == before
+        assert Caller(address, made["study"], tokens[0]).vote().status_code == 200
+
+
+def test_a_change_that_takes_too_long_is_refused_with_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Store(f"sqlite:///{tmp_path}/x.db") as store, served(store, Config(rates=None)) as address:
+        new = {"name": "x", "problem": SPARSE, "settings": {"algorithm": "borda"}, "voters": [{"name": "a"}]}
+        made = httpx2.post(f"{address}/api/v1/studies", json=new, trust_env=False, timeout=300).json()
+        organiser = Caller(address, made["study"], made["organiser_token"])
+        monkeypatch.setattr(worker, "LONGEST_RECOUNT", 0.0001)
+        refused = organiser.post("/drop", {"candidate": "c2"})
+        assert (refused.status_code, "0.0001 seconds" in refused.json()["detail"]) == (422, True)
+        assert organiser.get("/result").json()["dropped"] == []
+        assert Caller(address, made["study"], made["voters"][0]["token"]).vote().status_code == 200
+        monkeypatch.undo()
+        assert organiser.post("/drop", {"candidate": "c2"}).status_code < 300
+
+
+def test_others_vote_while_a_change_is_worked_out(tmp_path: Path) -> None:
+    """Before, everybody's answer waited for a candidate who withdrew from another study."""
+    with Store(f"sqlite:///{tmp_path}/x.db") as store, served(store, Config(rates=None)) as address:
+        new = {"name": "x", "problem": SPARSE, "settings": {"algorithm": "borda"}}
+        made = httpx2.post(f"{address}/api/v1/studies", json=new, trust_env=False, timeout=300).json()
+        slow = Caller(address, made["study"], made["organiser_token"])
+        quick = store.create(PROBLEM, Settings("condorcet"), "quick")
+        voter = Caller(address, quick.id, quick.new_link("voter", quick.add_voter()))
+        answers: list[httpx2.Response] = []
+        dropping = threading.Thread(target=lambda: answers.append(slow.post("/drop", {"candidate": "c2"})))
+        with worker.worker._lock:  # as if it took as long as we like
+            dropping.start()
+            time.sleep(0.5)
+            assert voter.vote().status_code == 200
+            assert slow.post("/voters", {"name": "b"}).status_code == 201, "and its own study goes on"
+            assert dropping.is_alive()
+        dropping.join()
+        assert answers[0].status_code < 300
+
+
+def test_votes_are_not_settled_anew_where_others_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Striking a voter counts all ballots again, which takes seconds where there are many."""
+    monkeypatch.setattr(conclusions, "AT_ONCE", 0)
+    settled: list[str] = []
+    settle = Evidence.settle
+
+    def noted(self: Evidence, *arguments: Any) -> None:
+        settled.append(threading.current_thread().name)
+        settle(self, *arguments)
+
+    with Store(f"sqlite:///{tmp_path}/x.db") as store, served(store, Config(rates=None)):
+        study = store.create(PROBLEM, Settings("condorcet", delta=1e-9, seed=1), "x")
+        voters = [study.add_voter() for _ in range(12)]
+        for voter in voters:
+            question = study.ask(voter)
+            while hasattr(question, "number"):
+                study.tell(voter, question.number, question.candidates[0])
+                question = study.ask(voter)
+        monkeypatch.setattr(Evidence, "settle", noted)
+        acts: list[Callable[[], object]] = [
+            lambda: study.strike(voters[0]),
+            lambda: study.strike(voters[1]),
+            lambda: study.reinstate(voters[0]),
+            lambda: study.correct(20, None),
+            lambda: study.drop("ann"),
+            lambda: study.add("late", ["chair"]),
+        ]
+        for act in acts:
+            act()
+            study.ask(voters[5])
+        live = study.status()
+        assert [name for name in settled if name.startswith("duelmatch-writer")] == []
+    with Store(f"sqlite:///{tmp_path}/x.db") as store:
+        assert store.study(study.id).status() == live
+        assert settled, "as reading the study does"
