@@ -1,10 +1,11 @@
 """How long one request can keep all others waiting: the longest pause of the event loop under a hostile mix.
 
 ``python benchmarks/pauses.py [--seconds 240] [--databases SQLite]``. While somebody creates the largest
-problems allowed, of every algorithm, asks for estimates, votes, looks at results, pages and exports and drops
-candidates, as fast as the server lets one person, another asks for /healthz every 10 ms, and a third votes in
-a small study. Rate limits are off. Shown are the longest waits of the two, and the longest of the hostile
-requests themselves. Processor time is what counts on a busy machine: the load is printed.
+problems allowed, of every algorithm, asks for estimates, votes, looks at results, pages and exports, drops
+and adds candidates and strikes voters, as fast as the server lets one person, another asks for /healthz every
+10 ms, and a third votes in a small study. Rate limits are off. Shown are the longest waits of the two, and
+the longest of the hostile requests themselves. Processor time is what counts on a busy machine: the load is
+printed.
 """
 
 from __future__ import annotations
@@ -52,14 +53,12 @@ class Longest:
 
 def hostile(address: str, longest: Longest, end: float) -> None:
     """Create what takes longest, vote in it, and look at it from all sides."""
-    problems: dict[str, Any] = {
-        name: {
+    problems: dict[str, Any] = {"sparse": SPARSE}
+    for name, (candidates, positions) in SHAPES.items():
+        problems[name] = {
             "candidates": [f"c{number}" for number in range(candidates)],
             "positions": [f"p{number}" for number in range(positions)],
         }
-        for name, (candidates, positions) in SHAPES.items()
-    }
-    problems["sparse"] = SPARSE
     with httpx2.Client(base_url=address, timeout=300, trust_env=False) as client:
         for shape, problem in problems.items():
             for algorithm in ALGORITHMS:
@@ -95,6 +94,11 @@ def torment(client: httpx2.Client, longest: Longest, name: str, problem: Any, al
     longest.call(f"dashboard ({name})", lambda: client.get(page, headers=cookie))
     dropped = {"candidate": problem["candidates"][0]}
     longest.call(f"drop ({name})", lambda: client.post(f"{base}/drop", json=dropped, headers=organiser))
+    late = {"candidate": "late", "positions": ["p0", "p1"]}
+    longest.call(f"add ({name})", lambda: client.post(f"{base}/add", json=late, headers=organiser))
+    for act in ("strike", "reinstate"):
+        path = f"{base}/voters/{made_study['voters'][0]['voter']}/{act}"
+        longest.call(f"{act} ({name})", partial(client.post, path, headers=organiser))
     longest.call(f"GET /result ({name})", lambda: client.get(f"{base}/result", headers=organiser))
 
 

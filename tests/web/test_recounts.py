@@ -15,7 +15,7 @@ from conftest import PROBLEM
 from duelmatch.explorers.ballots import conclusions
 from duelmatch.explorers.ballots.evidence import Evidence
 from duelmatch.matchings import counted, counters, counting
-from duelmatch.studies import Settings, Store
+from duelmatch.studies import Question, Settings, Store
 from duelmatch.web import Config, worker
 from web.running import served
 
@@ -163,7 +163,7 @@ def test_votes_are_not_settled_anew_where_others_wait(
         voters = [study.add_voter() for _ in range(12)]
         for voter in voters:
             question = study.ask(voter)
-            while hasattr(question, "number"):
+            while isinstance(question, Question):
                 study.tell(voter, question.number, question.candidates[0])
                 question = study.ask(voter)
         monkeypatch.setattr(Evidence, "settle", noted)

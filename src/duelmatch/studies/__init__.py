@@ -43,8 +43,8 @@ from duelmatch.studies.links import id_of as link_id_of
 from duelmatch.studies.previews import Action, Preview, Standpoint, preview
 from duelmatch.studies.rehearsal import rehearse
 from duelmatch.studies.settings import Settings
-from duelmatch.studies.state import check_beginning
-from duelmatch.studies.store import MOST_PAIRS, Store
+from duelmatch.studies.state import MOST_PAIRS, check_beginning
+from duelmatch.studies.store import Store
 from duelmatch.studies.study import LARGEST_WEIGHT, LONGEST_REASON, NewVoter, Study
 from duelmatch.studies.texts import LARGEST_NUMBER
 from duelmatch.studies.values import (

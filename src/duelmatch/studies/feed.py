@@ -13,10 +13,10 @@ from duelmatch.errors import ConflictError, DuelError, NotAllowedError, NotThere
 from duelmatch.explorers import questions
 from duelmatch.studies.candidates import check_titles, with_candidate, with_details
 from duelmatch.studies.entries import Entry
-from duelmatch.studies.kinds import Event, Later
+from duelmatch.studies.kinds import Event, Later, Newcomer
 from duelmatch.studies.log import Held
 from duelmatch.studies.questions import Asked
-from duelmatch.studies.state import State
+from duelmatch.studies.state import State, check_size
 from duelmatch.studies.texts import look_alike
 from duelmatch.studies.values import Nothing, Phase, Question, Ranking, Reason, Receipt, Report, Trouble
 from duelmatch.studies.verdicts import verdict_of
@@ -227,7 +227,8 @@ class Feed:
                 f"'{candidate}' withdrew from this study, which cannot be taken back. Take them in under a "
                 "new name."
             )
-        with_candidate(self.state.problem, candidate, positions)
+        larger = with_candidate(self.state.problem, candidate, positions)
+        check_size(self.state.settings, len(self.state.members), larger)
         if look_alike([*self.state.problem.candidates, candidate]):
             raise ConflictError(f"There is a candidate who looks like '{candidate:.80}' already.")
         with self._recording():
@@ -248,8 +249,13 @@ class Feed:
 
     def enter(self, voter: str, weight: int, conflicts: Sequence[str]) -> None:
         """Take in a voter."""
+        self.enter_all([(voter, weight, conflicts)])
+
+    def enter_all(self, voters: Sequence[Newcomer]) -> None:
+        """Take in voters, which for a panel takes no longer than to take in one."""
+        check_size(self.state.settings, len(self.state.members) + len(voters), self.state.problem)
         with self._recording():
-            self.state.kind.enter(voter, weight, conflicts)
+            self.state.kind.enter(voters)
 
     def leave(self, voter: str, open_answers: Literal["open", "dropped"]) -> None:
         """Ask a voter nothing more."""

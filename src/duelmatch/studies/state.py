@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
 from typing import Any
 
-from duelmatch.errors import NotThereError, StoreError
+from duelmatch.errors import NotThereError, StoreError, StudyError
 from duelmatch.files.problems import read_problem, tree_of
 from duelmatch.problem import Problem
 from duelmatch.studies.candidates import with_candidate, with_details
@@ -53,6 +53,12 @@ NOTHING_NEW = (OWN_KINDS - {"closed", "reopened"}) | {
     "asked", "opened", "designed", "backed", "passed", "released", "skipped", "joined",
 }  # fmt: skip
 """What changes no count."""
+
+MOST_PAIRS = 200_000
+"""Different duels: what can be looked through for every question."""
+
+MOST_OPINIONS = 5_000_000
+"""Judges times different duels: 0.3 seconds of a processor whenever a judge comes or goes, and 30 MB."""
 
 SPARE = 1_000
 """So many leases that are over may wait to be swept away."""
@@ -423,6 +429,22 @@ class State:
         if voter is not None:
             return self.questions.given_by(self.member(voter).last, entry)
         return self.questions.given_before(entry)
+
+
+def check_size(settings: Settings, voters: int, problem: Problem) -> None:
+    """Refuse what is too large to be counted anew whenever a voter or a candidate comes or goes."""
+    opinions = voters * problem.graph.pairs if settings.kind == "panel" else 0
+    if problem.graph.pairs > MOST_PAIRS:
+        raise StudyError(
+            f"The problem is too large for a study: it has {problem.graph.pairs:,} different duels, "
+            f"where {MOST_PAIRS:,} are allowed."
+        )
+    if opinions > MOST_OPINIONS:
+        raise StudyError(
+            f"The panel is too large: {voters:,} judges on {problem.graph.pairs:,} different duels have "
+            f"{opinions:,} opinions, where {MOST_OPINIONS:,} are allowed. Have fewer judges, or leave out "
+            "candidates that cannot win."
+        )
 
 
 def created_data(problem: Problem, settings: Settings, voters: list[dict[str, Any]]) -> dict[str, Any]:

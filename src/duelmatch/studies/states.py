@@ -23,9 +23,9 @@ MOST_STATES = 200
 MOST_BYTES = 1_000_000_000
 """What the states in memory may take, about, unless a single one takes more."""
 
-ENTRY_BYTES, PAIR_BYTES = 600, 100
+ENTRY_BYTES, PAIR_BYTES, OPINION_BYTES = 600, 100, 7
 """Measured: 1,150 bytes for an answer of a panel, of two entries (600 in rounds, 200 of a crowd); 18 MB for a
-panel on 198,000 pairs of candidates."""
+panel on 198,000 pairs of candidates; 6.2 for each judge and pair."""
 
 
 @contextmanager
@@ -197,4 +197,10 @@ class States:
     def _too_many(self) -> bool:
         entries = sum(state.seq for state in self._states.values())
         pairs = sum(state.problem.graph.pairs for state in self._states.values())
-        return len(self._states) > MOST_STATES or ENTRY_BYTES * entries + PAIR_BYTES * pairs > MOST_BYTES
+        opinions = sum(
+            len(state.members) * state.problem.graph.pairs
+            for state in self._states.values()
+            if state.settings.kind == "panel"
+        )
+        taken = ENTRY_BYTES * entries + PAIR_BYTES * pairs + OPINION_BYTES * opinions
+        return len(self._states) > MOST_STATES or taken > MOST_BYTES

@@ -24,7 +24,7 @@ from duelmatch.studies.log import Transaction, Writer, read_entries
 from duelmatch.studies.messages import Messages
 from duelmatch.studies.pictures import claim, keep, picture_data, pictures_of
 from duelmatch.studies.settings import Settings
-from duelmatch.studies.state import check_beginning, created_data, read_created
+from duelmatch.studies.state import check_beginning, check_size, created_data, read_created
 from duelmatch.studies.states import States
 from duelmatch.studies.study import NewVoter, Study, new_voter_id
 from duelmatch.studies.texts import look_alike, plain
@@ -36,9 +36,6 @@ MOST_STUDIES = 2_000
 
 MOST_RECALLED = 20
 """How many open studies a process reads before somebody asks."""
-
-MOST_PAIRS = 200_000
-"""Different duels: what can be looked through for every question."""
 
 
 class Store:
@@ -96,11 +93,7 @@ class Store:
         settings = (settings or Settings()).settled(named_voters=bool(members))
         if settings.kind == "rounds":
             described(settings.algorithm).check_conditions(problem)
-        if problem.graph.pairs > MOST_PAIRS:
-            raise StudyError(
-                f"The problem is too large for a study: it has {problem.graph.pairs:,} different duels, "
-                f"where {MOST_PAIRS:,} are allowed."
-            )
+        check_size(settings, len(members), problem)
         for kind, listed in (("candidates", problem.candidates), ("positions", problem.positions)):
             if alike := look_alike(listed):
                 raise StudyError(f"Two {kind} look the same: '{alike:.80}'. Nobody could tell them apart.")

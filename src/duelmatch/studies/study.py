@@ -253,7 +253,7 @@ class Study:
             for voter in checked:
                 if voter.name is not None and self._voter_called(transaction, voter.name) is not None:
                     raise ConflictError(f"There is a voter called '{voter.name}' already.")
-            return [self._enter(transaction, feed, voter) for voter in checked]
+            return self._enter(transaction, feed, checked)
 
         return self._submit(work, by).result()
 
@@ -263,16 +263,18 @@ class Study:
         def work(transaction: Transaction, feed: Feed) -> str:
             new = NewVoter(name).checked(feed.state.problem)
             known = self._voter_called(transaction, new.name or "")
-            return known or self._enter(transaction, feed, new)
+            return known or self._enter(transaction, feed, [new])[0]
 
         return self._submit(work, by).result()
 
-    def _enter(self, transaction: Transaction, feed: Feed, new: NewVoter) -> str:
-        voter = new_voter_id()
-        feed.enter(voter, new.weight, tuple(new.conflicts))
-        row = {"study": self.id, "id": voter, "name": new.name}
-        transaction.connection.execute(sa.insert(schema.voters), row)
-        return voter
+    def _enter(self, transaction: Transaction, feed: Feed, new: Sequence[NewVoter]) -> list[str]:
+        ids = [new_voter_id() for _ in new]
+        people = list(zip(ids, new, strict=True))
+        feed.enter_all([(voter, each.weight, tuple(each.conflicts)) for voter, each in people])
+        rows = [{"study": self.id, "id": voter, "name": each.name} for voter, each in people]
+        if rows:
+            transaction.connection.execute(sa.insert(schema.voters), rows)
+        return ids
 
     def _voter_called(self, transaction: Transaction, name: str) -> str | None:
         columns = schema.voters.c

@@ -302,14 +302,17 @@ class PanelExplorer:
         self._happen("returned", voter=voter)
         self.settle()
 
-    def enter(self, voter: str, weight: int = 1, conflicts: Collection[Conflict] = ()) -> None:
-        """Let a voter join who comes late."""
+    def enter(
+        self, voter: str, weight: int = 1, conflicts: Collection[Conflict] = (), settle: bool = True
+    ) -> None:
+        """Let a voter join who comes late; of many, let the last :meth:`settle`, which counts anew."""
         names = check_voters([*self.voters, voter])
         seats = self._proceedings.seats
         voter_weights(names, {name: seat.weight for name, seat in seats.items()} | {voter: weight})
-        judged_pairs(self.problem, names, {voter: conflicts})
+        judged_pairs(self.problem, [voter], {voter: conflicts})
         self._happen("entered", voter=voter, weight=weight, conflicts=_plain(conflicts))
-        self.settle()
+        if settle:
+            self.settle()
 
     def declare_conflict(self, voter: str, candidates: Collection[Conflict]) -> None:
         """Take a voter out of all pairs with these candidates (or of these edges, or pairs)."""

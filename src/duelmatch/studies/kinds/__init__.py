@@ -20,6 +20,9 @@ from duelmatch.studies.history import Point
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.values import Ranking, Reason
 
+Newcomer = tuple[str, int, Sequence[str]]
+"""A voter who comes: the id, the weight, and whom the voter does not judge."""
+
 Event = Mapping[str, Any]
 Record = Callable[[Event], None]
 
@@ -91,8 +94,8 @@ class Kind(Protocol):
     def add(self, candidate: str, positions: Sequence[str]) -> None:
         """Take in a late candidate."""
 
-    def enter(self, voter: str, weight: int, conflicts: Sequence[str]) -> None:
-        """Take in a voter."""
+    def enter(self, voters: Sequence[Newcomer]) -> None:
+        """Take in voters."""
 
     def leave(self, voter: str, open_answers: Literal["open", "dropped"]) -> None:
         """Ask a voter nothing more."""

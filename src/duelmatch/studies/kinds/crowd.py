@@ -11,7 +11,7 @@ from duelmatch.explorers.catalogue import Assumption
 from duelmatch.explorers.questions import Question
 from duelmatch.problem import Problem
 from duelmatch.studies.history import Point
-from duelmatch.studies.kinds import FOR_PANELS, Event
+from duelmatch.studies.kinds import FOR_PANELS, Event, Newcomer
 from duelmatch.studies.kinds.explored import ExploredKind
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.values import Ranking, Reason
@@ -140,11 +140,12 @@ class CrowdKind(ExploredKind):
             if candidate in question.candidates and question.id in state.open:
                 self._run.release(question, "dropped")
 
-    def enter(self, voter: str, weight: int, conflicts: Sequence[str]) -> None:
-        """Take in a voter."""
-        if weight != 1 or conflicts:
+    def enter(self, voters: Sequence[Newcomer]) -> None:
+        """Take in voters."""
+        if any(weight != 1 or conflicts for _, weight, conflicts in voters):
             raise NotAllowedError(FOR_PANELS)
-        self._recorded({"kind": "joined", "voter": voter})
+        for voter, _, _ in voters:
+            self._recorded({"kind": "joined", "voter": voter})
 
     def leave(self, voter: str, open_answers: Literal["open", "dropped"]) -> None:
         """Pass what is missing on the voter's ballot on to somebody else."""

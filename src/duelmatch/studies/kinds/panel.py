@@ -12,7 +12,7 @@ from duelmatch.explorers.panel import PanelExplorer
 from duelmatch.explorers.questions import Question
 from duelmatch.problem import Problem
 from duelmatch.studies.history import Point
-from duelmatch.studies.kinds import Event, shown
+from duelmatch.studies.kinds import Event, Newcomer, shown
 from duelmatch.studies.kinds.explored import ExploredKind
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.values import Ranking, Reason
@@ -71,9 +71,11 @@ class PanelKind(ExploredKind):
     def expire(self, now: float) -> None:
         """Questions are released one by one; there are no ballots here."""
 
-    def enter(self, voter: str, weight: int, conflicts: Sequence[str]) -> None:
-        """Take in a judge who comes late."""
-        self._run.enter(voter, weight, conflicts)
+    def enter(self, voters: Sequence[Newcomer]) -> None:
+        """Take in judges who come late; who is backed is looked at once, after the last."""
+        for voter, weight, conflicts in voters:
+            self._run.enter(voter, weight, conflicts, settle=False)
+        self._run.settle()
 
     def leave(self, voter: str, open_answers: Literal["open", "dropped"]) -> None:
         """Ask a judge nothing more."""

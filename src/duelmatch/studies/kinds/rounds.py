@@ -24,7 +24,7 @@ from duelmatch.models.standings import Standings
 from duelmatch.problem import Problem
 from duelmatch.studies.candidates import with_candidate
 from duelmatch.studies.history import Point
-from duelmatch.studies.kinds import FOR_PANELS, Begin, Event, Record, shown
+from duelmatch.studies.kinds import FOR_PANELS, Begin, Event, Newcomer, Record, shown
 from duelmatch.studies.kinds.stacks import Pair, Stacks
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.values import Ranking, Reason
@@ -252,11 +252,12 @@ class RoundsKind:
         with_candidate(self._problem, candidate, positions)
         self._decide({"kind": "added", "candidate": candidate, "positions": list(positions)})
 
-    def enter(self, voter: str, weight: int, conflicts: Sequence[str]) -> None:
-        """Take in a voter."""
-        if weight != 1 or conflicts:
+    def enter(self, voters: Sequence[Newcomer]) -> None:
+        """Take in voters."""
+        if any(weight != 1 or conflicts for _, weight, conflicts in voters):
             raise NotAllowedError(FOR_PANELS)
-        self._decide({"kind": "joined", "voter": voter})
+        for voter, _, _ in voters:
+            self._decide({"kind": "joined", "voter": voter})
 
     def leave(self, voter: str, open_answers: Literal["open", "dropped"]) -> None:
         """Ask a voter nothing more."""
