@@ -18,6 +18,7 @@ from duelmatch.studies import Question, Settings, Store, Study, export_log
 from duelmatch.verify import verify
 from duelmatch.web import Config
 from duelmatch.web.guard import is_our_own
+from duelmatch.web.links import PATH
 from web.running import served
 
 SAME = {"Sec-Fetch-Site": "same-origin"}
@@ -200,6 +201,33 @@ def test_a_name_that_was_deleted_is_nowhere_in_the_files(tmp_path: Path) -> None
         study.forget_voter_name(voter)
         assert not found()
         assert study.check() == study.end()
+
+
+def test_the_privacy_page_says_what_is_stored(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """The cookie lasts as long as it says, and neither addresses nor links nor browsers are written down."""
+    caplog.set_level(0)
+    with Store(f"sqlite:///{tmp_path}/x.db") as store, served(store) as address:
+        study = store.create(PROBLEM, Settings("condorcet"), "x")
+        token = study.new_link("voter", study.add_voter())
+        caller = {"X-Forwarded-For": "203.0.113.77", "User-Agent": "Zebediah/1.0"}
+        with httpx2.Client(base_url=address, headers=caller, trust_env=False) as client:
+            page = " ".join(client.get("/privacy").text.split())
+            cookie = client.get(PATH + token).headers["set-cookie"]
+            asked = client.post(f"/api/v1/studies/{study.id}/question", headers=SAME).json()
+            said = {"answer": asked["candidates"][0]}
+            path = f"/api/v1/studies/{study.id}/questions/{asked['number']}/answer"
+            assert client.post(path, json=said, headers=SAME).status_code == 200
+        assert "in a cookie for 60 days" in page
+        assert "Max-Age=5184000" in cookie
+        assert "scripts cannot read it" in page
+        assert "httponly" in cookie.lower()
+        stored = b"".join(file.read_bytes() for file in tmp_path.iterdir())
+        assert asked["candidates"][0].encode() in stored
+        logged = [str(vars(record)) for record in caplog.records if record.name.startswith("duelmatch")]
+        assert logged
+        for told in ("203.0.113.77", "127.0.0.1", "Zebediah", token):
+            assert told.encode() not in stored, "which the page says"
+            assert not any(told in line for line in logged)
 
 
 def test_a_link_can_expire(url: str) -> None:

@@ -12,10 +12,12 @@ import httpx2
 import pytest
 
 from conftest import PROBLEM
+from duelmatch.errors import StudyError
 from duelmatch.explorers.ballots import conclusions
 from duelmatch.explorers.ballots.evidence import Evidence
+from duelmatch.explorers.panel.projection import Projection
 from duelmatch.matchings import counted, counters, counting
-from duelmatch.studies import Question, Settings, Store
+from duelmatch.studies import NewVoter, Question, Settings, Store, state
 from duelmatch.web import Config, worker
 from web.running import served
 
@@ -144,6 +146,30 @@ def test_others_vote_while_a_change_is_worked_out(tmp_path: Path) -> None:
             assert dropping.is_alive()
         dropping.join()
         assert answers[0].status_code < 300
+
+
+def test_many_judges_at_once_are_counted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before, a list of a thousand held up every study of the store for as long as a thousand counts take."""
+    begun = []
+    begin = Projection.__init__
+    monkeypatch.setattr(
+        Projection, "__init__", lambda self, *rest: (begun.append(self), begin(self, *rest))[1]
+    )
+    with Store(f"sqlite:///{tmp_path}/x.db") as store:
+        study = store.create(PROBLEM, Settings("panel"), "x", ["eve", "ned"])
+        study.status()
+        before = len(begun)
+        ids = study.add_voters([NewVoter(f"judge {number}", conflicts=["ann"]) for number in range(200)])
+        assert len(begun) - before <= 1
+        assert len(study.voters()) == 202
+        assert isinstance(study.ask(ids[-1]), Question)
+        monkeypatch.setattr(state, "MOST_OPINIONS", 210 * PROBLEM.graph.pairs)
+        with pytest.raises(StudyError, match="Have fewer judges"):
+            study.add_voters([NewVoter(f"one more {number}") for number in range(9)])
+        with pytest.raises(StudyError, match="Have fewer judges"):
+            study.add("late", ["chair", "editor"])
+        assert len(study.voters()) == 202
+        study.add_voter("the last but 7")
 
 
 def test_votes_are_not_settled_anew_where_others_wait(
