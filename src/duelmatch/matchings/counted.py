@@ -35,11 +35,14 @@ _lock = threading.Lock()
 _elsewhere: ContextVar[Elsewhere | None] = ContextVar("elsewhere", default=None)
 
 
-def is_quick(graph: Graph) -> bool:
-    """Whether everything about a graph is counted in milliseconds."""
+def is_quick(graph: Graph, one_more: bool = False) -> bool:
+    """Whether everything about a graph is counted in milliseconds; or about it with one more candidate."""
+    edges = graph.edges + graph.positions * one_more
     if not graph.one_to_one:
-        return graph.edges <= QUICK_CONDITIONS
-    return graph.is_complete or (graph.positions <= QUICK_POSITIONS and graph.edges <= QUICK_EDGES)
+        return edges <= QUICK_CONDITIONS
+    if graph.is_complete and not one_more:
+        return True
+    return graph.positions <= QUICK_POSITIONS and edges <= QUICK_EDGES
 
 
 @contextmanager

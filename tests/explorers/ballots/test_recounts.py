@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import duelmatch as dm
+from duelmatch.errors import TooLargeError
 from duelmatch.explorers.ballots import conclusions
 from duelmatch.explorers.ballots.evidence import Evidence
 from duelmatch.explorers.ballots.explorer import BallotExplorer
@@ -93,6 +94,24 @@ def test_a_change_that_was_worked_out_is_the_same_change(
     for one, other in zip(run.conclusions.evidence, twin.conclusions.evidence, strict=True):
         assert (one.count, one.settled) == (other.count, other.settled)
         assert one.contest is run.state.contest
+
+
+def test_a_late_candidate_who_cannot_be_counted_is_refused_and_changes_nothing() -> None:
+    """Before, half of it was noted, and the study could not be read any more."""
+    large = dm.Problem.complete(
+        [f"c{number}" for number in range(60)], [f"p{number}" for number in range(40)]
+    )
+    run = BallotExplorer(large, "borda", 0.05, 1)
+    vote(run, range(2), random.Random(1))
+    event = {"kind": "added", "candidate": "late", "positions": ["p0", "p1"]}
+    assert run.takes_long(event), "who is complete now is not then"
+    before = run.result, run.progress, run.problem
+    with pytest.raises(TooLargeError, match="reference='candidates'"):
+        run.add("late", ["p0", "p1"])
+    assert (run.result, run.progress, run.problem) == before
+    vote(run, range(2, 4), random.Random(1))
+    run.strike("v0")
+    assert run.progress.duels == 16
 
 
 def test_what_was_overtaken_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -164,7 +164,7 @@ class Conclusions:
             return True
         graph = state.problem.graph
         counts = self._rules.criterion == "borda" and state.reference in ("decisions", "sampled")
-        return stands and not is_quick(graph) and (counts or not graph.one_to_one)
+        return stands and (counts or not graph.one_to_one) and not is_quick(graph, kind == "added")
 
     def recount(self, event: Event) -> Recount:
         """Note an event, in a copy of the run, and work out what follows from it."""

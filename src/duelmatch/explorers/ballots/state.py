@@ -7,7 +7,7 @@ wants to know it (:mod:`duelmatch.explorers.ballots.conclusions`), so a long log
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from heapq import heapify, heappush
 from itertools import combinations
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from duelmatch.errors import DuelError, DuelmatchError
+from duelmatch.errors import DuelError, DuelmatchError, TooLargeError
 from duelmatch.explorers.ballots.bets import Contest
 from duelmatch.explorers.ballots.events import KINDS, Event, order_of, read_design
 from duelmatch.explorers.ballots.latecomers import Renumbering, larger_problem
@@ -184,7 +184,7 @@ class CrowdState:
         """Answers of before the first ballot, by question: for the estimates, never for a proof."""
         self.next_contest: Contest | None = None
         """Who can win after the next event, if that was worked out before."""
-        self.contest = self._contest()
+        self.contest = self._contest(problem, ())
         self._edge_number = _numbered(problem)
         self._tally: Pairs | None = Pairs(problem.graph)
         self._said: Said | None = None
@@ -320,12 +320,15 @@ class CrowdState:
         """Take over an event.
 
         :raises DuelError: if it is none of a crowd's, or does not fit what was noted before.
+        :raises TooLargeError: if what follows from it is out of reach; nothing has changed then.
         """
         noted = _NOTED.get(event.get("kind", ""))
         if noted is None:
             raise DuelError(f"{event.get('kind')!r:.80} is not an event of a crowd.")
         try:
             noted(self, event)
+        except TooLargeError:
+            raise
         except (DuelmatchError, KeyError, IndexError, ValueError, TypeError, AttributeError) as error:
             raise DuelError(
                 f"The event '{event['kind']}' does not fit what came before ({error!s:.80}): "
@@ -511,8 +514,9 @@ class CrowdState:
         self.changes += 1
 
     def _dropped(self, event: Event) -> None:
-        self.dropped = (*self.dropped, event["candidate"])
-        self.contest = self._contest()
+        dropped = (*self.dropped, event["candidate"])
+        self.contest = self._contest(self.problem, dropped)  # or it is refused, and nothing has changed
+        self.dropped = dropped
         self.changes += 1
         for part in self.parts.values():
             if not part.over and part.left:
@@ -521,6 +525,7 @@ class CrowdState:
 
     def _added(self, event: Event) -> None:
         problem = larger_problem(self.problem, event["candidate"], event["positions"])
+        contest = self._contest(problem, self.dropped)  # or it is refused, and nothing has changed
         renumbered = Renumbering(self.problem, problem)
         self.designs = [renumbered.design(design) for design in self.designs]
         self.latest = {design.basis: design for design in self.designs}
@@ -528,18 +533,22 @@ class CrowdState:
         self._packed.renumber(renumbered.edge, renumbered.pair)
         self.problem, self._edge_number = problem, _numbered(problem)
         self.late_candidates = (*self.late_candidates, event["candidate"])
-        self.contest = self._contest()
+        self.contest = contest
         self._tally = self._said = None
         self.changes += 1
 
-    def _contest(self) -> Contest:
+    def _contest(self, problem: Problem, dropped: Collection[str]) -> Contest:
+        """Return who can win, of candidates who have not been dropped.
+
+        :raises TooLargeError: if it is out of reach against whom they would be counted.
+        """
         ahead, self.next_contest = self.next_contest, None
         if ahead is not None:
             return ahead
-        staying = np.array([name not in self.dropped for name, _ in self.problem.edges])
+        staying = np.array([name not in dropped for name, _ in problem.edges])
         reference = self.reference
-        shares = reference if isinstance(reference, str) else self.problem.edge_vector(reference)
-        return Contest(self.problem.graph, self.criterion, staying, shares, self._reference_seed)
+        shares = reference if isinstance(reference, str) else problem.edge_vector(reference)
+        return Contest(problem.graph, self.criterion, staying, shares, self._reference_seed)
 
 
 _NOTED: dict[str, Callable[[CrowdState, Any], None]] = {

@@ -127,8 +127,10 @@ class PanelExplorer:
 
     def takes_long(self, event: Event) -> bool:
         """Whether it takes more than a moment to count anew what an event changes: who stands, for Borda."""
-        stands = event["kind"] in ("dropped", "added")
-        return stands and self.criterion == "borda" and not is_quick(self.problem.graph)
+        kind = event["kind"]
+        if kind not in ("dropped", "added") or self.criterion != "borda":
+            return False
+        return not is_quick(self.problem.graph, kind == "added")
 
     def recount(self, event: Event) -> Recount:
         """Take over an event that has not happened, in a copy of a run; return what was counted for it."""
