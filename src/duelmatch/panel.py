@@ -178,7 +178,8 @@ def voter_weights(voters: Sequence[str], voter_weight: Mapping[str, object]) -> 
     """Return whole numbers in proportion to the weights; a float means the decimal it is written as."""
     if not isinstance(voter_weight, Mapping):
         raise ProblemError(f"voter_weight maps voters to numbers, not {voter_weight!r:.80}.")
-    if unknown := [voter for voter in voter_weight if voter not in voters]:
+    known = set(voters)
+    if unknown := [voter for voter in voter_weight if voter not in known]:
         raise ProblemError(f"voter_weight names {listed(map(str, unknown))}, but no voter is called so.")
     fractions = [_fraction(voter, voter_weight.get(voter, 1)) for voter in voters]
     unit = lcm(*(fraction.denominator for fraction in fractions))

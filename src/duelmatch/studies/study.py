@@ -250,9 +250,10 @@ class Study:
             checked = [voter.checked(feed.state.problem) for voter in new]
             if twice := look_alike(voter.name for voter in checked if voter.name is not None):
                 raise StudyError(f"Two voters are called '{twice:.80}'.")
-            for voter in checked:
-                if voter.name is not None and self._voter_called(transaction, voter.name) is not None:
-                    raise ConflictError(f"There is a voter called '{voter.name}' already.")
+            names, columns = [voter.name for voter in checked if voter.name is not None], schema.voters.c
+            query = sa.select(columns.name).where(columns.study == self.id, columns.name.in_(names))
+            if taken := transaction.connection.execute(query.limit(1)).scalar_one_or_none():
+                raise ConflictError(f"There is a voter called '{taken}' already.")
             return self._enter(transaction, feed, checked)
 
         return self._submit(work, by).result()
@@ -464,17 +465,20 @@ class Study:
                     raise NotAllowedError("The organiser has taken this voter out of the study.")
             columns, now = schema.links.c, feed.held.now
             end = None if seconds is None else now + seconds
-            tokens = []
-            for voter in voters:
-                theirs = sa.and_(columns.study == self.id, columns.voter == voter, works_at(now))
-                old = transaction.connection.execute(sa.select(columns.id).where(theirs)).scalars().all()
-                transaction.connection.execute(sa.update(schema.links).where(theirs).values(revoked_at=now))
-                for link in old:
+            theirs = sa.and_(columns.study == self.id, columns.voter.in_(voters), works_at(now))
+            old: dict[str, list[str]] = {}
+            for link, voter in transaction.connection.execute(
+                sa.select(columns.id, columns.voter).where(theirs).order_by(columns.created_at, columns.id)
+            ):
+                old.setdefault(voter, []).append(link)
+            transaction.connection.execute(sa.update(schema.links).where(theirs).values(revoked_at=now))
+            each = list(dict.fromkeys(voters))
+            tokens = dict(zip(each, self._insert_links(transaction, "voter", each, now, end), strict=True))
+            for voter, token in tokens.items():
+                for link in old.get(voter, ()):
                     feed.leave_trail("revoked", {"link": link})
-                token = self._insert_link(transaction, "voter", voter, now, end)
                 feed.leave_trail("linked", {"link": id_of(token), "role": "voter", "until": end}, voter)
-                tokens.append(token)
-            return tokens
+            return [tokens[voter] for voter in voters]
 
         return self._submit(work, by).result()
 
@@ -492,10 +496,26 @@ class Study:
     def _insert_link(
         self, transaction: Transaction, role: Role, voter: str | None, now: float, end: float | None = None
     ) -> str:
-        token, link, hashed = new_token()
-        row = {"id": link, "study": self.id, "role": role, "voter": voter, "hash": hashed, "revoked_at": end}
-        transaction.connection.execute(sa.insert(schema.links), {**row, "created_at": now})
-        return token
+        return self._insert_links(transaction, role, [voter], now, end)[0]
+
+    def _insert_links(
+        self,
+        transaction: Transaction,
+        role: Role,
+        voters: Sequence[str | None],
+        now: float,
+        end: float | None = None,
+    ) -> list[str]:
+        made = [(voter, *new_token()) for voter in voters]
+        rows = [
+            {"id": link, "study": self.id, "role": role, "voter": voter, "hash": hashed, "created_at": now}
+            for voter, _, link, hashed in made
+        ]
+        if rows:
+            transaction.connection.execute(
+                sa.insert(schema.links), [{**row, "revoked_at": end} for row in rows]
+            )
+        return [token for _, token, _, _ in made]
 
     def revoke(self, link: str, keep_one: bool = False, by: str | None = None) -> None:
         """Make a link useless from now on, unless it is the organiser's last and one is to be kept.

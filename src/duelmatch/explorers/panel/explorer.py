@@ -304,17 +304,20 @@ class PanelExplorer:
         self._happen("returned", voter=voter)
         self.settle()
 
-    def enter(
-        self, voter: str, weight: int = 1, conflicts: Collection[Conflict] = (), settle: bool = True
-    ) -> None:
-        """Let a voter join who comes late; of many, let the last :meth:`settle`, which counts anew."""
-        names = check_voters([*self.voters, voter])
-        seats = self._proceedings.seats
-        voter_weights(names, {name: seat.weight for name, seat in seats.items()} | {voter: weight})
-        judged_pairs(self.problem, [voter], {voter: conflicts})
-        self._happen("entered", voter=voter, weight=weight, conflicts=_plain(conflicts))
-        if settle:
-            self.settle()
+    def enter(self, voter: str, weight: int = 1, conflicts: Collection[Conflict] = ()) -> None:
+        """Let a voter join who comes late."""
+        self.enter_all([(voter, weight, conflicts)])
+
+    def enter_all(self, voters: Sequence[tuple[str, int, Collection[Conflict]]]) -> None:
+        """Let voters join who come late, all of them or none, each with a weight and conflicts."""
+        names = check_voters([*self.voters, *(voter for voter, _, _ in voters)])
+        weights = {name: seat.weight for name, seat in self._proceedings.seats.items()}
+        voter_weights(names, weights | {voter: weight for voter, weight, _ in voters})
+        for voter, _, conflicts in voters:
+            judged_pairs(self.problem, [voter], {voter: conflicts})
+        for voter, weight, conflicts in voters:
+            self._happen("entered", voter=voter, weight=weight, conflicts=_plain(conflicts))
+        self.settle()
 
     def declare_conflict(self, voter: str, candidates: Collection[Conflict]) -> None:
         """Take a voter out of all pairs with these candidates (or of these edges, or pairs)."""

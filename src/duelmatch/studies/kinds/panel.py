@@ -72,10 +72,8 @@ class PanelKind(ExploredKind):
         """Questions are released one by one; there are no ballots here."""
 
     def enter(self, voters: Sequence[Newcomer]) -> None:
-        """Take in judges who come late; who is backed is looked at once, after the last."""
-        for voter, weight, conflicts in voters:
-            self._run.enter(voter, weight, conflicts, settle=False)
-        self._run.settle()
+        """Take in judges who come late."""
+        self._run.enter_all(voters)
 
     def leave(self, voter: str, open_answers: Literal["open", "dropped"]) -> None:
         """Ask a judge nothing more."""
