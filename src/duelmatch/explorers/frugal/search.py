@@ -41,7 +41,7 @@ from duelmatch.explorers.engine import Outcome, Round, RoundAnswers, Rounds, Sna
 from duelmatch.explorers.frugal.finding import worthwhile
 from duelmatch.explorers.frugal.listed import GRID, ListedRivals, Proof, price
 from duelmatch.explorers.frugal.opponents import Beliefs, Opponents
-from duelmatch.explorers.frugal.stakes import Pairs, Play, Played, Prospects, Stakes
+from duelmatch.explorers.frugal.stakes import Pairs, Play, Played, Prospects, Stakes, variance_of_share
 from duelmatch.explorers.frugal.tables import TabledRivals
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.assignment import decisions_of
@@ -202,22 +202,25 @@ class FrugalSearch:
         while True:
             self._model.adjust()
             estimates, cautious = self._model.estimates()
-            champion = self._crown(estimates - 0.5)
+            advantage, cautious_advantage = estimates - 0.5, cautious - 0.5
+            champion = self._crown(advantage)
             size = max(self._batch, int(GROWTH * self._duels), 1)
             if self._duels < self._look_again:
                 sought = self._worth_finding(estimates, size)
                 if sought is not None:
                     yield from self._find(sought, size)
                     continue
-            stakes = self._stakes(champion, estimates - 0.5)
-            variance = 0.25 / (self._pairs.duels + 2)
+            stakes = self._stakes(champion, advantage)
+            variance = variance_of_share(self._pairs.duels)
             prospects = Prospects(
-                stakes.sums(cautious - 0.5), stakes.square_sums(variance), stakes.squares_of_both(variance)
+                stakes.sums(cautious_advantage),
+                stakes.square_sums(variance),
+                stakes.squares_of_both(variance),
             )
             proof = self._proof_for(champion) or self._begin_proof(champion, prospects)
             self._proof = proof if self._proves and not self._refuting else None
             slack, threshold = self._aim(self._proof)
-            beliefs = Beliefs(champion, cautious - 0.5, variance)
+            beliefs = Beliefs(champion, cautious_advantage, variance)
             omega = self._rivals.plan(stakes, prospects, self._proof, slack, threshold, beliefs)
             planned = Play.of_nothing(stakes, omega)
             self._last = planned, prospects, self._proof
@@ -262,8 +265,8 @@ class FrugalSearch:
             pairs = np.flatnonzero(drawn)
             return pairs, drawn[pairs]
         ends = np.cumsum(shares)
-        found = np.searchsorted(ends, ends[-1] * self._rng.random(size), side="right")
-        pairs, counts = np.unique(np.minimum(found, np.flatnonzero(shares)[-1]), return_counts=True)
+        below_end = np.minimum(ends[-1] * self._rng.random(size), np.nextafter(ends[-1], 0.0))
+        pairs, counts = np.unique(np.searchsorted(ends, below_end, side="right"), return_counts=True)
         return pairs, counts.astype(np.int64)
 
     def _out_of_reach(self) -> bool:
@@ -576,7 +579,7 @@ def _response(pairs: Pairs, advantage: Vector, current: Indices, allowed: Mask) 
 
 def _error(pairs: Pairs, current: Indices, response: Indices) -> float:
     """Return the standard error of how much one beats the other."""
-    variance = pairs.variance_against(current, 0.25 / (pairs.duels + 2))
+    variance = pairs.variance_against(current)
     return float(np.sqrt(variance[response].sum()))
 
 
