@@ -2,8 +2,9 @@
 
 Borda: one assignment problem under the rewards. Condorcet: from the matching that wins most against everyone,
 follow best responses until one has no answer; that matching is unbeaten, as nothing does better against it
-than a draw. Where the walk runs into a circle, so does mostly a second one, and the least beaten of those
-passed is taken: a good guess at the least beaten of all, which would be a program of its own for each table
+than a draw. Where the walk runs into a circle, so does mostly a second one. Then the least beaten of those
+passed is improved, as long as giving a position to somebody else, or swapping two, makes its worst defeat
+smaller: mostly that is the least beaten of all, which would be a program of its own for each table
 (:mod:`duelmatch.matchings.minimax`).
 
 Decisions beyond one-to-one are in :mod:`duelmatch.models.general_lineups`.
@@ -25,6 +26,10 @@ LONGEST_WALK = 20
 
 MOST_LEADERS = 40
 """How many matchings are compared as leaders."""
+
+MOST_WORK = 2_500_000
+"""Up to so many tables, times squared cells of an assignment problem, circles are looked into: some tenths of
+a second."""
 
 ROUNDING = 1e-12
 
@@ -70,7 +75,7 @@ class LineupFinder:
         if self._marginals is None:
             _unbeaten(
                 tables, lay.start, lay.begin, lay.one, lay.other, graph.edge_at, graph.edge_candidate,
-                present, start, rows, defeats,
+                present, start, len(tables) * graph.edge_at.size**2 <= MOST_WORK, rows, defeats,
             )  # fmt: skip
         else:
             _highest(
@@ -226,12 +231,14 @@ def _unbeaten(
     edge_candidate: Indices,
     present: NDArray[np.bool_],
     first_guess: Indices,
+    thorough: bool,
     rows: Indices,
     defeats: Vector,
 ) -> None:
     """Walk from the matching that wins most against everyone, and from the guess if that leads in circles.
 
-    From the guess alone, whoever is near it would seem to be the least beaten more often than it is.
+    From the guess alone, whoever is near it would seem to be the least beaten more often than it is. In
+    circles the least beaten one is improved, if there is time to be ``thorough``.
     """
     positions, candidates = edge_at.shape
     cost = np.zeros((positions, candidates))
@@ -255,6 +262,10 @@ def _unbeaten(
             seen[0] = first_guess
             least = _walk(
                 table, start, begin, edge_at, edge_candidate, present, cost, column, seen, rows[row], least
+            )
+        if least > ROUNDING and thorough:
+            least = _improve(
+                tables[row : row + 1], start, begin, edge_at, edge_candidate, present, cost, column, rows[row]
             )
         defeats[row] = max(least, 0.0)
 
@@ -291,6 +302,81 @@ def _walk(
         if again:
             break
     return least
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _improve(
+    tables: Matrix,
+    start: Indices,
+    begin: Indices,
+    edge_at: NDArray[np.intp],
+    edge_candidate: Indices,
+    present: NDArray[np.bool_],
+    cost: Matrix,
+    column: Indices,
+    matching: Indices,
+) -> float:
+    """Change one candidate or swap two while that makes the mean defeat smaller; return the latter."""
+    positions, candidates = edge_at.shape
+    response, trial = np.empty(positions, dtype=np.intp), matching.copy()
+    holder = np.full(candidates, -1)
+    for position in range(positions):
+        holder[edge_candidate[matching[position]]] = position
+    least: float = _mean_defeat(
+        tables, start, begin, edge_at, edge_candidate, present, cost, column, matching, response, np.inf
+    )
+    better = True
+    while better and least > ROUNDING:
+        better = False
+        for position in range(positions):
+            for candidate in range(candidates):
+                own, elsewhere = edge_candidate[matching[position]], holder[candidate]
+                if candidate == own or not present[position, candidate]:
+                    continue
+                if elsewhere >= 0 and not present[elsewhere, own]:
+                    continue
+                trial[position] = edge_at[position, candidate]
+                if elsewhere >= 0:
+                    trial[elsewhere] = edge_at[elsewhere, own]
+                defeat = _mean_defeat(
+                    tables, start, begin, edge_at, edge_candidate, present, cost, column, trial, response,
+                    least - ROUNDING,
+                )  # fmt: skip
+                if defeat < least - ROUNDING:
+                    least, better = defeat, True
+                    holder[own], holder[candidate] = elsewhere, position
+                    matching[:] = trial
+                else:
+                    trial[:] = matching
+    return least
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _mean_defeat(
+    tables: Matrix,
+    start: Indices,
+    begin: Indices,
+    edge_at: NDArray[np.intp],
+    edge_candidate: Indices,
+    present: NDArray[np.bool_],
+    cost: Matrix,
+    column: Indices,
+    matching: Indices,
+    response: Indices,
+    bound: float,
+) -> float:
+    """Return the mean of the worst defeats in all tables, or something above the bound if it is above."""
+    total = 0.0
+    for row in range(len(tables)):
+        total += max(
+            0.0,
+            _respond(
+                tables[row], start, begin, edge_candidate, edge_at, present, cost, column, matching, response
+            ),
+        )
+        if total > bound * len(tables):
+            return np.inf
+    return total / len(tables)
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

@@ -171,8 +171,8 @@ class StrengthModel:
         lay = self.layout
         mean, cautious = np.empty(len(lay.one)), np.empty(len(lay.one))
         _estimates(
-            lay.start, lay.begin, lay.one, lay.other, lay.square, self.wins, self.duels, self.trust,
-            self.strength, self.factor, mean, cautious,
+            lay.start, lay.begin, lay.square, self.wins, self.duels, self.trust, self.strength, self.factor,
+            mean, cautious,
         )  # fmt: skip
         return mean, cautious
 
@@ -359,8 +359,6 @@ def _inverse(lower: Matrix) -> Matrix:
 def _estimates(
     start: Indices,
     begin: Indices,
-    one: Indices,
-    other: Indices,
     square: Indices,
     wins: Vector,
     duels: Vector,
@@ -374,19 +372,21 @@ def _estimates(
         degree = start[position + 1] - start[position]
         s = strength[start[position] : start[position + 1]]
         cov = covariance(factor[square[position] : square[position + 1]].reshape((degree, degree)))
-        for pair in range(begin[position], begin[position + 1]):
-            a, b = one[pair], other[pair]
-            if s[a] == s[b] and duels[pair] == 0.0:
-                mean[pair] = cautious[pair] = 0.5
-                continue
-            spread = cov[a, a] + cov[b, b] - 2 * cov[a, b]
-            # MacKay's approximation of the mean of a logistic function of a normal variable
-            ahead = (s[a] - s[b]) / sqrt(1.0 + 0.3926990817 * spread)
-            pi = 1.0 / (1.0 + exp(-ahead))
-            mean[pair] = (wins[pair] + trust * pi) / (duels[pair] + trust)
-            ahead *= ahead * ahead / (ahead * ahead + CAUTION * spread) * trust / (trust + DOUBT)
-            pi = 1.0 / (1.0 + exp(-ahead))
-            cautious[pair] = (wins[pair] + PRIOR * pi) / (duels[pair] + PRIOR)
+        pair = begin[position] - 1
+        for a in range(degree):
+            for b in range(a + 1, degree):
+                pair += 1
+                if s[a] == s[b] and duels[pair] == 0.0:
+                    mean[pair] = cautious[pair] = 0.5
+                    continue
+                spread = cov[a, a] + cov[b, b] - 2 * cov[a, b]
+                # MacKay's approximation of the mean of a logistic function of a normal variable
+                ahead = (s[a] - s[b]) / sqrt(1.0 + 0.3926990817 * spread)
+                pi = 1.0 / (1.0 + exp(-ahead))
+                mean[pair] = (wins[pair] + trust * pi) / (duels[pair] + trust)
+                ahead *= ahead * ahead / (ahead * ahead + CAUTION * spread) * trust / (trust + DOUBT)
+                pi = 1.0 / (1.0 + exp(-ahead))
+                cautious[pair] = (wins[pair] + PRIOR * pi) / (duels[pair] + PRIOR)
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

@@ -7,9 +7,10 @@ import pytest
 from scipy.stats import binom
 
 import duelmatch as dm
-from duelmatch.explorers.frugal.finding import worthwhile
+from duelmatch.explorers.frugal.finding import contested, worthwhile
 from duelmatch.explorers.frugal.stakes import Pairs
 from duelmatch.matchings.counting import edge_marginals
+from duelmatch.models.lineups import LineupFinder
 from duelmatch.models.strengths import StrengthModel
 
 DELTA, RUNS = 0.3, 30
@@ -135,6 +136,22 @@ def test_nothing_is_worth_asking_once_all_is_known():
     pairs, model = state(problem, [90_000.0], [100_000.0])
     everyone = np.ones(2, dtype=np.bool_)
     assert worthwhile(pairs, model, model.estimates()[0], np.array([0]), everyone, everyone, None) is None
+
+
+def test_matchings_in_doubt_are_duelled_where_they_differ():
+    problem = dm.Problem.complete(["ann", "bob", "cyd"], ["chair"])
+    _, model = state(problem, np.array([50.0, 90.0, 90.0]), np.full(3, 100.0))
+    finder, rng = LineupFinder(problem.graph), np.random.default_rng(1)
+    shares = contested(finder, model, np.array([0]), np.ones(3, dtype=np.bool_), rng, duels=40)
+    assert shares is not None
+    assert shares.tolist() == [1.0, 0.0, 0.0]  # ann or bob: cyd is best in no draw
+
+
+def test_nothing_is_contested_once_all_draws_agree():
+    problem = dm.Problem.complete(["ann", "bob", "cyd"], ["chair"])
+    _, model = state(problem, np.full(3, 9_000.0), np.full(3, 10_000.0))
+    finder, rng = LineupFinder(problem.graph), np.random.default_rng(1)
+    assert contested(finder, model, np.array([0]), np.ones(3, dtype=np.bool_), rng, duels=5) is None
 
 
 def test_useless_edges_are_not_asked_about():

@@ -12,6 +12,10 @@ value of the best B through e, and u(e) how far z moves it; then V = max over e 
 mean over z is a sum over a few nodes. All best(e) come from one assignment problem
 (:func:`duelmatch.matchings.assignment.alternatives`).
 
+Looking one round ahead has a blind spot: where it takes several rounds to change the choice, no single one is
+worth anything. So once every pair has had a few duels, every other round asks what two matchings that may
+both be best differ in, each the best by its own draw from the posterior (Thompson sampling).
+
 No bets are made on these duels: they serve the estimates, and leave the wealth of the proof as it is.
 """
 
@@ -25,6 +29,7 @@ from numba import njit
 from duelmatch.explorers.frugal.stakes import Pairs
 from duelmatch.graph import Indices, Mask, Vector
 from duelmatch.matchings.assignment import alternatives
+from duelmatch.models.lineups import LineupFinder
 from duelmatch.models.strengths import Matrix, StrengthModel, covariance
 
 CONTENDERS = 16
@@ -45,6 +50,38 @@ NEAR = 1e-6
 
 NOTHING = 1e-12
 """A gain below this is none."""
+
+
+MOST_COUPLES = 50
+"""So many pairs of matchings are drawn for a round at most."""
+
+ATTEMPTS = 6
+"""How often they are drawn again, should none of them differ."""
+
+
+def contested(
+    finder: LineupFinder,
+    model: StrengthModel,
+    likely: Indices,
+    allowed: Mask,
+    rng: np.random.Generator,
+    duels: int,
+) -> Vector | None:
+    """Return the share of each pair in duels between matchings that may both be best, where they differ.
+
+    Walks to the best of a draw begin at the ``likely`` matching. None if all draws have the same best.
+    """
+    couples = min(duels, MOST_COUPLES)
+    table = model.graph.pair_table
+    for _ in range(ATTEMPTS):
+        best, _ = finder.best(model.draws(rng, 2 * couples), likely, allowed)
+        one, other = best[:couples], best[couples:]
+        rows, places = np.nonzero(one != other)
+        if len(rows):
+            pairs = table.number(one[rows, places], other[rows, places])
+            shares = np.bincount(pairs, 1 / np.bincount(rows)[rows], minlength=table.count)
+            return np.asarray(shares / shares.sum())
+    return None
 
 
 def worthwhile(

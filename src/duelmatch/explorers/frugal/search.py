@@ -38,10 +38,10 @@ from numpy.typing import NDArray
 from duelmatch.errors import TooLargeError
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.explorers.engine import Outcome, Round, RoundAnswers, Rounds, Snapshot, Status
-from duelmatch.explorers.frugal.finding import worthwhile
+from duelmatch.explorers.frugal.finding import contested, worthwhile
 from duelmatch.explorers.frugal.listed import GRID, ListedRivals, Proof, price
 from duelmatch.explorers.frugal.opponents import Beliefs, Opponents
-from duelmatch.explorers.frugal.stakes import Pairs, Play, Played, Prospects, Stakes
+from duelmatch.explorers.frugal.stakes import Pairs, Play, Played, Prospects, Stakes, variance_of_share
 from duelmatch.explorers.frugal.tables import TabledRivals
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.assignment import decisions_of
@@ -72,8 +72,8 @@ SHORT_COUNT = 1 << 22
 FEW = 100
 """So many possible winners are listed in a report."""
 
-LEADING = 3
-"""Keeps the random numbers of the leader apart from those that draw pairs."""
+LEADING, CONTESTING = 3, 4
+"""Keep the random numbers of the leader, and of matchings in doubt, apart from those that draw pairs."""
 
 DRAWS = 100
 """From the posterior, to compare possible leaders."""
@@ -86,6 +86,9 @@ BOUNDS = 0.03
 
 CLEAR = 0.5
 """A proof begins when the champion is ahead of every possible winner by so many standard errors."""
+
+ACQUAINTED = 4
+"""How many duels a pair has had on average when every other round asks where matchings in doubt differ."""
 
 LOOK_AGAIN = 1.1
 """While a proof is out of reach of the budget, that is looked at when the duels have grown by this factor."""
@@ -171,6 +174,7 @@ class FrugalSearch:
         self._bounds: dict[int, int] = {}  # how far down the grid each proof has come
         self._last: tuple[Play, Prospects, Proof | None] | None = None
         self._look_again = 0  # so many duels, until then a proof is out of reach
+        self._finding = 0  # how many rounds have been to find a leader
         self._ended: Outcome | None = None
         self._rivals: ListedRivals | TabledRivals = self._listed(self._usable) or TabledRivals(
             graph, self._usable, self._assume_winner, self._history
@@ -202,22 +206,25 @@ class FrugalSearch:
         while True:
             self._model.adjust()
             estimates, cautious = self._model.estimates()
-            champion = self._crown(estimates - 0.5)
+            advantage, cautious_advantage = estimates - 0.5, cautious - 0.5
+            champion = self._crown(advantage)
             size = max(self._batch, int(GROWTH * self._duels), 1)
             if self._duels < self._look_again:
                 sought = self._worth_finding(estimates, size)
                 if sought is not None:
                     yield from self._find(sought, size)
                     continue
-            stakes = self._stakes(champion, estimates - 0.5)
-            variance = 0.25 / (self._pairs.duels + 2)
+            stakes = self._stakes(champion, advantage)
+            variance = variance_of_share(self._pairs.duels)
             prospects = Prospects(
-                stakes.sums(cautious - 0.5), stakes.square_sums(variance), stakes.squares_of_both(variance)
+                stakes.sums(cautious_advantage),
+                stakes.square_sums(variance),
+                stakes.squares_of_both(variance),
             )
             proof = self._proof_for(champion) or self._begin_proof(champion, prospects)
             self._proof = proof if self._proves and not self._refuting else None
             slack, threshold = self._aim(self._proof)
-            beliefs = Beliefs(champion, cautious - 0.5, variance)
+            beliefs = Beliefs(champion, cautious_advantage, variance)
             omega = self._rivals.plan(stakes, prospects, self._proof, slack, threshold, beliefs)
             planned = Play.of_nothing(stakes, omega)
             self._last = planned, prospects, self._proof
@@ -242,6 +249,7 @@ class FrugalSearch:
         """Ask to find a better leader, and bet nothing; the last such round ends with the budget."""
         if self._budget is not None and self._duels < self._budget:
             size = min(size, self._budget - self._duels)
+        self._finding += 1
         yield from self._ask(shares, size)
 
     def _ask(
@@ -262,8 +270,8 @@ class FrugalSearch:
             pairs = np.flatnonzero(drawn)
             return pairs, drawn[pairs]
         ends = np.cumsum(shares)
-        found = np.searchsorted(ends, ends[-1] * self._rng.random(size), side="right")
-        pairs, counts = np.unique(np.minimum(found, np.flatnonzero(shares)[-1]), return_counts=True)
+        below_end = np.minimum(ends[-1] * self._rng.random(size), np.nextafter(ends[-1], 0.0))
+        pairs, counts = np.unique(np.searchsorted(ends, below_end, side="right"), return_counts=True)
         return pairs, counts.astype(np.int64)
 
     def _out_of_reach(self) -> bool:
@@ -273,11 +281,17 @@ class FrugalSearch:
         return self._duels_left() > self._budget - self._duels
 
     def _worth_finding(self, estimates: Vector, size: int) -> Vector | None:
-        """Return the shares of the pairs that improve the leader most; None if no answer can change it."""
+        """Return the shares of the pairs that help most to find a leader; None if no answer can change it."""
         allowed = self._rivals.edges() if self._assume_winner else self._usable
         advantage, marginals = estimates - 0.5, self._marginals if self._criterion == "borda" else None
         strong = None if marginals is not None else _most_wins(self._pairs, advantage, allowed)
         leader, _ = least_beaten_on_walk(self._pairs, advantage, strong, allowed, marginals)
+        if marginals is None and self._finding % 2 and self._duels >= ACQUAINTED * self._pairs.count:
+            rng = np.random.default_rng([self._seed, CONTESTING, self._duels])
+            finder = LineupFinder(self._graph)
+            shares = contested(finder, self._model, leader, allowed, rng, size)
+            if shares is not None:
+                return shares
         return worthwhile(self._pairs, self._model, estimates, leader, allowed, self._usable, marginals, size)
 
     def _duels_left(self) -> float:
@@ -576,7 +590,7 @@ def _response(pairs: Pairs, advantage: Vector, current: Indices, allowed: Mask) 
 
 def _error(pairs: Pairs, current: Indices, response: Indices) -> float:
     """Return the standard error of how much one beats the other."""
-    variance = pairs.variance_against(current, 0.25 / (pairs.duels + 2))
+    variance = pairs.variance_against(current)
     return float(np.sqrt(variance[response].sum()))
 
 

@@ -107,7 +107,7 @@ class Pairs:
             chosen = _chosen(self.graph, champion)
             against_seats(self.first, self.second, self.scale, chosen, advantage, against)
             return against
-        _against(self.first, self.second, self.position, champion, advantage, against)
+        _against(self.graph.start, champion, advantage, against)
         return against
 
     def rewards(self, advantage: Vector, marginals: Vector) -> Vector:
@@ -115,17 +115,25 @@ class Pairs:
         if self.scale is not None:
             advantage = advantage * self.scale
         won, lost = np.zeros(self.graph.edges), np.zeros(self.graph.edges)
-        _won_and_lost(self.first, self.second, advantage, marginals, won, lost)
+        _won_and_lost(self.graph.start, advantage, marginals, won, lost)
         return won - lost
 
-    def variance_against(self, champion: Indices, variance: Vector) -> Vector:
+    def variance_against(self, champion: Indices) -> Vector:
         """Return, for every edge, the variance of its advantage over the champion's edge at its position."""
         if self.scale is None:
-            return np.abs(self.against(champion, variance))
+            variance = variance_of_share(np.abs(self.against(champion, self.duels)))
+            variance[champion] = 0.0
+            return variance
         out = np.zeros(self.graph.edges)
         chosen = _chosen(self.graph, champion)
-        variance_seats(self.first, self.second, self.scale, chosen, variance, out)
+        variance_seats(self.first, self.second, self.scale, chosen, variance_of_share(self.duels), out)
         return out
+
+
+def variance_of_share(duels: Vector) -> Vector:
+    """Return the variance of a share of wins, at most, after so many duels."""
+    variance: Vector = 0.25 / (duels + 2)
+    return variance
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +162,7 @@ class Stakes:
         own, first, second = np.empty(pairs.count), np.empty(pairs.count), np.empty(pairs.count)
         chosen = _chosen(pairs.graph, champion)
         scale = np.ones(0) if pairs.scale is None else pairs.scale
-        _borda_stakes(pairs.first, pairs.second, chosen, marginals, scale, own, first, second)
+        _borda_stakes(pairs.graph.start, chosen, marginals, scale, own, first, second)
         return cls(pairs, own, first, second)
 
     @property
@@ -174,10 +182,7 @@ class Stakes:
         if pairs.several:
             return told_seats(pairs.graph, self.neither, self.first, self.second, used)
         out = np.zeros(pairs.count, dtype=np.bool_)
-        _told(
-            pairs.first, pairs.second, pairs.position, pairs.graph.start, self.neither, self.first,
-            self.second, used, out,
-        )  # fmt: skip
+        _told(pairs.graph.start, self.neither, self.first, self.second, used, out)
         return out
 
     def sums(self, per_pair: Vector) -> Vector:
@@ -189,12 +194,8 @@ class Stakes:
         return self._sums(per_pair, squared=True)
 
     def _sums(self, per_pair: Vector, squared: bool = False) -> Vector:
-        graph, pairs = self.pairs.graph, self.pairs
-        out = np.zeros(graph.edges)
-        edge_sums(
-            pairs.first, pairs.second, pairs.position, graph.start, graph.seats, self.neither, self.first,
-            self.second, per_pair, out, squared,
-        )  # fmt: skip
+        graph, out = self.pairs.graph, np.zeros(self.pairs.graph.edges)
+        _edge_sums(graph.start, graph.seats, self.neither, self.first, self.second, per_pair, out, squared)
         return out
 
     @property
@@ -219,30 +220,28 @@ class Stakes:
 
     def worst(self, omega: Vector) -> Vector:
         """Return, for every edge b, the largest |Y| but for what is foreseen, for a rival with b."""
-        pairs, out = self.pairs, np.zeros(self.pairs.graph.edges)
+        out = np.zeros(self.pairs.graph.edges)
         if self.expected is not None:
             omega = omega / (1 + 2 * np.abs(self.expected))
         both = self.neither if self.both is None else self.both
-        _worst(
-            pairs.first, pairs.second, pairs.position, pairs.graph.edge_position, self.neither, self.first,
-            self.second, both, omega, out,
-        )  # fmt: skip
+        _worst(self.pairs.graph.start, self.neither, self.first, self.second, both, omega, out)
         return out
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _won_and_lost(
-    first: Indices, second: Indices, advantage: Vector, marginals: Vector, won: Vector, lost: Vector
-) -> None:
-    for pair in range(len(first)):
-        won[first[pair]] += advantage[pair] * marginals[second[pair]]
-        lost[second[pair]] += advantage[pair] * marginals[first[pair]]
+def _won_and_lost(start: Indices, advantage: Vector, marginals: Vector, won: Vector, lost: Vector) -> None:
+    pair = 0
+    for position in range(len(start) - 1):
+        for one in range(start[position], start[position + 1]):
+            for other in range(one + 1, start[position + 1]):
+                won[one] += advantage[pair] * marginals[other]
+                lost[other] += advantage[pair] * marginals[one]
+                pair += 1
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def _borda_stakes(
-    pair_first: Indices,
-    pair_second: Indices,
+    start: Indices,
     chosen: Vector,
     marginals: Vector,
     scale: Vector,
@@ -250,12 +249,16 @@ def _borda_stakes(
     first: Vector,
     second: Vector,
 ) -> None:
-    for pair in range(len(own)):
-        of_first, of_second = marginals[pair_second[pair]], -marginals[pair_first[pair]]
-        if len(scale) > 0:
-            of_first, of_second = of_first * scale[pair], of_second * scale[pair]
-        own[pair] = chosen[pair_first[pair]] * of_first + chosen[pair_second[pair]] * of_second
-        first[pair], second[pair] = own[pair] - of_first, own[pair] - of_second
+    pair = 0
+    for position in range(len(start) - 1):
+        for one in range(start[position], start[position + 1]):
+            for other in range(one + 1, start[position + 1]):
+                of_first, of_second = marginals[other], -marginals[one]
+                if len(scale) > 0:
+                    of_first, of_second = of_first * scale[pair], of_second * scale[pair]
+                own[pair] = chosen[one] * of_first + chosen[other] * of_second
+                first[pair], second[pair] = own[pair] - of_first, own[pair] - of_second
+                pair += 1
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
@@ -314,70 +317,58 @@ def highest(rows: Indices, per_edge: Vector) -> Vector:
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def _worst(
-    pair_first: Indices,
-    pair_second: Indices,
-    pair_position: Indices,
-    edge_position: Indices,
-    neither: Vector,
-    first: Vector,
-    second: Vector,
-    both: Vector,
-    omega: Vector,
-    out: Vector,
+    start: Indices, neither: Vector, first: Vector, second: Vector, both: Vector, omega: Vector, out: Vector
 ) -> None:
-    common = np.zeros(edge_position[-1] + 1)
-    for pair in range(len(omega)):
-        if omega[pair] > 0:
-            one, other, twice = pair_first[pair], pair_second[pair], 2 * omega[pair]
-            position = pair_position[pair]
-            common[position] = max(common[position], abs(neither[pair]) / twice)
-            out[one] = max(out[one], abs(first[pair]) / twice, abs(both[pair]) / twice)
-            out[other] = max(out[other], abs(second[pair]) / twice, abs(both[pair]) / twice)
-    for edge in range(len(out)):
-        out[edge] = max(out[edge], common[edge_position[edge]])
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def _told(
-    pair_first: Indices,
-    pair_second: Indices,
-    pair_position: Indices,
-    start: Indices,
-    neither: Vector,
-    first: Vector,
-    second: Vector,
-    used: Mask,
-    out: Mask,
-) -> None:
-    at_position = np.zeros(len(start) - 1, dtype=np.int64)
+    pair = 0
     for position in range(len(start) - 1):
+        common = 0.0
+        for one in range(start[position], start[position + 1]):
+            for other in range(one + 1, start[position + 1]):
+                if omega[pair] > 0:
+                    twice = 2 * omega[pair]
+                    common = max(common, abs(neither[pair]) / twice)
+                    out[one] = max(out[one], abs(first[pair]) / twice, abs(both[pair]) / twice)
+                    out[other] = max(out[other], abs(second[pair]) / twice, abs(both[pair]) / twice)
+                pair += 1
         for edge in range(start[position], start[position + 1]):
-            at_position[position] += used[edge]
-    for pair in range(len(pair_first)):
-        one, other = used[pair_first[pair]], used[pair_second[pair]]
-        others = at_position[pair_position[pair]] > int(one) + int(other)
-        out[pair] = (
-            (one and first[pair] != 0) or (other and second[pair] != 0) or (others and neither[pair] != 0)
-        )
+            out[edge] = max(out[edge], common)
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _against(
-    first: Indices, second: Indices, position: Indices, champion: Indices, advantage: Vector, out: Vector
-) -> None:
-    for pair in range(len(first)):
-        own = champion[position[pair]]
-        if own == first[pair]:
-            out[second[pair]] = -advantage[pair]
-        elif own == second[pair]:
-            out[first[pair]] = advantage[pair]
+def _told(start: Indices, neither: Vector, first: Vector, second: Vector, used: Mask, out: Mask) -> None:
+    pair = 0
+    for position in range(len(start) - 1):
+        begin, end = start[position], start[position + 1]
+        at_position = used[begin:end].sum()
+        for one in range(begin, end):
+            for other in range(one + 1, end):
+                others = at_position > int(used[one]) + int(used[other])
+                out[pair] = (
+                    (used[one] and first[pair] != 0)
+                    or (used[other] and second[pair] != 0)
+                    or (others and neither[pair] != 0)
+                )
+                pair += 1
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def edge_sums(
-    pair_first: Indices,
-    pair_second: Indices,
-    pair_position: Indices,
+def _against(start: Indices, champion: Indices, advantage: Vector, out: Vector) -> None:
+    """Fill in the advantage over the champion's edges, from the pairs that they are in."""
+    before = 0  # the pairs of the positions before, which come in the order of their first edge
+    for position in range(len(start) - 1):
+        begin, end = start[position], start[position + 1]
+        own, pair = champion[position], before - 1
+        for edge in range(begin, own):
+            pair += own - edge  # its pair with the champion's edge
+            out[edge] = advantage[pair]
+            pair += end - own - 1  # its last pair
+        for edge in range(own + 1, end):
+            out[edge] = -advantage[pair + edge - own]
+        before += (end - begin) * (end - begin - 1) // 2
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _edge_sums(
     start: Indices,
     seats: Indices,
     neither: Vector,
@@ -391,19 +382,21 @@ def edge_sums(
 
     What is the same for all edges of a position is split between its seats.
     """
-    out[:] = 0.0
-    common = np.zeros(len(start) - 1)
-    for pair in range(len(pair_first)):
-        weight = per_pair[pair]
-        if weight != 0.0:
-            none, one, other = neither[pair], first[pair], second[pair]
-            if squared:
-                none, one, other = none * none, one * one, other * other
-            common[pair_position[pair]] += none * weight
-            out[pair_first[pair]] += (one - none) * weight
-            out[pair_second[pair]] += (other - none) * weight
+    pair = 0
     for position in range(len(start) - 1):
-        shared = common[position] / seats[position]
+        common = 0.0
+        for edge in range(start[position], start[position + 1]):
+            for other_edge in range(edge + 1, start[position + 1]):
+                weight = per_pair[pair]
+                if weight != 0.0:
+                    none, one, other = neither[pair], first[pair], second[pair]
+                    if squared:
+                        none, one, other = none * none, one * one, other * other
+                    common += none * weight
+                    out[edge] += (one - none) * weight
+                    out[other_edge] += (other - none) * weight
+                pair += 1
+        shared = common / seats[position]
         for edge in range(start[position], start[position + 1]):
             out[edge] += shared
 
@@ -536,19 +529,19 @@ def allocation(stakes: Stakes, rivals: Indices, squared_gaps: Vector, shares: Ve
         chances: Vector = omega[told]
     else:
         part = slice(None) if told.all() else np.flatnonzero(told)  # for Condorcet few tell anything
-        neither, first, second = (c[part] ** 2 for c in (stakes.neither, stakes.first, stakes.second))
-        if stakes.expected is not None:
-            doubt = stakes.doubt[part]
-            neither, first, second = neither * doubt, first * doubt, second * doubt
-        chances = np.empty(len(first))
+        doubt = np.ones(0) if stakes.expected is None else stakes.doubt[part]
+        chances = np.empty(pairs.count if isinstance(part, slice) else len(part))
         _iterate(
             rivals, squared_gaps, shares, pairs.first[part], pairs.second[part], pairs.position[part],
-            graph.edge_position, graph.start, graph.seats, neither, first, second,
-            STEPS if len(first) <= MANY else FEW_STEPS, chances,
+            graph.edge_position, stakes.neither[part], stakes.first[part], stakes.second[part], doubt,
+            STEPS if len(chances) <= MANY else FEW_STEPS, chances,
         )  # fmt: skip
     chances = (1 - EXPLORED) * chances + EXPLORED / len(chances)
+    chances /= chances.sum()
+    if len(chances) == len(omega):
+        return chances
     omega[:] = 0.0
-    omega[told] = chances / chances.sum()
+    omega[told] = chances
     return omega
 
 
@@ -581,21 +574,24 @@ def _iterate(
     pair_second: Indices,
     pair_position: Indices,
     edge_position: Indices,
-    start: Indices,
-    seats: Indices,
     neither: Vector,
     first: Vector,
     second: Vector,
+    doubt: Vector,
     steps: int,
     omega: Vector,
 ) -> None:
-    """Improve the shares in place and fill in omega; ``neither``, ``first``, ``second`` are squares of c."""
+    """Improve the shares in place and fill in omega, for the pairs given and one seat a position.
+
+    ``neither``, ``first`` and ``second`` are c, and ``doubt`` is what part of an answer's variance is left,
+    empty if all of it.
+    """
     count, positions = rivals.shape
     edges, pairs = len(edge_position), len(pair_first)
-    load, spread, inverse = np.zeros(edges), np.zeros(edges), np.zeros(pairs)
+    load, spread = np.zeros(edges), np.zeros(edges)
     for step in range(steps + 1):
         load[:] = 0.0
-        at_position = np.zeros(positions)
+        at_position, common = np.zeros(positions), np.zeros(positions)
         for rival in range(count):
             share = shares[rival] / squared_gaps[rival]
             for position in range(positions):
@@ -605,33 +601,30 @@ def _iterate(
         total = 0.0
         for pair in range(pairs):
             one, other = pair_first[pair], pair_second[pair]
-            square = neither[pair] * (at_position[pair_position[pair]] - load[one] - load[other])
-            square += first[pair] * load[one] + second[pair] * load[other]
+            left = doubt[pair] if len(doubt) > 0 else 1.0
+            square = neither[pair] ** 2 * left * (at_position[pair_position[pair]] - load[one] - load[other])
+            square += first[pair] ** 2 * left * load[one] + second[pair] ** 2 * left * load[other]
             omega[pair] = np.sqrt(max(square, 0.0))
             total += omega[pair]
+        if step == steps:
+            for pair in range(pairs):
+                omega[pair] /= total
+            return
+        spread[:] = 0.0
         for pair in range(pairs):
             omega[pair] /= total
-            inverse[pair] = 1.0 / omega[pair] if omega[pair] > 1e-9 else 0.0
-        if step == steps:
-            return
-        edge_sums(
-            pair_first,
-            pair_second,
-            pair_position,
-            start,
-            seats,
-            neither,
-            first,
-            second,
-            inverse,
-            spread,
-            False,
-        )
+            if omega[pair] > 1e-9:
+                left = doubt[pair] if len(doubt) > 0 else 1.0
+                none = neither[pair] ** 2 * left
+                inverse = 1.0 / omega[pair]
+                common[pair_position[pair]] += none * inverse
+                spread[pair_first[pair]] += (first[pair] ** 2 * left - none) * inverse
+                spread[pair_second[pair]] += (second[pair] ** 2 * left - none) * inverse
         total = 0.0
         for rival in range(count):
             needed = 0.0
             for position in range(positions):
-                needed += spread[rivals[rival, position]]
+                needed += spread[rivals[rival, position]] + common[position]
             shares[rival] *= needed / squared_gaps[rival]
             total += shares[rival]
         for rival in range(count):
