@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import gc
 import secrets
 import signal
@@ -10,12 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
-from numba.core.compiler_lock import global_compiler_lock
-from numba.core.dispatcher import Dispatcher
 
+import compiling
 import duelmatch as dm
 from duelmatch.explorers import catalogue
 from duelmatch.instances import generators
@@ -29,24 +26,7 @@ gc.set_threshold(100_000, 20, 50)
 """Millions of objects live as long as the session does; to look through them again and again takes a tenth
 of the processor time."""
 
-_compile = Dispatcher.compile
-
-
-def _compile_once(dispatcher: Dispatcher, signature: object) -> Any:
-    """Compile a function, or wait for the process that does so already and load what it has saved.
-
-    Workers begin with empty caches, and need the same functions at the same time.
-    """
-    folder = dispatcher._cache.cache_path
-    if folder is None:
-        return _compile(dispatcher, signature)
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    with global_compiler_lock, open(Path(folder, f"{dispatcher.__qualname__}.lock"), "wb") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        return _compile(dispatcher, signature)
-
-
-Dispatcher.compile = _compile_once
+compiling.share()
 
 
 @pytest.fixture(autouse=True)
