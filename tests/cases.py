@@ -11,22 +11,30 @@ LONGEST_NAME = 400
 
 
 def each(
-    names: str | tuple[str, ...], cases: Iterable[Any]
+    names: str | tuple[str, ...], cases: Iterable[Any] | Callable[[], Iterable[Any]]
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Make one test of all cases; written like ``pytest.mark.parametrize``, and stacks like it.
 
     The first case that fails ends the test, and pytest prints which it was below the error. A case that
-    returns early makes way for the next. Fixtures are set up once, not for every case.
+    returns early makes way for the next. Fixtures are set up once, not for every case. Cases that take long
+    to find are given as a function, which is called by the test, and not whenever tests are collected.
     """
     arguments = (names,) if isinstance(names, str) else names
-    table = [(case,) if isinstance(names, str) else tuple(case) for case in cases]
-    if not table:
-        raise ValueError(f"A test of no {' and '.join(arguments)} cannot fail.")
+
+    def listed() -> list[tuple[Any, ...]]:
+        found = cases() if callable(cases) else cases
+        table = [(case,) if isinstance(names, str) else tuple(case) for case in found]
+        if not table:
+            raise ValueError(f"A test of no {' and '.join(arguments)} cannot fail.")
+        return table
+
+    known = None if callable(cases) else listed()
 
     def loop(test: Callable[..., None]) -> Callable[..., None]:
         @wraps(test)
         def every_case(*own: Any, **fixtures: Any) -> None:
             __tracebackhide__ = True
+            table = known or listed()
             for number, values in enumerate(table, start=1):
                 case = dict(zip(arguments, values, strict=True))
                 try:

@@ -335,18 +335,20 @@ class ExplorerConformance:
 
     @every_problem
     def test_a_run_goes_on_where_its_replayed_answers_leave_it(self, problem: Problem) -> None:
-        for told in (0, 1, 17):
-            self._goes_on_after(problem, told)
-
-    def _goes_on_after(self, problem: Problem, told: int) -> None:
         run, answers = self.explorer(problem, max_duels=SOME + 12), _Answers(6)
-        votes = _play(run, answers, told)
-        again = self.explorer(problem, max_duels=SOME + 12)
-        again.replay(votes)
-        assert again.open_duels == ()
-        assert (again.duels, again.result, again.progress) == (run.duels, run.result, run.progress)
-        assert _play(again, answers.copy(), SOME + 12) == _play(run, answers, SOME + 12)
-        assert (again.result, again.progress) == (run.result, run.progress)
+        votes, resumed = list[Vote](), []
+        for told in (0, 1, 17):
+            votes += _play(run, answers, told)
+            again = self.explorer(problem, max_duels=SOME + 12)
+            again.replay(votes)
+            assert again.open_duels == ()
+            assert (again.duels, again.result, again.progress) == (run.duels, run.result, run.progress)
+            if told:
+                resumed.append((again, answers.copy(), len(votes)))
+        votes += _play(run, answers, SOME + 12)
+        for again, rest, told in resumed:
+            assert _play(again, rest, SOME + 12) == votes[told:]
+            assert (again.result, again.progress) == (run.result, run.progress)
 
     def test_a_replay_to_the_very_end_ends_the_same_way(self) -> None:
         run = self.explorer(DUO)

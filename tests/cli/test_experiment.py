@@ -22,7 +22,7 @@ def invoke(*arguments: object) -> Result:
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("cli")
-    file = small_file(folder, repetitions=2, deltas="[0.2]")
+    file = small_file(folder, repetitions=2, gap="[0.3]")
     ran = invoke("experiment", "run", file, "--out", folder / "out", "--jobs", 1)
     assert ran.exit_code == 0, ran.output
     assert "Small: all 8 runs are done, with seed 7." in ran.output

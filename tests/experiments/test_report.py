@@ -110,7 +110,7 @@ def test_wrong_answers_are_counted_against_what_was_promised(tmp_path: Path) -> 
 
 
 def test_an_unfinished_experiment_says_so(tmp_path: Path) -> None:
-    file = small_file(tmp_path, repetitions=2, algorithms=1, deltas="[0.2]")
+    file = small_file(tmp_path, repetitions=2, algorithms=1, deltas="[0.2]", gap="[0.3]")
     experiments.run(file, tmp_path / "half", jobs=1)
     last = sorted((tmp_path / "half" / "runs").glob("part-*"))[-1]
     last.unlink()

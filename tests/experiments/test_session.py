@@ -170,8 +170,7 @@ def test_kill_9_loses_no_finished_run_and_the_figures_are_the_same_bytes(tmp_pat
         summaries = cell_summaries(folder, folder.experiment())
         pictures = [
             experiments.figure(out, name, tmp_path / f"picture{suffix}").read_bytes()
-            for name in ("duels-by-algorithm", "duels-against-gap")
-            for suffix in (".svg", ".png")
+            for name, suffix in (("duels-by-algorithm", ".svg"), ("duels-against-gap", ".png"))
         ]
         drawn.append((cell_table(summaries), error_table(summaries), pictures))
     assert drawn[0] == drawn[1]

@@ -82,7 +82,7 @@ def test_alternatives_usable_and_certain_edges(seed):
         assert weights[other].sum() == pytest.approx(others.max())
 
 
-@each("seed", [seed for seed in choices.SEEDS if choices.problem(seed).rules][::4])
+@each("seed", lambda: [seed for seed in choices.SEEDS if choices.problem(seed).rules][::4])
 def test_the_relaxation_bounds_the_weight_of_decisions_through_an_edge(seed):
     problem = choices.problem(seed)
     graph, rows = problem.graph, choices.rows(problem)
@@ -137,7 +137,7 @@ def test_the_value_of_the_game(seed):
     assert value == pytest.approx(game_value(without, with_edge, scaled, 1), abs=1e-8)
 
 
-@each("seed", [seed for seed in choices.SEEDS if not choices.problem(seed).rules][:60])
+@each("seed", lambda: [seed for seed in choices.SEEDS if not choices.problem(seed).rules][:60])
 def test_the_program_and_the_double_oracle_agree(seed):
     decisions = Flows(choices.problem(seed).graph)
     matrix = np.random.default_rng(seed).random((decisions.graph.edges, decisions.graph.edges))

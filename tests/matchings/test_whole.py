@@ -14,7 +14,9 @@ from duelmatch.matchings.ruled import Ruled
 from duelmatch.problem import Problem
 from duelmatch.rules import Rule
 
-RULED = [seed for seed in choices.SEEDS if choices.problem(seed).graph.rules]
+
+def ruled():
+    return [seed for seed in choices.SEEDS if choices.problem(seed).graph.rules]
 
 
 def unlisted(problem):
@@ -45,7 +47,7 @@ def test_it_costs_least(seed):
         check(problem.graph, choices.rows(problem), costs, allowed)
 
 
-@each("seed", RULED[::2])
+@each("seed", lambda: ruled()[::2])
 def test_so_it_does_by_branch_and_bound(seed):
     problem = choices.problem(seed)
     graph, rng = unlisted(problem), np.random.default_rng([seed, 2])
@@ -78,7 +80,7 @@ def test_where_rules_are_too_tangled_the_bound_is_sound(monkeypatch):
     assert at_least < -1 <= costs[found].sum()
 
 
-@each("seed", RULED[::8])
+@each("seed", lambda: ruled()[::8])
 def test_it_may_be_cut_short_anywhere(monkeypatch, seed):
     problem = choices.problem(seed)
     graph, rows, rng = unlisted(problem), choices.rows(problem), np.random.default_rng([seed, 4])

@@ -29,7 +29,6 @@ from duelmatch.errors import AlgorithmError, DuelmatchError, ProblemError, did_y
 
 if TYPE_CHECKING:
     from duelmatch.explorers.engine import Search
-    from duelmatch.graph import Graph
     from duelmatch.preferences import Criterion, Preferences
     from duelmatch.problem import Problem
 
@@ -269,15 +268,19 @@ class Algorithm:
                 f"{self.name} cannot take {' and '.join(missing)}: {'; '.join(dict.fromkeys(why))}."
             )
 
-    def search(self, graph: Graph, delta: float, seed: int, parameters: Mapping[str, Any]) -> Search:
-        """Begin a run of duels, for which the parameters of ballots mean nothing."""
+    def search(self, problem: Problem, delta: float, seed: int, parameters: Mapping[str, Any]) -> Search:
+        """Begin a run of duels, for which the parameters of ballots mean nothing; numbers go by edge."""
         try:
             make = resolve_name(self.make) if isinstance(self.make, str) else self.make
         except (ImportError, AttributeError, ValueError) as error:
             raise AlgorithmError(f"What makes a run of {self.name} cannot be imported: {error}") from error
         of_voters = {parameter.name for parameter in self.parameters if parameter.of_voters}
-        own = {name: value for name, value in parameters.items() if name not in of_voters}
-        search: Search = make(graph, delta, seed, **own)
+        own = {
+            name: problem.edge_vector(value) if isinstance(value, Mapping) else value
+            for name, value in parameters.items()
+            if name not in of_voters
+        }
+        search: Search = make(problem.graph, delta, seed, **own)
         return search
 
     def upper_bound(

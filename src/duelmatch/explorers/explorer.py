@@ -205,12 +205,9 @@ class Explorer:
         if max_duels is not None and not is_whole(max_duels):
             raise ProblemError(f"max_duels must be a whole number from 0, not {shortly(max_duels)}.")
         most = None if max_duels is None else int(max_duels)
-        by_edge = {
-            name: problem.edge_vector(value) for name, value in checked.items() if isinstance(value, Mapping)
-        }
         description = described(algorithm)
         description.check_conditions(problem)
-        search = description.search(problem.graph, float(delta), int(seed), checked | by_edge)
+        search = description.search(problem, float(delta), int(seed), checked)
         if most is not None and isinstance(search, AimsAtBudget):
             search.aim_at(most)
         return cls(

@@ -53,12 +53,12 @@ def test_whoever_is_needed_by_a_rule_cannot_leave() -> None:
     assert run.problem.rules == problem.rules
 
 
-@each(
-    "seed",
-    [seed for seed in choices.SEEDS if choices.problem(seed).seats and choices.problem(seed).graph.pairs][
-        ::3
-    ],
-)
+def with_seats() -> list[int]:
+    problems = {seed: choices.problem(seed) for seed in choices.SEEDS}
+    return [seed for seed, problem in problems.items() if problem.seats and problem.graph.pairs][::3]
+
+
+@each("seed", with_seats)
 @pytest.mark.parametrize("criterion", ["condorcet", "borda"])
 def test_a_ballot_says_of_every_rival_what_the_definition_says(criterion: str, seed: int) -> None:
     """Y(B) is the sum of c / pi (X - 1/2), with c by the definition of f; no |Y| is above what bets allow."""

@@ -16,7 +16,10 @@ from duelmatch.explorers.frugal.tables import SCALES, Tables
 from duelmatch.matchings.assignment import decisions_of
 
 CRITERIA = ("condorcet", "borda")
-SEEDS = [seed for seed in choices.SEEDS[:90] if 1 < len(choices.decisions(choices.problem(seed))) <= 60]
+
+
+def few_decisions():
+    return [seed for seed in choices.SEEDS[:90] if 1 < len(choices.decisions(choices.problem(seed))) <= 60]
 
 
 def coefficients(seed, criterion, champion):
@@ -50,7 +53,7 @@ def stakes_for(problem, criterion, champion):
 
 
 def cases():
-    for seed in SEEDS:
+    for seed in few_decisions():
         if choices.problem(seed).graph.pairs == 0:
             continue
         for criterion in CRITERIA:
@@ -153,7 +156,7 @@ def test_a_run_that_must_begin_with_tables_ends_with_the_winner(criterion, monke
     from duelmatch.explorers.frugal import search
 
     monkeypatch.setattr(search, "MOST_LISTED", 12)
-    seed = next(seed for seed in SEEDS[20:] if clear(seed, criterion))
+    seed = next(seed for seed in few_decisions()[20:] if clear(seed, criterion))
     problem, matrix = choices.problem(seed), choices.preference_matrix(seed)
     table = problem.graph.pair_table
     run = FrugalSearch(problem.graph, criterion, 0.05, 1)

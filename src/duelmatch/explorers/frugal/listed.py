@@ -225,7 +225,7 @@ class ListedRivals:
             return
         matches = self._matches
         looks, spread, worst = matches.looks(self._omega)
-        wanted = bets(matches.gaps, matches.noise, spread, worst)
+        wanted = bets(matches.gaps, matches.noise, spread, worst, 0.0)
         wins, losses = self._opponents.counts(played)
         self._base.settle_matches(wanted, matches.pair, looks, wins, losses)
 
@@ -377,9 +377,7 @@ class Ledger:
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def bets(
-    gaps: Vector, noise: Vector, spread: Vector, worst: Vector, slack: float = 0.0
-) -> NDArray[np.float64]:
+def bets(gaps: Vector, noise: Vector, spread: Vector, worst: Vector, slack: float) -> NDArray[np.float64]:
     """Return lambda per rival and gambler.
 
     ``gaps`` and ``noise`` are the estimates of D(B) and their variances, ``spread`` is v(B), and ``worst``

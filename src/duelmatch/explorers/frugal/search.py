@@ -176,9 +176,9 @@ class FrugalSearch:
         self._look_again = 0  # so many duels, until then a proof is out of reach
         self._finding = 0  # how many rounds have been to find a leader
         self._ended: Outcome | None = None
-        self._rivals: ListedRivals | TabledRivals = self._listed(self._usable) or TabledRivals(
-            graph, self._usable, self._assume_winner, self._history
-        )
+        self._rivals: ListedRivals | TabledRivals = self._listed(
+            self._decisions.listed(self._usable, MOST_LISTED)
+        ) or TabledRivals(graph, self._usable, self._assume_winner, self._history)
 
     def _parts(self, epsilon: float | None) -> tuple[float, float]:
         """Return which parts of delta ruling out has, and what is said of a champion.
@@ -239,8 +239,10 @@ class FrugalSearch:
             played = play.played(champion, prospects, self._rivals.tangent)
             self._rivals.settle(played)
             self._history.append(played)
-            if self._rivals.reject(self._threshold) and isinstance(self._rivals, TabledRivals):
-                self._rivals = self._listed(self._rivals.edges(), self._rivals) or self._rivals
+            tables = self._rivals
+            if tables.reject(self._threshold) and isinstance(tables, TabledRivals) and self._assume_winner:
+                rows = self._decisions.listed(tables.edges(), MOST_LISTED)
+                self._rivals = self._listed(rows, tables) or tables
             self._ended = self._outcome(champion)
             if self._ended is not None:
                 return self._ended
@@ -442,11 +444,8 @@ class FrugalSearch:
         proof = self._proof_for(leader)
         return None if proof is None else self._bound(proof)
 
-    def _listed(self, edges: Mask, tables: TabledRivals | None = None) -> ListedRivals | None:
-        """List the rivals of these edges one by one, with the wealth of the tables; None if they are many."""
-        if tables is not None and not self._assume_winner:
-            return None
-        rows = self._decisions.listed(edges, MOST_LISTED)
+    def _listed(self, rows: Indices | None, tables: TabledRivals | None = None) -> ListedRivals | None:
+        """Take the rivals one by one, with the wealth of the tables; None if they are too many to list."""
         if rows is None or len(rows) == 0:
             return None
         each = Opponents(self._pairs) if self._criterion == "condorcet" and not self._pairs.several else None

@@ -32,7 +32,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -60,18 +60,6 @@ class Closest:
 
     rival: Indices
     ahead: int
-
-
-class PairBounds(Protocol):
-    """The interval of d_j(a, b), in units of ``1 / unit`` per position."""
-
-    unit: Fraction
-
-    def least(self, champion: Indices) -> Whole:
-        """Return, for every edge, the least by which the champion's edge can be ahead of it."""
-
-    def most(self, champion: Indices) -> Whole:
-        """Return, for every edge, the most by which the champion's edge can be ahead of it."""
 
 
 class CondorcetBounds:

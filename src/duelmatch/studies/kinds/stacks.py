@@ -199,6 +199,6 @@ def begin_run(problem: Problem, settings: Settings) -> Explorer:
     parameters = dict(settings.parameters)
     if settings.kind == "rounds":
         parameters = description.checked(parameters)
-    search = description.search(problem.graph, delta, seed, parameters)
+    search = description.search(problem, delta, seed, parameters)
     tested = description in BUILT_IN
     return Explorer(problem, search, description.name, delta, None, seed, parameters, tested)
