@@ -28,7 +28,7 @@ def standing(progress: dm.Progress) -> str:
         parts.append(f"about {counted(_roughly(progress.duels_left), 'duel')} left")
     if progress.leader is not None and progress.duels:
         sure = "" if progress.p_value is None else f" (p {probability(progress.p_value)})"
-        parts.append(f"leader, NOT CERTIFIED{sure}: {_named(progress.leader)}")
+        parts.append(f"leader, NOT CERTIFIED{sure}: {lineup(progress.leader)}")
     return "; ".join(parts)
 
 
@@ -46,7 +46,7 @@ def few_possible(progress: dm.Progress) -> list[str]:
     if progress.duels == 0 or not 1 < len(progress.possible_winners) <= FEW:
         return []
     return [
-        f"- {_named(matching)}{' (the leader)' * (matching == progress.leader)}"
+        f"- {lineup(matching)}{' (the leader)' * (matching == progress.leader)}"
         for matching in progress.possible_winners
     ]
 
@@ -115,7 +115,8 @@ def meaning(result: dm.Result) -> str:
     )
 
 
-def _named(matching: Mapping[str, str]) -> str:
+def lineup(matching: Mapping[str, str]) -> str:
+    """Return who fills what, in words."""
     return ", ".join(f"{spoken(names)} for {position}" for position, names in matching.items())
 
 
