@@ -130,8 +130,8 @@ def _undecided(verdict: Verdict) -> str:
     else:
         sentence = (
             "Nothing is decided: this log has no winner. Below is the line-up with the smallest certain "
-            "shortfall that was found: whatever the missing votes say, it falls short of any other by at most "
-            f"{votes_in_100(verdict.shortfall)} at each position."
+            "shortfall that was found: whatever the missing votes say, it falls short of any other by at "
+            f"most {votes_in_100(verdict.shortfall)} at each position."
         )
     return f"{sentence} {ESTIMATE}"
 

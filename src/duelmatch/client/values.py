@@ -34,7 +34,7 @@ class NoQuestion:
 class AnswerReceipt:
     """An answer that is on disk: ``entry`` of the log, whose ``hash`` `duelmatch verify --receipt` finds.
 
-    ``answer`` has groups of candidates, best first; ``repeated``: it was there already, and this is it.
+    ``answer`` has groups of candidates, best first; ``repeated``: the same answer was there already.
     """
 
     number: int

@@ -71,6 +71,7 @@ def prepare(app: FastAPI) -> None:
     store: Store = app.state.store
 
     def work() -> None:
+        worker.begin()  # it compiles at the same time, for whoever pastes something into the first page
         share_rates(app)
         app.state.teller.start()
         rehearse_forecasts()

@@ -40,11 +40,14 @@ PATIENCE = 10.0
 """Seconds for which those wait for the worker who cannot do without it."""
 
 
+BUSY = "The server is busy with another estimate or study. Wait a moment, then try again."
+STARTS = "The server was started just now, and is not ready yet. Wait a moment, then try again."
+
+
 class BusyError(HTTPException):
     """The worker has something else to do."""
 
-    def __init__(self) -> None:
-        detail = "The server is busy with another estimate or study. Wait a moment, then try again."
+    def __init__(self, detail: str = BUSY) -> None:
         super().__init__(429, detail, {"Retry-After": "5"})
 
 
@@ -67,6 +70,12 @@ class Worker:
         with self._lock:
             self._started()
 
+    def begin(self) -> None:
+        """Start the process, if there is none, and do not wait until it is there."""
+        with self._lock:
+            if self._process is None:
+                self._begin()
+
     def close(self) -> None:
         """End the process, whatever it does."""
         self._kill()
@@ -84,7 +93,7 @@ class Worker:
         if registered_algorithms() or sys.platform == "win32":  # added to this process, and known to no other
             return function(*arguments)
         if not self._lock.acquire(timeout=patience):
-            raise BusyError
+            raise BusyError(BUSY if self._greeted else STARTS)
         try:
             done, outcome = self._call(pickle.dumps((function, arguments, seconds)), seconds)
         finally:
