@@ -316,6 +316,7 @@ def test_what_voters_see_of_the_result_is_said_and_ends_when_the_study_is_reopen
     study = store.create(TEAM, Settings(), "x", ["Eve"])
     study.publish()
     assert "as soon as the study is closed" in rendered(study)
+    assert "The result is not certain yet: more votes could change it. Close the study?" in rendered(study)
     study.close()
     assert "Voters see the result on their page." in rendered(study)
     study.reopen()

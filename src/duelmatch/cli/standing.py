@@ -63,15 +63,15 @@ def print_matching(page: Page, result: dm.Result) -> None:
 def how_sure(progress: dm.Progress, result: dm.Result) -> str:
     """Say how sure one may be of the leader of a run that is not over."""
     if progress.leader is None:
-        return "There is no guess yet: the run was stopped too early."
+        return f"{result.algorithm} names no leader yet: the run was stopped too early for that."
     if progress.p_value is None:
         return "This is a guess from the answers so far: the run was stopped before it was sure of anything."
     chance = probability(progress.p_value)
     sentence = "This is a guess from the answers so far, which do not speak for it yet (p 1)."
     if chance != "1":
         sentence = (
-            f"This is a guess from the answers so far (p {chance}): if another matching were the winner, "
-            f"evidence this strong for this one would ever turn up with probability at most {chance}."
+            f"This is a guess from the answers so far (p {chance}): if another matching were the winner, the "
+            f"chance of ever seeing evidence this strong for this one would be at most {chance}."
         )
     if progress.possible is not None and progress.possible > 1:
         condorcet = described(result.algorithm).criterion == "condorcet"

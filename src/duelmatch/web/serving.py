@@ -87,9 +87,14 @@ def prepare(app: FastAPI) -> None:
     app.state.preparing.start()
 
 
-def serve(app: FastAPI, listener: socket.socket, proxies: str = "127.0.0.1") -> None:
-    """Serve an application until SIGTERM or Ctrl-C; ``proxies`` are trusted for client addresses."""
-    configure_logging()
+def serve(
+    app: FastAPI, listener: socket.socket, proxies: str = "127.0.0.1", log_requests: bool = True
+) -> None:
+    """Serve an application until SIGTERM or Ctrl-C; ``proxies`` are trusted for client addresses.
+
+    Without ``log_requests`` only what goes wrong is logged.
+    """
+    configure_logging(logging.INFO if log_requests else logging.WARNING)
     _allow_many_files()
     config = uvicorn.Config(
         Proxies(app, proxies),

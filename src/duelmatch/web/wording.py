@@ -70,7 +70,7 @@ def estimate(standings: Standings) -> str:
     whole, behind = likely(standings.leader_probability), f"{100 * standings.expected_shortfall:.1f}"
     return (
         f"By an estimate from the votes so far, this whole line-up is the best one with a probability of "
-        f"{whole}; on average it is {behind} votes in 100 behind the best at each position."
+        f"{whole}; it is expected to fall short of the best by {behind} votes in 100 at each position."
     )
 
 
