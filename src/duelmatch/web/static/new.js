@@ -174,7 +174,10 @@ async function expect() {
     } else element("expected").textContent = error.message;
   } finally {
     estimating = false;
-    if (stale) expect();
+    if (stale) {
+      clearTimeout(waiting);
+      waiting = setTimeout(expect, QUIET); // somebody may still be typing
+    }
   }
 }
 
