@@ -178,9 +178,9 @@ def hall_sentence(
     short = [positions[j] for j in violator[0]]
     shared = [candidates[i] for i in violator[1]]
     if not shared:
-        return f"No matching fills every position: {listed(short)} has no candidate."
+        return f"Not every position can be filled: {listed(short)} has no candidate."
     return (
-        f"No matching fills every position: the {len(short)} positions {listed(short)} have only "
+        f"Not every position can be filled: the {len(short)} positions {listed(short)} have only "
         f"{len(shared)} candidate{'s' * (len(shared) > 1)} between them ({listed(shared)}). "
         "Add a candidate to one of them, or drop a position."
     )

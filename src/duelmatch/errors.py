@@ -69,9 +69,9 @@ class MissingExtraError(DuelmatchError, ImportError):
 
 
 def listed(names: Iterable[str], limit: int = 6) -> str:
-    """Quote a few names for a message: ``'a', 'b' and 'c'``, or ``'a', 'b', … and 7 more``."""
+    """Quote a few names for a message: ``'a', 'b' and 'c'``, or ``'a', 'b', … and 7 more``; never 1 more."""
     quoted = [f"'{name}'" for name in names]
-    if len(quoted) > limit:
+    if len(quoted) > limit + 1:
         return f"{', '.join(quoted[:limit])}, … and {len(quoted) - limit} more"
     if len(quoted) < 2:
         return "".join(quoted)

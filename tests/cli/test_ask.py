@@ -173,9 +173,20 @@ class TestQuestions:
     def test_a_skip_says_so_when_there_is_no_other_question(self) -> None:
         assert "Nothing else can be asked" in ask("duo.yaml", answers="s").output
 
+    def test_can_be_a_tie_that_is_kept_resumed_and_taken_back(self) -> None:
+        ask("team.yaml", "--seed", "0", answers="1 t")
+        assert rows()[1].endswith(",yes")
+        said = json.loads(run("estimate", "team.votes.csv", "--out", "found.yaml", "--json").stdout)
+        assert said["candidates"] == 3, "other commands read it, too"
+        assert "Resuming with 2 answers" in ask("team.yaml", answers="2").output
+        assert [row.rpartition(",")[2] for row in rows()] == ["no", "yes", "no"]
+        page = ask("team.yaml", answers="u u").output
+        assert "Taken back: no difference between " in flat(page)
+        assert [row.rpartition(",")[2] for row in rows()] == ["no"]
+
     def test_help_explains_the_keys(self) -> None:
         page = ask("duo.yaml", answers="?").output
-        for key in ("skip", "undo", "stop", "certain"):
+        for key in ("tie", "skip", "undo", "stop", "certain"):
             assert key in page
 
     def test_progress_marks_the_leader_as_not_certified(self) -> None:
@@ -192,7 +203,7 @@ class TestQuestions:
             r"Still possible: - ann for chair \(the leader\) - bob for chair",
             page,
         )
-        assert "if another matching were the winner, evidence this strong for this one would ever" in page
+        assert "if another matching were the winner, the chance of ever seeing evidence this strong" in page
         assert "among the 2 matchings still possible, unless this is one of the 5% of all runs" in page
 
     def test_there_is_something_to_skip_to(self) -> None:

@@ -100,7 +100,7 @@ class TestRefusals:
         ("text", "message"),
         [
             ("candidates: [a", "The YAML is broken"),
-            ("candidates: [a]\npositions: [s, t]\n", "No matching fills every position"),
+            ("candidates: [a]\npositions: [s, t]\n", "Not every position can be filled"),
             ("candidates: []\npositions: []\n", "at least one"),
             ("[]", "must be a mapping"),
             ("", "empty"),

@@ -345,3 +345,14 @@ def test_a_panel_is_not_simulated_here_and_the_sentence_says_where() -> None:
     assert done.exit_code == 2
     assert "panel counts a known panel of judges" in done.output
     assert "duelmatch decide --help" in done.output
+
+
+@pytest.mark.parametrize("option", [["--algorithm", "survey"], ["--algorithm=survey"]])
+def test_the_option_of_an_algorithm_that_is_not_there_is_blamed_on_the_algorithm(option: list[str]) -> None:
+    def run(*arguments: str) -> Result:
+        return CliRunner().invoke(main, ["simulate", "example:lineup", *arguments, "--times", "100"])
+
+    said = run(*option).stderr
+    assert "'survey'" in said
+    assert "--times" not in said
+    assert "--times" in run().stderr

@@ -230,14 +230,45 @@ class TestPanels:
         said = flat(run("verify", "log.jsonl").stdout)
         assert "unbeaten: Anna A. (ann)" in said
 
+    def test_a_leader_by_estimate_and_the_line_up_of_the_log_are_told_apart(self) -> None:
+        Path("team.yaml").write_text("candidates: [ann, bob, cyd]\npositions: [chair, editor]\n")
+        run(
+            "study",
+            "create",
+            "team.yaml",
+            "--voter",
+            "eve",
+            "--voter",
+            "ned",
+            "--voter",
+            "zoe",
+            "--seed",
+            "0",
+        )
+        self.answer("eve", "bob")
+        run("study", "close")
+        status = read("study", "status")
+        assert status["matching"] != status["standings"]["leader"], "this test is about two that differ"
+        named = ", ".join(f"{who} for {where}" for where, who in status["matching"].items())
+        said = flat(run("study", "status").stdout)
+        assert f"Smallest certain shortfall: {named}. It falls short of any other by at most 50.0" in said
+        assert "Neither is a winner." in said
+        assert "Answers to go" not in said
+        assert "Open questions" not in said
+        run("study", "export", "log.jsonl")
+        said = flat(run("verify", "log.jsonl").stdout)
+        assert "this log has no winner" in said
+        assert "is an estimate. That is no part of the log's verdict" in said
+
     def test_the_way_out_is_named_where_judges_are_silent(self) -> None:
         run("study", "create", "pair.yaml", "--voter", "eve", "--voter", "ned", "--voter", "zoe")
         self.answer("eve", "ann")
         run("study", "close")
         run("study", "export", "log.jsonl")
-        assert "leading, as the votes were not enough to be sure: ann" in flat(
-            run("verify", "log.jsonl").stdout
-        )
+        said = flat(run("verify", "log.jsonl").stdout)
+        assert "Recorded nothing is decided Recomputed nothing is decided Nothing is decided: this" in said
+        assert "Smallest certain shortfall (NOT A WINNER)" in said
+        assert "They agree." in said
         assert read("verify", "log.jsonl")["recorded"]["status"] == "budget_spent"
         run("study", "reopen")
         run("study", "leave", "ned")

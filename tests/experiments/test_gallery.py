@@ -43,7 +43,8 @@ def test_the_command_of_a_picture_makes_it(
     monkeypatch.chdir(tmp_path)
     Path("small.toml").write_text(f"repetitions = 1\nmax_duels = 60\n{text}", encoding="utf-8")
     done = CliRunner().invoke(main, ["experiment", "figure", "small.toml", *rest, "--jobs", "1"])
-    assert (done.exit_code, done.output) == (0, f"Figure: {rest[-1]}\n")
+    said = f"Figure: {rest[-1]}\nResults, kept for other figures: small\n"
+    assert (done.exit_code, done.output) == (0, said)
     svg = Path(rest[-1]).read_text(encoding="utf-8")
     assert svg.startswith("<?xml")
     assert "<svg" in svg

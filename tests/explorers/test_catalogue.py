@@ -117,6 +117,8 @@ def test_a_registered_algorithm_is_one_like_ours() -> None:
         dm.explorer("first-comers", TEAM, patience=10)
     with pytest.raises(dm.ProblemError, match="first-comers has no parameter 'hurry'; it has 'patience'"):
         dm.explorer("first-comers", TEAM, hurry=1)
+    with pytest.raises(dm.ProblemError, match=r"Did you mean 'patience'\?"):
+        dm.explorer("first-comers", TEAM, patienc=1)
 
 
 def test_registering_again_replaces() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -228,3 +229,16 @@ def test_some_algorithms_do_ask_the_same_question_for_different_purposes(algorit
         rounds_with_twins += len(set(questions)) < len(questions)
         answer_round(run, even, rng)
     assert rounds_with_twins > 5
+
+
+@pytest.mark.parametrize("sign", ["=", None])
+def test_a_tie_is_replayed_in_either_form(sign: str | None) -> None:
+    team = dm.Problem.complete(["ann", "bob", "cyd"], ["chair"])
+    run = dm.explorer("condorcet", team, seed=1)
+    (duel,) = run.ask(1)
+    run.tell(duel, None)
+    again = dm.explorer("condorcet", team, seed=1)
+    again.replay([(duel.position, duel.first, duel.second, sign)])
+    assert again.progress == run.progress
+    with pytest.raises(dm.DuelError, match=r"or for a tie \(position, one, other, '='\)"):
+        again.replay([(duel.position, duel.first, duel.second, "tie")])

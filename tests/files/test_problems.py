@@ -287,7 +287,7 @@ def test_a_problem_without_a_matching_keeps_its_own_error(name):
         "t.yaml": "candidates: [ann]\npositions: [x, y]",
         "t.csv": "candidate,position\nann,x\nann,y\n",
     }
-    with pytest.raises(NoMatchingError, match=rf"^{name}: No matching fills every position: the 2"):
+    with pytest.raises(NoMatchingError, match=rf"^{name}: Not every position can be filled: the 2"):
         load_problem(write(name, content[name]))
 
 

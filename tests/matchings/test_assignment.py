@@ -179,7 +179,10 @@ def test_requirements_may_come_from_a_generator_and_repeat() -> None:
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ({}, r"The weight of 'ann at chair', 'bob at chair', 'bob at editor', … and 1 more is missing\."),
+        (
+            {},
+            r"The weight of 'ann at chair', 'bob at chair', 'bob at editor' and 'cyd at editor' is missing\.",
+        ),
         (EVEN | {("dan", "chair"): 1.0}, r"There is no candidate 'dan'\."),
         (EVEN | {("ann", "editor"): 1.0}, r"'ann' is not a candidate for position 'editor'\."),
     ],

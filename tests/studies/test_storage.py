@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 import duelmatch as dm
-from duelmatch.errors import ConflictError, NotAllowedError, NotThereError, StoreError, StudyError
+from duelmatch.errors import ConflictError, DuelError, NotAllowedError, NotThereError, StoreError, StudyError
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.studies import Access, AnswersLeft, Feed, NewVoter, Nothing, Question, Settings, Store, Study
 from duelmatch.studies.state import State
@@ -306,9 +306,14 @@ class TestTelling:
         one, other = question.candidates
         first = study.tell(voters[0], question.number, one)
         assert (first.answer, first.winner, first.repeated) == (((one,), (other,)), one, False)
-        again = other_store.study(study.id).tell(voters[0], question.number, other)
+        again = other_store.study(study.id).tell(voters[0], question.number, [one, other])
         assert again.repeated
         assert (again.answer, again.entry, again.hash) == (first.answer, first.entry, first.hash)
+        for another in (other, None):
+            with pytest.raises(ConflictError, match="answered already, and differently"):
+                study.tell(voters[0], question.number, another)
+        with pytest.raises(DuelError, match="nobody"):
+            study.tell(voters[0], question.number, "nobody")
         assert [entry.kind for entry in study.entries()].count("answered") == 1
 
     def test_a_receipt_has_the_hash_of_its_entry(self, study: Study, voters: list[str]) -> None:
@@ -444,7 +449,7 @@ class TestSecondThoughts:
         study.correct(question.number, None)
         with pytest.raises(ConflictError, match="struck that answer"):
             study.undo(voters[0])
-        assert study.tell(voters[0], question.number, question.candidates[0]).repeated
+        assert study.tell(voters[0], question.number, min(question.candidates)).repeated
         study.strike(voters[0])
         study.reinstate(voters[0])
         assert (study.status().counted, study.status().struck) == (0, 1)

@@ -51,7 +51,7 @@ def test_a_struck_answer_stays_struck_whatever_its_voter_does(tmp_path: Path, al
         for number in (None, first.number):
             with pytest.raises(ConflictError, match="struck that answer"):
                 study.undo(eve, number)
-        assert study.tell(eve, first.number, first.candidates[1]).repeated
+        assert study.tell(eve, first.number, first.candidates[0]).repeated
         with pytest.raises(ConflictError, match="undo the answer first"):
             study.skip(eve, first.number)
         study.tell(eve, following.number, following.candidates[0])

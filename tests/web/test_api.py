@@ -86,8 +86,9 @@ def test_a_study_from_beginning_to_end(organiser: Caller, invite: Callable[[], C
         answer = f"/questions/{question['number']}/answer"
         kept = voter("POST", answer, json={"answer": "ann"})
         assert (kept["winner"], kept["repeated"]) == ("ann", False)
-        again = voter("POST", answer, json={"answer": None})
+        again = voter("POST", answer, json={"answer": "ann"})
         assert again == kept | {"repeated": True}
+        assert "answered already, and differently" in voter("POST", answer, json={"answer": None}, expect=409)
         assert voter("GET", f"/receipts/{question['number']}") | {"next": None} == again
     assert question["reason"] == "done"
     assert organiser("GET", "/result")["matching"] == {"chair": "ann"}
@@ -601,10 +602,31 @@ def test_a_study_is_duplicated_without_votes_and_who_withdrew(
 def test_a_written_problem_is_read(client: httpx2.Client, layout: str, text: str) -> None:
     answer = client.post("/api/v1/problems/read", json={"text": text, "layout": layout})
     problem = {"candidates": ["ann", "bob"], "positions": ["chair"]}
-    assert answer.json() == {"problem": problem, "conditions": []}
+    assert answer.json() == {"problem": problem, "conditions": [], "mistakes": []}
     wrong = client.post("/api/v1/problems/read", json={"text": "a: [", "layout": layout})
     assert wrong.status_code == 422
     assert checked(wrong)
+
+
+@pytest.mark.parametrize(
+    ("text", "mistake", "candidates"),
+    [
+        ("team\tA\nOwls\tx\nOwls\tx", "'Owls'", ["Owls", "Owls"]),
+        ("team\tA\nOwls\tx\nFoxes\tmaybe", "line 3: what stands under 'A'", ["Owls", "Foxes"]),
+        ("team\tA\tB\tC\nOwls\tx\tx\tx\nFoxes\tx\tx\tx", "fill", ["Owls", "Foxes"]),
+        ("team\tA\tA\nOwls\tx\tx\nFoxes\tx\tx", "the same heading", ["Owls", "Foxes"]),
+        ("team\tA\nOwls\tx\n\tx\nFoxes\tx", "the name of the candidate is empty", ["Owls", "Foxes"]),
+    ],
+)
+def test_a_table_with_a_mistake_is_read_as_far_as_it_goes(
+    client: httpx2.Client, text: str, mistake: str, candidates: list[str]
+) -> None:
+    new = {"text": text, "layout": None}
+    assert mistake in client.post("/api/v1/problems/read", json=new).json()["detail"]
+    found = checked(client.post("/api/v1/problems/read", json=new | {"partly": True}))
+    assert found["problem"]["candidates"] == candidates
+    assert found["problem"]["positions"]
+    assert any(mistake in sentence for sentence in found["mistakes"])
 
 
 def test_standings_are_an_estimate_from_the_answers_so_far(client: httpx2.Client) -> None:

@@ -33,6 +33,7 @@ def client(place: tuple[str, Store]) -> Client:
 def test_a_panel_decides_and_the_organiser_looks_after_it(client: Client) -> None:
     study = client.create("Who does what?", TEAM, ["Eve", {"name": "Ned", "weight": 2}], {"skips": True})
     assert (study.problem(), repr(study)) == (TEAM, f"<Organiser of study {study.id}>")
+    assert study.result(wait=0).standings is None, "nobody has waited for an estimate"
     before = study.result()
     assert before.status == "undecided"  # an open study has not spent its budget
     assert len(before.waiting_for) == 2
@@ -46,6 +47,10 @@ def test_a_panel_decides_and_the_organiser_looks_after_it(client: Client) -> Non
     receipt = eve.tell(question, [question.candidates])
     assert (receipt.winner, receipt.answer) == (None, (tuple(sorted(question.candidates)),))
     assert eve.tell(question, None).repeated
+    with pytest.raises(ConflictError, match="answered already"):
+        eve.tell(question, question.first)
+    with pytest.raises(StudyError, match="zoe"):
+        eve.tell(question, "zoe")
     assert eve.receipt(question.id).hash == receipt.hash
     assert eve.undo(receipt) == question
     eve.tell(question, question.first)

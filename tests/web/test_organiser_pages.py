@@ -148,8 +148,9 @@ def test_what_was_pasted_before_the_key_is_read_once_it_is_right(driver: Chrome,
         browser.go("/new")
         paste(browser, "#candidate-1", "team\tChair\nOwls\tx\nFoxes\tx")
         browser.find("#judges").send_keys("Eve\nNed")
-        for place in ("grid", "judges"):
-            browser.until(lambda id=place: "as soon as the key" in browser.text(f"#{id}-error"))
+        for place in ("grid-status", "judges-read"):
+            browser.until(lambda id=place: "as soon as the key" in browser.text(f"#{id}"))
+        assert not browser.find("#grid-error").is_displayed(), "nothing is wrong with it"
         assert browser.text("#key-error") == "The key is needed."
         browser.find("#key").send_keys("open" + Keys.TAB)
         browser.until(lambda: browser.text("#key-error") == "That key is not right.")
@@ -160,7 +161,50 @@ def test_what_was_pasted_before_the_key_is_read_once_it_is_right(driver: Chrome,
         browser.until(lambda: browser.text("#judges-read").startswith("2 judges"))
         for place in ("key", "grid", "judges"):
             assert not browser.find(f"#{place}-error").is_displayed()
+        assert browser.text("#grid-status") == ""
         browser.check()
+
+
+def test_a_table_with_a_mistake_fills_the_grid_and_is_mended_there(browser: Browser) -> None:
+    browser.go("/new")
+    paste(browser, "#candidate-1", "team\tChair\tCode\nOwls\tx\tx\nOwls\tx\tx\nBears\tx\t?")
+    browser.until(lambda: values(browser, "tbody .name") == ["Owls", "Owls", "Bears"])
+    browser.until(lambda: "must be x, or nothing, not '?'" in browser.text("#grid-error"))
+    assert "Number 1 is called “Owls”, too" in browser.text("#candidate-2-error")
+    browser.find("#candidate-2").clear()
+    browser.find("#candidate-2").send_keys("Foxes")
+    browser.until(lambda: not browser.find("#grid-error").is_displayed())
+    browser.until(lambda: "not a promise" in browser.text("#expected"))
+
+
+def test_a_server_that_has_just_started_is_asked_again_and_estimates_wait_for_each_other(
+    browser: Browser,
+) -> None:
+    browser.go("/new")
+    browser.driver.execute_script(
+        """
+        const real = window.fetch;
+        window.busy = 1; window.now = 0; window.most = 0;
+        window.fetch = async (path, ...rest) => {
+          if (path.endsWith("/problems/read") && window.busy-- > 0)
+            return new Response('{"detail": "The server was started just now."}',
+              { status: 429, headers: { "Content-Type": "application/json" } });
+          if (!path.endsWith("/estimate")) return real(path, ...rest);
+          window.most = Math.max(window.most, ++window.now);
+          try { return await real(path, ...rest); }
+          finally { await new Promise((done) => setTimeout(done, 1500)); window.now--; }
+        };
+        """
+    )
+    paste(browser, "#candidate-1", "team\tChair\nOwls\tx\nFoxes\tx")
+    browser.until(lambda: "This goes on by itself." in browser.text("#grid-status"))
+    assert not browser.find("#grid-error").is_displayed()
+    browser.until(lambda: values(browser, "tbody .name")[:2] == ["Owls", "Foxes"])
+    assert browser.text("#grid-status") == ""
+    browser.until(lambda: browser.driver.execute_script("return window.now") == 1)
+    browser.find("#minutes").send_keys("7")  # while the first estimate is under way
+    browser.until(lambda: "not a promise" in browser.text("#expected"), seconds=60)
+    assert browser.driver.execute_script("return window.most") == 1
 
 
 @pytest.fixture

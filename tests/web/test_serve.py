@@ -104,7 +104,7 @@ def test_only_our_own_reading_of_proxies_is_used(tmp_path: Path, monkeypatch: py
             pass
 
     monkeypatch.setattr(serving, "_Server", Server)
-    monkeypatch.setattr(serving, "configure_logging", lambda: None)
+    monkeypatch.setattr(serving, "configure_logging", lambda level: None)
     for name in ("worker", "round_worker", "estimator"):  # other tests need those that are running
         monkeypatch.setattr(serving, name, Worker())
     with Store(f"sqlite:///{tmp_path}/x.db") as store, serving.listen("127.0.0.1", 0) as listener:
@@ -127,6 +127,31 @@ def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("terminal", "arguments", "logged"),
+    [
+        (True, [], False),
+        (True, ["--log-requests"], True),
+        (False, [], True),
+        (False, ["--no-log-requests"], False),
+    ],
+)
+def test_requests_are_not_logged_on_a_terminal_unless_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terminal: bool, arguments: list[str], logged: bool
+) -> None:
+    from click.testing import CliRunner, _NamedTextIOWrapper
+
+    from duelmatch.web import serving
+
+    served: list[tuple[Any, ...]] = []
+    monkeypatch.setattr(serving, "prepare", lambda app: None)
+    monkeypatch.setattr(serving, "serve", lambda *given: served.append(given))
+    monkeypatch.setattr(_NamedTextIOWrapper, "isatty", lambda self: terminal)
+    url = f"sqlite:///{tmp_path}/x.db"
+    CliRunner().invoke(main, ["serve", "--store", url, "--port", "0", *arguments], catch_exceptions=False)
+    assert [given[-1] for given in served] == [logged]
+
+
+@pytest.mark.parametrize(
     ("arguments", "create", "printed"),
     [
         ([], "local", False),
@@ -146,7 +171,8 @@ def test_who_may_create_studies_depends_on_where_it_listens(
     from duelmatch.web import serving
 
     seen = []
-    monkeypatch.setattr(serving, "serve", lambda app, listener, proxies: seen.append(app.state.config))
+    monkeypatch.setattr(serving, "prepare", lambda app: None)
+    monkeypatch.setattr(serving, "serve", lambda app, *_: seen.append(app.state.config))
     options = ["--store", f"sqlite:///{tmp_path}/x.db", "--port", "0"]
     run = CliRunner().invoke(main, ["serve", *options, *arguments])
     assert run.exit_code == 0, run.output

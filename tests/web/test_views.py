@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -315,6 +316,7 @@ def test_what_voters_see_of_the_result_is_said_and_ends_when_the_study_is_reopen
     study = store.create(TEAM, Settings(), "x", ["Eve"])
     study.publish()
     assert "as soon as the study is closed" in rendered(study)
+    assert "The result is not certain yet: more votes could change it. Close the study?" in rendered(study)
     study.close()
     assert "Voters see the result on their page." in rendered(study)
     study.reopen()
@@ -344,6 +346,27 @@ def test_nobody_is_named_where_no_vote_counts(store: Store, algorithm: str) -> N
         for verdict in (report.recorded, report.found):
             assert verdict is None or (verdict.status, verdict.lineup) == ("budget_spent", None)
         study.reopen()
+
+
+def test_where_nothing_is_decided_the_page_says_what_a_check_of_the_log_shows(store: Store) -> None:
+    study = store.create(TEAM, Settings(seed=0), "x", ["Eve", "Ned", "Zoe"])
+    eve = study.voters()[0].id
+    question = study.ask(eve)
+    assert isinstance(question, Question)
+    study.tell(eve, question.number, question.candidates[0])
+    study.close()
+    estimates = study.estimates()
+    assert estimates is not None
+    assert estimates.standings is not None
+    recorded = study.status().result.matching
+    assert recorded is not None
+    other = next(lineup for lineup in dm.matchings.sample(TEAM, 50) if lineup != recorded)
+    for leader, says in ((recorded, False), (other, True)):
+        stands = replace(estimates, standings=replace(estimates.standings, leader=leader))
+        check = Dashboard.of(study, estimates=stands).check
+        assert check.startswith("It says that nothing is decided: who leads here is an estimate")
+        named = "; ".join(f"{where}: {who}" for where, who in recorded.items())
+        assert (f"smallest certain shortfall, which is no winner either ({named})" in check) is says
 
 
 def test_how_many_line_ups_are_left_is_said_once_they_are_few(store: Store) -> None:

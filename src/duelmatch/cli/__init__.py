@@ -11,7 +11,7 @@ import errno
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any, NoReturn
@@ -42,6 +42,9 @@ COMMANDS = {
 }
 """Each command in the order of ``--help``, and what it does in a line."""
 
+
+GIVEN = "duelmatch.given"
+"""Where a context keeps the arguments of the command."""
 
 FINE = 0
 NO_WINNER = 1
@@ -143,6 +146,7 @@ class Commands(click.Group):
         name = args[0]
         if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
             ctx.fail(f"No such command '{name}'.{did_you_mean(name, COMMANDS)}")
+        ctx.meta[GIVEN] = args
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -165,9 +169,26 @@ class Commands(click.Group):
             return super().make_context(*args, **options)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command."""
+        """Run a command; of an option that is unknown since its algorithm is, say the latter."""
         with refusals():
-            return super().invoke(ctx)
+            try:
+                return super().invoke(ctx)
+            except click.NoSuchOption as error:
+                check_algorithm(ctx.meta.get(GIVEN, []), error.ctx)
+                raise
+
+
+def check_algorithm(arguments: Sequence[str], ctx: click.Context | None) -> None:
+    """Refuse arguments that name an algorithm which is not there."""
+    from duelmatch.explorers.catalogue import described
+
+    for given, following in zip(arguments, [*arguments[1:], ""], strict=True):
+        option, _, value = given.partition("=")
+        if option == "--algorithm":
+            try:
+                described(value or following)
+            except DuelmatchError as error:
+                raise click.UsageError(str(error), ctx) from None
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -55,7 +55,8 @@ def command(
 ) -> None:
     """Find the winner of the problem in FILE by asking you which of two candidates is better for a position.
 
-    Every answer is on disk before the next question is shown. Stop whenever and however you like; the same
+    Answer with 1 or 2, or t (a tie) for no difference; s skips, u takes the last answer back, q stops. Every
+    answer is on disk before the next question is shown. Stop whenever and however you like; the same
     command resumes the run, with the settings it was started with.
 
     \b
@@ -64,14 +65,14 @@ def command(
       duelmatch ask team.yaml --algorithm borda --epsilon 0.1 --votes friday.csv
     """  # noqa: D301
     from duelmatch.cli.dialogue import Dialogue
-    from duelmatch.files.journal import COMPARISONS, Journal, fingerprint
+    from duelmatch.files.journal import COMPARISONS, TIES, Journal, fingerprint
 
     if source.is_stdin:
         raise click.UsageError("The answers come from standard input, so the problem must be in a file.")
     problem = source.document.problem()
     path = votes or Path(f"{source.stem}.votes.csv")
     page = Page(stderr=as_json)
-    with Journal(path, COMPARISONS) as journal:
+    with Journal(path, COMPARISONS, TIES) as journal:
         identity = {"problem": fingerprint(problem), "file": source.name}
         settings = settings_of(journal, given, identity, ROUND)
         resumed = len(journal.answers)
@@ -154,6 +155,8 @@ def _start(
 
     What is asked depends on the budget that the run began with, the aim; it may end sooner or later now.
     """
+    from duelmatch.files.journal import Tie
+
     if settings.parameters.get("question_size", 2) > 2:
         raise click.UsageError("At the terminal two are compared at a time: leave out --question-size.")
     answers = journal.answers
@@ -161,7 +164,10 @@ def _start(
     run.max_duels = None if max_duels is None else max(max_duels, len(answers))
     try:
         with working("Replaying the answers") if len(answers) > MANY else nullcontext():
-            run.replay((answer.position, answer.winner, answer.loser) for answer in answers)
+            run.replay(
+                (answer.position, answer.winner, answer.loser, *("=" * isinstance(answer, Tie)))
+                for answer in answers
+            )
     except DuelError as error:
         raise FileError(
             f"{journal.path}: {error} The file was edited, or another version of duelmatch began it "
@@ -181,7 +187,8 @@ def _welcome(page: Page, source: Source, journal: Journal[Comparison]) -> None:
         page.paragraph(f"Resuming with {counted(len(journal.answers), 'answer')} from {journal.path}.")
     else:
         page.paragraph(
-            "Say which of two candidates is better for a position: 1 or 2, then Enter. ? explains the rest. "
+            "Say which of two candidates is better for a position: 1 or 2, or t for no difference, then "
+            "Enter. ? explains the rest. "
             f"Answers are kept in {journal.path}; stop whenever you like, and the same command resumes."
         )
 

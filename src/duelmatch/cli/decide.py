@@ -262,7 +262,7 @@ def _headline(decision: Decision) -> str:
                 "No winner: every line-up is beaten by another. This one's worst defeat is the smallest: it "
                 f"loses by {decision.result.shortfall or 0:.4f} per position."
             )
-    return "Not decided yet. This line-up has the smallest shortfall that is certain."
+    return "Not decided yet. This is the line-up with the smallest certain shortfall."
 
 
 def _opinions(number: int) -> str:

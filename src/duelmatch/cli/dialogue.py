@@ -13,7 +13,7 @@ import duelmatch as dm
 from duelmatch.cli.output import Page, counted, working
 from duelmatch.cli.standing import few_possible, standing
 from duelmatch.files.answers import Comparison
-from duelmatch.files.journal import Journal
+from duelmatch.files.journal import Journal, Tie
 
 Ended = Literal["done", "stopped", "end of input", "interrupted"]
 Shown = tuple[str, str]
@@ -24,13 +24,14 @@ SLOW = 0.25
 
 HELP = (
     "1 or 2, or a candidate's name: that one is better.",
+    "t  tie: there is no difference, which counts half for each.",
     "s  skip: another question first; this one comes back later.",
     "u  undo: take the last answer back; again, and the one before it goes too.",
     "q  stop, as does the end of the input. Every answer is kept, and the same command resumes.",
     "A matching is possible until the answers speak clearly against it; an edge is decided when it is "
     "certain to be in the winner, or certain not to be. The leader is a guess until the run is over, and p "
-    "says how good a guess: if another matching were the winner, evidence this strong for the leader would "
-    "ever turn up with probability at most p. The number of duels left is a rough estimate.",
+    "says how good a guess: if another matching were the winner, the chance of ever seeing evidence this "
+    "strong for the leader would be at most p. The number of duels left is a rough estimate.",
 )
 
 
@@ -73,10 +74,12 @@ class Dialogue:
     def _answer(self, duel: dm.Duel, shown: Shown) -> dm.Duel | Literal["stop"] | None:
         """Do what the person says; return the next duel, if there is one, or 'stop'."""
         while True:
-            text = self._read("1, 2, s skip, u undo, q stop, ? help:")
+            text = self._read("1, 2, t tie, s skip, u undo, q stop, ? help:")
             if text in ("1", "2"):
                 return self._keep(duel, shown[int(text) - 1])
             match text.casefold():
+                case "t" | "=":
+                    return self._keep(duel, None)
                 case "s":
                     return self._skip(duel)
                 case "u" if not self._journal.answers:
@@ -114,9 +117,10 @@ class Dialogue:
         ]
         return meant[0] if len(meant) == 1 else None
 
-    def _keep(self, duel: dm.Duel, winner: str) -> dm.Duel | None:
-        loser = duel.second if winner == duel.first else duel.first
-        self._journal.append(Comparison(duel.position, winner, loser))
+    def _keep(self, duel: dm.Duel, winner: str | None) -> dm.Duel | None:
+        loser = duel.second if winner in (None, duel.first) else duel.first
+        kind = Tie if winner is None else Comparison
+        self._journal.append(kind(duel.position, winner or duel.first, loser))
         start = perf_counter()
         with working("Thinking") if self._slow else nullcontext():
             self.run.tell(duel, winner)
@@ -134,7 +138,10 @@ class Dialogue:
         answer = self._journal.undo()
         self.run = self._start()
         self._standing = _Standing()
-        self._page.line(f"Taken back: {answer.winner} over {answer.loser} at {answer.position}.")
+        said = f"{answer.winner} over {answer.loser}"
+        if isinstance(answer, Tie):
+            said = f"no difference between {answer.winner} and {answer.loser}"
+        self._page.line(f"Taken back: {said} at {answer.position}.")
         return self._ask_again(answer)
 
     def _ask_again(self, answer: Comparison) -> dm.Duel | None:

@@ -197,7 +197,7 @@ def report(folder: Path, to: Path | None, as_json: bool) -> None:
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="The folder for the results, if SOURCE is a file.  [default: FILE without its ending]",
+    help="The folder for the results, if SOURCE is a file.  [default: FILE without its ending, here]",
 )
 @jobs_option
 @json_option
@@ -236,9 +236,11 @@ def figure(
     with working("Drawing"):
         experiments.figure(folder, name, to, panels)
     if as_json:
-        print_json({"figure": str(to)})
-    else:
-        click.echo(f"Figure: {to}")
+        print_json({"figure": str(to), "results": str(folder)})
+        return
+    click.echo(f"Figure: {to}")
+    if folder != source:
+        click.echo(f"Results, kept for other figures: {folder}")
 
 
 def _say_what_failed(page: Page, status: ExperimentStatus) -> None:

@@ -205,6 +205,20 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
+def votes_in_100(shortfall: float) -> str:
+    """Write a difference of shares down, rounded up: it is a bound.
+
+    >>> votes_in_100(0.0), votes_in_100(0.0312)
+    ('0.0 votes in 100', '3.2 votes in 100')
+    """
+    return f"{math.ceil(1000 * shortfall - 1e-6) / 10:.1f} votes in 100"
+
+
+def unsettled_label(shortfall: float | None) -> str:
+    """Return what the line-up is that a log records while nothing is decided: a bound is of a panel."""
+    return "First in the test" if shortfall is None else "Smallest certain shortfall"
+
+
 def titled(name: str, titles: Mapping[str, str]) -> str:
     """Return what people read on the pages, with the name by which programs know it.
 

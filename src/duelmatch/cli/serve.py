@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import secrets
+import sys
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
@@ -70,6 +71,11 @@ EVERYWHERE = ("0.0.0.0", "::")
 @click.option(
     "--demo", is_flag=True, help="Create an example study with simulated voters, to watch and to try."
 )
+@click.option(
+    "--log-requests/--no-log-requests",
+    default=None,
+    help="Log every request on standard error, as a line of JSON.  [default: yes, unless that is a terminal]",
+)
 @click.option("--no-limits", is_flag=True, help="Turn the rate limits off, for benchmarks.")
 @json_option
 def command(
@@ -83,6 +89,7 @@ def command(
     metrics: str,
     webhooks: str,
     demo: bool,
+    log_requests: bool | None,
     no_limits: bool,
     as_json: bool,
 ) -> None:
@@ -132,7 +139,7 @@ def command(
         _say(said, as_json)
         app = create_app(store, config)
         prepare(app)
-        serve(app, listener, proxies)
+        serve(app, listener, proxies, not sys.stderr.isatty() if log_requests is None else log_requests)
 
 
 def _say(said: Mapping[str, str | None], as_json: bool) -> None:

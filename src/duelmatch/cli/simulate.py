@@ -200,7 +200,7 @@ def _meaning(answer: dict[str, Any]) -> str:
         )
         if _guesses(answer):
             right += (
-                " p says how good it is: if another matching were the winner, evidence this strong for it "
-                "would ever turn up with probability p at most."
+                " p says how good it is: if another matching were the winner, the chance of ever seeing "
+                "evidence this strong for it would be at most p."
             )
     return right

@@ -28,7 +28,7 @@ def standing(progress: dm.Progress) -> str:
         parts.append(f"about {counted(_roughly(progress.duels_left), 'duel')} left")
     if progress.leader is not None and progress.duels:
         sure = "" if progress.p_value is None else f" (p {probability(progress.p_value)})"
-        parts.append(f"leader, NOT CERTIFIED{sure}: {_named(progress.leader)}")
+        parts.append(f"leader, NOT CERTIFIED{sure}: {lineup(progress.leader)}")
     return "; ".join(parts)
 
 
@@ -46,7 +46,7 @@ def few_possible(progress: dm.Progress) -> list[str]:
     if progress.duels == 0 or not 1 < len(progress.possible_winners) <= FEW:
         return []
     return [
-        f"- {_named(matching)}{' (the leader)' * (matching == progress.leader)}"
+        f"- {lineup(matching)}{' (the leader)' * (matching == progress.leader)}"
         for matching in progress.possible_winners
     ]
 
@@ -63,15 +63,15 @@ def print_matching(page: Page, result: dm.Result) -> None:
 def how_sure(progress: dm.Progress, result: dm.Result) -> str:
     """Say how sure one may be of the leader of a run that is not over."""
     if progress.leader is None:
-        return "There is no guess yet: the run was stopped too early."
+        return f"{result.algorithm} names no leader yet: the run was stopped too early for that."
     if progress.p_value is None:
         return "This is a guess from the answers so far: the run was stopped before it was sure of anything."
     chance = probability(progress.p_value)
     sentence = "This is a guess from the answers so far, which do not speak for it yet (p 1)."
     if chance != "1":
         sentence = (
-            f"This is a guess from the answers so far (p {chance}): if another matching were the winner, "
-            f"evidence this strong for this one would ever turn up with probability at most {chance}."
+            f"This is a guess from the answers so far (p {chance}): if another matching were the winner, the "
+            f"chance of ever seeing evidence this strong for this one would be at most {chance}."
         )
     if progress.possible is not None and progress.possible > 1:
         condorcet = described(result.algorithm).criterion == "condorcet"
@@ -115,7 +115,8 @@ def meaning(result: dm.Result) -> str:
     )
 
 
-def _named(matching: Mapping[str, str]) -> str:
+def lineup(matching: Mapping[str, str]) -> str:
+    """Return who fills what, in words."""
     return ", ".join(f"{spoken(names)} for {position}" for position, names in matching.items())
 
 

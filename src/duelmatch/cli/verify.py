@@ -14,14 +14,18 @@ import click
 
 from duelmatch.cli import DAMAGED
 from duelmatch.cli.options import STDIN, STDIN_NAME, json_option
-from duelmatch.cli.output import Page, print_json, spoken_titles, titled
+from duelmatch.cli.output import Page, print_json, spoken_titles, titled, unsettled_label, votes_in_100
 from duelmatch.errors import FileError
 from duelmatch.files.text import explaining, naming
 from duelmatch.verify import Report, Verdict, checked_receipt, verify
 
 AGREED, DIFFERS = 0, 1
-LEADING = "leading, as the votes were not enough to be sure"
-NOBODY_LEADS = "nobody leads: there is no vote that counts"
+NOTHING = "nothing is decided"
+NOBODY_LEADS = "nothing is decided, and nobody leads: there is no vote that counts"
+ESTIMATE = (
+    "Who leads on the pages and in 'duelmatch study status' is an estimate. That is no part of the log's "
+    "verdict, and may be another line-up."
+)
 
 
 class ReceiptText(click.ParamType[str]):
@@ -104,8 +108,12 @@ def _print(report: Report) -> None:
     )
     shown = report.found or report.recorded
     if shown is not None and shown.lineup is not None:
+        heading = "Candidate"
+        if shown.status == "budget_spent":
+            heading = f"{unsettled_label(shown.shortfall)} (NOT A WINNER)"
+            page.paragraph(_undecided(shown))
         page.table(
-            {"Position": "left", "Candidate": "left"},
+            {"Position": "left", heading: "left"},
             [
                 [titled(place, report.titles), spoken_titles(names, report.titles)]
                 for place, names in zip(report.positions, shown.lineup, strict=True)
@@ -115,10 +123,25 @@ def _print(report: Report) -> None:
         page.paragraph("They DIFFER." if report.differs else "They agree.")
 
 
+def _undecided(verdict: Verdict) -> str:
+    """Say what the line-up is that a log records although nothing is decided."""
+    if verdict.shortfall is None:
+        sentence = "Nothing is proven: this log has no winner. Below is the line-up that its test put first."
+    else:
+        sentence = (
+            "Nothing is decided: this log has no winner. Below is the line-up with the smallest certain "
+            "shortfall that was found: whatever the missing votes say, it falls short of any other by at "
+            f"most {votes_in_100(verdict.shortfall)} at each position."
+        )
+    return f"{sentence} {ESTIMATE}"
+
+
 def _said(verdict: Verdict, report: Report) -> str:
     text = verdict.status
     if verdict.status == "budget_spent":
-        text = NOBODY_LEADS if verdict.lineup is None else LEADING
+        text = NOBODY_LEADS if verdict.lineup is None else NOTHING
+        if not report.differs:
+            return text
     if verdict.lineup is not None:
         text += f": {', '.join(spoken_titles(names, report.titles) for names in verdict.lineup)}"
     if verdict.shortfall:

@@ -241,13 +241,16 @@ class Organiser(_OfStudy):
         self.invited = invited
         """The voters with whom the study was created, if it was created here."""
 
-    def result(self) -> StudyResult:
-        """Return who should fill what, and how sure that is."""
-        return values.result(self._get("/result", wait=3))
+    def result(self, wait: float = 3) -> StudyResult:
+        """Return who should fill what, and how sure that is.
 
-    def standings(self) -> StudyStandings | None:
+        Where there is no estimate yet (``standings``), the server waits for it, ``wait`` seconds, 0 to 3.
+        """
+        return values.result(self._get("/result", wait=wait))
+
+    def standings(self, wait: float = 3) -> StudyStandings | None:
         """Return the estimate of who is best, as far as it has been computed."""
-        return self.result().standings
+        return self.result(wait).standings
 
     def voters(self) -> Iterator[StudyVoter]:
         """Yield the voters in the order in which they joined, page by page."""

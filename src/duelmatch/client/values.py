@@ -34,7 +34,7 @@ class NoQuestion:
 class AnswerReceipt:
     """An answer that is on disk: ``entry`` of the log, whose ``hash`` `duelmatch verify --receipt` finds.
 
-    ``answer`` has groups of candidates, best first; ``repeated``: it was there already, and this is it.
+    ``answer`` has groups of candidates, best first; ``repeated``: the same answer was there already.
     """
 
     number: int
@@ -77,7 +77,10 @@ class StudyStandings:
 class StudyResult:
     """Who should fill what, and how sure that is.
 
-    ``status`` is that of a :class:`duelmatch.Result`, or "undecided" while voting goes on. ``waiting_for``
+    ``status`` is that of a :class:`duelmatch.Result`, or "undecided" while voting goes on. While it is
+    "undecided" or "budget_spent", ``matching`` is no winner: of a panel, it is the line-up with the smallest
+    certain ``shortfall`` that was found, of a crowd the one that is first in the test. Who probably leads is
+    ``standings.leader``, which may be another. ``waiting_for``
     has the voters who hold it up, by their ids, and with how much, unless the study is secret.
     """
 

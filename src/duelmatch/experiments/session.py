@@ -85,15 +85,16 @@ def _check_same(folder: Folder, wanted: Experiment, accept_changes: bool) -> Non
     if versions - {__version__} and not accept_changes:
         raise FileError(
             f"{folder.path}: The results were made with duelmatch {', '.join(sorted(versions))}, and this is "
-            f"{__version__}: other versions may give other results. To mix them, accept changes."
+            f"{__version__}: other versions may give other results. To mix them, accept "
+            "changes (--accept-changes)."
         )
     if folder.about["fingerprint"] == wanted.fingerprint:
         return
     if sessions and not accept_changes:
         raise FileError(
             f"{folder.path}: The experiment has changed since these results were made (the file, or a "
-            "problem that it names). Choose another folder, or accept changes, to keep what both have in "
-            "common."
+            "problem that it names). Choose another folder, or accept changes (--accept-changes), to keep "
+            "what both have in common."
         )
     folder.adopt(wanted)
 

@@ -252,7 +252,8 @@ class Algorithm:
         for name in given:
             if name not in own:
                 has = f"it has {listed(own)}" if own else "it has none"
-                raise ProblemError(f"{self.name} has no parameter '{name!s:.50}'; {has}.")
+                meant = did_you_mean(str(name), own)
+                raise ProblemError(f"{self.name} has no parameter '{name!s:.50}'; {has}.{meant}")
         return self.defaults | {name: own[name].checked(value) for name, value in given.items()}
 
     def check_conditions(self, problem: Problem) -> None:

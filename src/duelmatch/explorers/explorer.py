@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from duelmatch.errors import DuelError, ProblemError, listed
+from duelmatch.errors import DuelError, ProblemError, did_you_mean, listed
 from duelmatch.explorers.catalogue import BUILT_IN, check, described, drawn_seed, is_whole, reference_name
 from duelmatch.explorers.engine import (
     AimsAtBudget,
@@ -84,7 +84,8 @@ def explorer(
     nothing.
 
     ``delta`` bounds the probability of a wrong answer. Without a ``seed`` one is drawn; the run and its
-    result show it. ``max_duels`` is a budget: it ends the run without a certificate, and ``condorcet`` and
+    result show it. ``max_duels`` is a budget: it ends the run without a certificate (0 asks nothing), and
+    ``condorcet`` and
     ``borda`` aim at it, so that the leader is as good as it can be by then. The parameters of each algorithm
     are listed by ``duelmatch algorithms`` and in the documentation.
 
@@ -120,7 +121,8 @@ def check_panel(delta: float, parameters: Mapping[str, Any], begin: Callable[...
         raise ProblemError("panel has no delta: it is counted, and what it says is certain.")
     known = list(signature(begin).parameters)[1:]
     if unknown := [name for name in parameters if name not in known]:
-        raise ProblemError(f"panel has no parameter '{unknown[0]:.50}'; it has {listed(known, 9)}.")
+        meant = did_you_mean(unknown[0], known)
+        raise ProblemError(f"panel has no parameter '{unknown[0]:.50}'; it has {listed(known, 9)}.{meant}")
 
 
 def explore(
@@ -279,21 +281,29 @@ class Explorer:
         """The duels handed out and neither answered nor released."""
         return tuple(duel for duel, _ in self._open.values())
 
-    def replay(self, answers: Iterable[tuple[str, ...]]) -> None:
+    def replay(self, answers: Iterable[tuple[str | None, ...]]) -> None:
         """Feed answers (position, winner, loser) of an earlier run of the same problem, parameters and seed.
 
-        A tie is (position, one, other, "="). They must come in the order in which they were told. Duels that
-        were open then are asked again.
+        A tie, where there was no difference, is (position, one, other, "="), or None instead of "=". They
+        must come in the order in which they were told. Duels that were open then are asked again.
 
         :raises DuelError: at the first that this run would not have asked for, naming it.
         """
         for number, answer in enumerate(answers, start=1):
             self._engine.check_going_on()
             match answer:
-                case (str(position), str(winner), str(loser)) | (str(position), str(winner), str(loser), "="):
+                case (str(position), str(winner), str(loser)) | (
+                    str(position),
+                    str(winner),
+                    str(loser),
+                    "=" | None,
+                ):
                     duel = self._asked_about(position, winner, loser)
                 case _:
-                    raise DuelError(f"Answer {number} is not (position, winner, loser) but {answer!r:.80}.")
+                    raise DuelError(
+                        f"Answer {number} is not (position, winner, loser), or for a tie (position, one, "
+                        f"other, '='), but {answer!r:.80}."
+                    )
             if duel is None:
                 reason = (
                     "comes when the run is over: does it have a smaller max_duels?"

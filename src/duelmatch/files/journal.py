@@ -51,21 +51,35 @@ class Layout(Generic[Kept]):
     cells: Callable[[Kept], tuple[str, ...]]
 
 
-COMPARISONS = Layout(
+class Tie(Comparison):
+    """No difference between the two."""
+
+    __slots__ = ()
+
+
+COMPARISONS: Layout[Comparison] = Layout(
     COLUMNS,
     lambda cells: Comparison(cells[0], cells[1], cells[2]),
     lambda answer: (answer.position, answer.winner, answer.loser),
 )
 """What a person says who is asked about two at a time."""
 
+TIES: Layout[Comparison] = Layout(
+    (*COLUMNS, "tie"),
+    lambda cells: (Tie if cells[3] == "yes" else Comparison)(cells[0], cells[1], cells[2]),
+    lambda answer: (answer.position, answer.winner, answer.loser, "yes" if isinstance(answer, Tie) else "no"),
+)
+"""The same, from the first tie on."""
+
 
 class Journal(Generic[Kept]):
     """The answers of one run. As a context manager it is locked, and what was there is read."""
 
-    def __init__(self, path: Path, layout: Layout[Kept]) -> None:
+    def __init__(self, path: Path, layout: Layout[Kept], wider: Layout[Kept] | None = None) -> None:
+        """Keep answers at a path, in a layout, or in a wider one once there are ties."""
         self.path = path
         self.settings_path = path.with_name(path.name + ".run.json")
-        self._layout = layout
+        self._layout, self._wider = layout, wider
         self.answers: list[Kept] = []
         self.torn = ""
         """What a killed process left of a last line; it does not count."""
@@ -88,6 +102,8 @@ class Journal(Generic[Kept]):
     def _read(self) -> None:
         with naming(self.path) as path:
             data = read_bytes(path, ANSWERS_BYTES) if path.exists() else b""
+            if self._wider is not None and data.startswith(",".join(self._wider.columns).encode()):
+                self._layout = self._wider
             sound = sound_length(data, self._layout.columns)
             if sound:
                 _, rows = read_table(decoded(data[:sound]), self._layout.columns)
@@ -132,8 +148,12 @@ class Journal(Generic[Kept]):
     def append(self, answer: Kept) -> None:
         """Add an answer; when this returns, it is on disk."""
         self._check_unchanged()
-        with naming(self.path) as path:
-            append_table(path, self._table([answer]), ANSWERS_BYTES)
+        if isinstance(answer, Tie) and self._wider is not None and self._layout is not self._wider:
+            self._layout = self._wider
+            self._save([*self.answers, answer])
+        else:
+            with naming(self.path) as path:
+                append_table(path, self._table([answer]), ANSWERS_BYTES)
         self.answers.append(answer)
         self._size = self._size_on_disk()
 

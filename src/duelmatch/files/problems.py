@@ -133,10 +133,13 @@ def read_problem(text: str, suffix: str, largest: Largest | None = None) -> Prob
     return problem_of(_sections(text, suffix), largest)
 
 
-def read_pasted(text: str, largest: Largest | None = None) -> dict[str, Any]:
+def read_pasted(
+    text: str, largest: Largest | None = None, mistakes: list[str] | None = None
+) -> dict[str, Any]:
     """Return what a text describes, whatever way it is written, as far as it goes: positions may be missing.
 
     It is a file of any kind, a piece of a spreadsheet, or names below ``candidates:`` and ``positions:``.
+    What is wrong with a spreadsheet that can be read all the same is noted in ``mistakes``, if given.
     """
     if (lists := _lists_below_headings(text)) is not None:
         return lists
@@ -145,11 +148,31 @@ def read_pasted(text: str, largest: Largest | None = None) -> dict[str, Any]:
         return tree_of(read_problem(text, suffix, largest))
     if suffix == ".csv" and _EDGES_BEGINNING.match(text):
         return tree_of(read_problem(text, suffix, largest))
-    sections = read_spreadsheet(text)
-    if "positions" in sections:
-        return tree_of(problem_of(sections, largest))
-    names, details, numbers = _named_things(sections, "candidates")
-    return {"candidates": _entries(names or (), details, numbers), "positions": []}
+    sections = read_spreadsheet(text, mistakes)
+    try:
+        if "positions" in sections:
+            return tree_of(problem_of(sections, largest))
+        names, details, numbers = _named_things(sections, "candidates")
+        return {"candidates": _entries(names or (), details, numbers), "positions": []}
+    except (FileError, ProblemError) as error:
+        if mistakes is None:
+            raise
+        mistakes.append(str(error))
+        return _as_written(sections)
+
+
+def _as_written(sections: Mapping[str, Tree]) -> dict[str, Any]:
+    """Return the sections of a spreadsheet as they are, so that people can mend them."""
+
+    def plain(tree: Tree) -> Any:
+        match tree:
+            case dict():
+                return {key: plain(value) for key, value in tree.items()}
+            case list():
+                return [plain(value) for value in tree]
+        return tree.raw if isinstance(tree, Bare) else tree
+
+    return {"positions": [], **plain(dict(sections))}
 
 
 def _lists_below_headings(text: str) -> dict[str, Any] | None:

@@ -72,8 +72,10 @@ POSITIONS_WANTED = (
 )
 
 
-def read_spreadsheet(text: str) -> dict[str, Tree]:
+def read_spreadsheet(text: str, mistakes: list[str] | None = None) -> dict[str, Tree]:
     """Return the sections of a problem that a table, or a list of names, describes; some may be missing.
+
+    Single cells that are wrong are refused, or noted in ``mistakes`` and passed over.
 
     :raises FileError: if it has several columns, and nobody can tell what they mean.
     """
@@ -90,7 +92,7 @@ def read_spreadsheet(text: str) -> dict[str, Tree]:
         return {"candidates": names[begin:]}
     if not _is_table(rows):
         raise FileError(HEADINGS_WANTED)
-    return _read_columns(rows[0][1], rows[1:])
+    return _read_columns(rows[0][1], rows[1:], mistakes)
 
 
 def read_names(text: str) -> list[str]:
@@ -150,16 +152,23 @@ def _begins_with_marks(rows: list[Row]) -> bool:
     )
 
 
-def _read_columns(headings: list[str], rows: list[Row]) -> dict[str, Tree]:
+def _read_columns(headings: list[str], rows: list[Row], mistakes: list[str] | None) -> dict[str, Tree]:
+    def refuse(sentence: str) -> None:
+        if mistakes is None:
+            raise FileError(sentence)
+        mistakes.append(sentence)
+
     details = {at: DETAIL_HEADINGS.get(cell.casefold()) for at, cell in enumerate(headings) if at}
     positions = {at: headings[at] for at, detail in details.items() if detail is None and headings[at]}
     candidates: list[Tree] = []
+    if len(set(positions.values())) < len(positions):
+        refuse("Two columns have the same heading; name the positions differently.")
+        positions = {at: _another(name, at, positions) for at, name in positions.items()}
     edges: dict[str, list[Tree]] = {position: [] for position in positions.values()}
-    if len(edges) < len(positions):
-        raise FileError("Two columns have the same heading; name the positions differently.")
     for line, cells in rows:
         if not cells[0]:
-            raise FileError(f"line {line}: the name of the candidate is empty.")
+            refuse(f"line {line}: the name of the candidate is empty.")
+            continue
         about: dict[str, Tree] = {
             detail: Bare(cells[at], where=f"line {line}: ") if detail == "capacity" else cells[at]
             for at, detail in details.items()
@@ -169,7 +178,7 @@ def _read_columns(headings: list[str], rows: list[Row]) -> dict[str, Tree]:
         for at, position in positions.items():
             mark = cells[at].casefold()
             if mark not in YES and mark not in NO:
-                raise FileError(
+                refuse(
                     f"line {line}: what stands under '{position:.50}' must be x, or nothing, not "
                     f"'{cells[at]:.50}'. Other headings are title, text, place, picture, link and capacity."
                 )
@@ -181,3 +190,9 @@ def _read_columns(headings: list[str], rows: list[Row]) -> dict[str, Tree]:
         if any(edges.values()):  # without a single mark, everyone can fill everything
             sections["edges"] = dict(edges)
     return sections
+
+
+def _another(name: str, at: int, positions: dict[int, str]) -> str:
+    """Return a heading, with its column where one before it is the same."""
+    is_repeated = any(other == name and before < at for before, other in positions.items())
+    return f"{name} (column {at + 1})" if is_repeated else name

@@ -69,9 +69,14 @@ class Feed:
                 self.state.kind.release(question, "expired")
 
     def tell(self, voter: str, question: int, answer: questions.Answer) -> Receipt:
-        """Keep an answer, or return the one that there is."""
+        """Keep an answer, or return it if it was kept before, as when it is sent again."""
         asked = self._own(voter, question)
         if asked.state == "answered":
+            if self.ranking(asked, answer) != asked.answer:
+                raise ConflictError(
+                    f"Question {question} was answered already, and differently. That answer stays unless "
+                    "it is taken back first."
+                )
             return self._receipt(question, repeated=True)
         if asked.state == "skipped":
             raise ConflictError(f"Question {question} was skipped already; answer the next one.")

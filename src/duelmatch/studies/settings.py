@@ -8,7 +8,7 @@ from inspect import signature
 from reprlib import repr as shortly
 from typing import Any, Literal
 
-from duelmatch.errors import ProblemError, StudyError, listed
+from duelmatch.errors import ProblemError, StudyError, did_you_mean, listed
 from duelmatch.explorers.catalogue import DEFAULT, SMALLEST_EPSILON, check, described, drawn_seed
 from duelmatch.studies.texts import LARGEST_NUMBER
 
@@ -100,6 +100,7 @@ class Settings:
         if unknown := [name for name in self.parameters if name not in known]:
             raise ProblemError(
                 f"{self.algorithm} has no parameter '{unknown[0]:.50}' in a study; it has {listed(known, 9)}."
+                f"{did_you_mean(unknown[0], known)}"
             )
         for name, value in self.parameters.items():
             fits, sentence = _PARAMETERS[name]

@@ -198,7 +198,9 @@ class Study:
     def tell(self, voter: str, question: int, answer: Answer, by: str | None = None) -> Receipt:
         """Keep a voter's answer: the better candidate, None for no difference, or a ranking with ties.
 
-        An answer is kept whenever it comes, and once: if there is one already, that is returned.
+        An answer is kept whenever it comes, and once: the same one again returns what was kept.
+
+        :raises ConflictError: if another answer was kept before.
         """
         return self._do(lambda feed: feed.tell(voter, question, answer), by)
 

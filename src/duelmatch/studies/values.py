@@ -60,7 +60,7 @@ class Nothing:
 class Receipt:
     """An answer that is kept, in entry number ``entry`` of the log, whose hash anybody can look up later.
 
-    ``repeated``: it was there already, and this is what it was.
+    ``repeated``: the same answer was there already.
     """
 
     question: int

@@ -95,8 +95,8 @@ def checked_receipt(receipt: str) -> str:
     letters = receipt.strip().lower()
     if not re.fullmatch(f"[0-9a-f]{{{SHORTEST_RECEIPT},64}}", letters):
         raise FileError(
-            f"'{receipt:.80}' is not a receipt: that is 64 letters from 0 to 9 and a to f, and the first "
-            f"{SHORTEST_RECEIPT} of them will do."
+            f"'{receipt:.80}' is not a receipt. A receipt has 64 characters, digits and the letters a to f; "
+            f"the first {SHORTEST_RECEIPT} are enough."
         )
     return letters
 

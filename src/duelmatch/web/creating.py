@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from fastapi import APIRouter, Depends
 
-from duelmatch.errors import FileError
+from duelmatch.errors import FileError, ProblemError
 from duelmatch.files.conditions import explained
 from duelmatch.files.problems import Largest, read_pasted, read_problem, tree_of
 from duelmatch.files.spreadsheets import read_names
@@ -57,19 +57,28 @@ def read_text(written: models.ProblemText) -> models.ReadProblem:
 
     What has no layout may be a part of a problem: candidates without positions.
     """
-    return worker.run(_read_text, written.text, written.layout, seconds=LONGEST_BEGINNING, patience=PATIENCE)
+    task = written.text, written.layout, written.partly
+    return worker.run(_read_text, *task, seconds=LONGEST_BEGINNING, patience=PATIENCE)
 
 
-def _read_text(text: str, layout: str | None) -> models.ReadProblem:
+def _read_text(text: str, layout: str | None, partly: bool) -> models.ReadProblem:
+    problem, mistakes = None, list[str]()
     if layout is None:
-        tree = read_pasted(text, LARGEST)
-        problem = read_problem(json.dumps(tree), ".json", LARGEST) if tree["positions"] else None
+        tree = read_pasted(text, LARGEST, mistakes if partly else None)
+        try:
+            if tree["positions"] and not mistakes:
+                problem = read_problem(json.dumps(tree), ".json", LARGEST)
+        except (FileError, ProblemError) as error:
+            if not partly:
+                raise
+            mistakes.append(str(error))
     elif layout == "names":
-        tree, problem = {"candidates": read_names(text), "positions": []}, None
+        tree = {"candidates": read_names(text), "positions": []}
     else:
         problem = read_problem(text, f".{layout}", LARGEST)
         tree = tree_of(problem)
-    return models.ReadProblem(problem=tree, conditions=[] if problem is None else explained(problem))
+    conditions = [] if problem is None else explained(problem)
+    return models.ReadProblem(problem=tree, conditions=conditions, mistakes=mistakes)
 
 
 @router.post("/judges/read")

@@ -104,6 +104,13 @@ class ProblemText(_Strict):
     layout: Literal["yaml", "json", "csv", "names"] | None = Field(
         default="yaml", description="names: in a row or a column; null: find out, cells of a spreadsheet too."
     )
+    partly: bool = Field(
+        default=False,
+        description=(
+            "With layout null: return a table with mistakes as far as it can be read, with `mistakes`, "
+            "instead of refusing it."
+        ),
+    )
 
 
 class JudgesText(_Strict):
@@ -126,6 +133,9 @@ class ReadProblem(BaseModel):
 
     problem: dict[str, Any]
     conditions: list[str] = Field(description="Its capacities, seats, weights and rules, in words.")
+    mistakes: list[str] = Field(
+        default=[], description="What is wrong with it, where it was to be read `partly`."
+    )
 
 
 class PlannedStudy(NewStudy):
@@ -415,7 +425,7 @@ class Receipt(BaseModel):
     winner: str | None = Field(description="The best one; null if several are.")
     entry: int = Field(description="The number of its entry in the log.")
     hash: str = Field(description="The hash of that entry: keep it to check later that it is still there.")
-    repeated: bool = Field(description="It was there already, and this is what it was.")
+    repeated: bool = Field(description="The same answer was there already; another is refused (409).")
 
     @classmethod
     def of_study(cls, receipt: studies.Receipt) -> Self:
@@ -623,7 +633,10 @@ class Outcome(BaseModel):
     matching: dict[str, str | list[str]] | None = Field(
         description=(
             "A candidate for every position; a list where a position has several seats. Null if no line-up "
-            "beats every other, and while no answer counts."
+            "beats every other, and while no answer counts. While status is undecided or budget_spent it is "
+            "no winner: of a panel, it is the line-up with the smallest certain shortfall that was found, of "
+            "a crowd the one that is first in the test. Who probably leads is standings.leader, which may be "
+            "another."
         )
     )
     error_allowed: float = Field(description="How often such a result may be wrong; 0 for a panel.")

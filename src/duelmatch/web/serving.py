@@ -71,6 +71,7 @@ def prepare(app: FastAPI) -> None:
     store: Store = app.state.store
 
     def work() -> None:
+        worker.begin()  # it compiles at the same time, for whoever pastes something into the first page
         share_rates(app)
         app.state.teller.start()
         rehearse_forecasts()
@@ -86,9 +87,14 @@ def prepare(app: FastAPI) -> None:
     app.state.preparing.start()
 
 
-def serve(app: FastAPI, listener: socket.socket, proxies: str = "127.0.0.1") -> None:
-    """Serve an application until SIGTERM or Ctrl-C; ``proxies`` are trusted for client addresses."""
-    configure_logging()
+def serve(
+    app: FastAPI, listener: socket.socket, proxies: str = "127.0.0.1", log_requests: bool = True
+) -> None:
+    """Serve an application until SIGTERM or Ctrl-C; ``proxies`` are trusted for client addresses.
+
+    Without ``log_requests`` only what goes wrong is logged.
+    """
+    configure_logging(logging.INFO if log_requests else logging.WARNING)
     _allow_many_files()
     config = uvicorn.Config(
         Proxies(app, proxies),

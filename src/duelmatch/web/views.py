@@ -125,6 +125,8 @@ class Dashboard:
     """What kind of answer it is, in one sentence."""
     votes: str
     """How many votes it is from, in a sentence, and how many do not count."""
+    check: str
+    """What a check of the log shows where nothing is decided; else nothing."""
     races: list[Race]
     graph: Graph | None
     curve: Chart | None
@@ -171,6 +173,7 @@ class Dashboard:
             needed=[] if certain else _needed(status, names),
             kind=wording.kind(status, standings),
             votes=wording.votes(status),
+            check=wording.check(status, standings, names),
             races=races_of(study, status, names, standings),
             graph=_graph(study, status, names, standings),
             curve=_curve(history.points, status.counted),

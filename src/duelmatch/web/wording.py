@@ -70,7 +70,27 @@ def estimate(standings: Standings) -> str:
     whole, behind = likely(standings.leader_probability), f"{100 * standings.expected_shortfall:.1f}"
     return (
         f"By an estimate from the votes so far, this whole line-up is the best one with a probability of "
-        f"{whole}; on average it is {behind} votes in 100 behind the best at each position."
+        f"{whole}; it is expected to fall short of the best by {behind} votes in 100 at each position."
+    )
+
+
+def check(status: Status, standings: Standings | None, names: Names) -> str:
+    """Say what a check of the log shows where nothing is decided: not the estimate. Else nothing."""
+    result = status.result
+    if result.status != "budget_spent" or not status.counted:
+        return ""
+    text = "It says that nothing is decided: who leads here is an estimate, which is no part of the log."
+    if standings is None or result.matching is None or result.matching == standings.leader:
+        return text
+    named, bound = _named(result.matching, names), points(result.shortfall or 0.0)
+    lineup = "; ".join(f"{called}: {named[position]}" for position, called in names.positions.items())
+    if status.algorithm != "panel":
+        return (
+            f"{text} The log has the line-up that is first in the test, which is no winner either ({lineup})."
+        )
+    return (
+        f"{text} The log has the line-up with the smallest certain shortfall, which is no winner either "
+        f"({lineup}): it falls short of any other by at most {bound} at each position."
     )
 
 

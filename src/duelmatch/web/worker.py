@@ -46,11 +46,14 @@ PATIENCE = 10.0
 """Seconds for which those wait for the worker who cannot do without it."""
 
 
+BUSY = "The server is busy with another estimate or study. Wait a moment, then try again."
+STARTS = "The server was started just now, and is not ready yet. Wait a moment, then try again."
+
+
 class BusyError(HTTPException):
     """The worker has something else to do."""
 
-    def __init__(self) -> None:
-        detail = "The server is busy with another estimate or study. Wait a moment, then try again."
+    def __init__(self, detail: str = BUSY) -> None:
         super().__init__(429, detail, {"Retry-After": "5"})
 
 
@@ -73,6 +76,12 @@ class Worker:
         """Start the process, if there is none, so that the first who needs it does not wait."""
         with self._lock:
             self._started()
+
+    def begin(self) -> None:
+        """Start the process, if there is none, and do not wait until it is there."""
+        with self._lock:
+            if self._process is None:
+                self._begin()
 
     def close(self) -> None:
         """End the process, whatever it does."""
@@ -111,7 +120,7 @@ class Worker:
             raise BusyError
         try:
             if not self._lock.acquire(timeout=patience):
-                raise BusyError
+                raise BusyError(BUSY if self._greeted else STARTS)
         finally:
             self._places.release()
 

@@ -60,7 +60,7 @@ def print_standings(page: Page, estimates: Estimates) -> None:
         )
     page.table({"Position": "left", "Leads (NOT CERTAIN)": "left", "Or else": "left"}, rows)
     page.paragraph(
-        "Nothing is certain yet. These are standings, an estimate without a guarantee, by a model of all "
+        "Nothing is certain yet. These are standings, an estimate without a guarantee, by a model of "
         f"{counted(estimates.answers, 'answer')}: how probably each belongs to the best line-up. The leader "
         f"as a whole is the best one with probability {likely(found.leader_probability)}, and is expected to "
         f"be behind the best by {100 * found.expected_shortfall:.1f} votes in 100 at each position."

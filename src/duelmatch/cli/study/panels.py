@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import ceil
 from typing import TYPE_CHECKING
 
-from duelmatch.cli.output import Page, counted
+from duelmatch.cli.output import Page, counted, votes_in_100
 
 if TYPE_CHECKING:
     import duelmatch as dm
@@ -32,8 +31,8 @@ def panel_facts(where: Status, positions: int) -> Iterator[tuple[str, str]]:
 def panel_meaning(result: dm.Result) -> str:
     """Say what a panel has decided."""
     proviso = "".join(f", if {assumption.sentence}" for assumption in result.assuming)
-    tenths = ceil(1000 * (result.shortfall or 0.0) - 1e-6)  # rounded up: it is a bound
-    points = f"{tenths / 10:.1f} votes in 100 at each position"
+    shortfall = result.shortfall or 0.0
+    points = f"{votes_in_100(shortfall)} at each position"
     match result.status:
         case "decided":
             return f"This is decided{proviso}: whatever the open answers are, it is the panel's choice."
@@ -48,7 +47,7 @@ def panel_meaning(result: dm.Result) -> str:
                 f"Every line-up is beaten by another{proviso}. This one is beaten least: its share of the "
                 f"votes is {points} below half at most."
             )
-    if tenths == 0:
+    if votes_in_100(shortfall) == votes_in_100(0.0):
         return "This is not certain yet: nobody can be ahead any more, but others may draw level."
     return f"This is not certain yet: by the open answers another line-up may be ahead, by {points} at most."
 

@@ -11,8 +11,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from duelmatch.cli.options import STDIN, STDIN_NAME, json_option, stdin_text
-from duelmatch.cli.output import Page, counted, print_either, print_json, working
-from duelmatch.cli.standing import meaning, print_matching, probability, still_possible
+from duelmatch.cli.output import (
+    Page,
+    counted,
+    print_either,
+    print_json,
+    unsettled_label,
+    votes_in_100,
+    working,
+)
+from duelmatch.cli.standing import lineup, meaning, print_matching, probability, still_possible
 from duelmatch.cli.store import on_study, opened_store, store_option
 from duelmatch.cli.study.answers import written
 from duelmatch.cli.study.estimates import left_as_dict, print_standings, standings_as_dict, to_go
@@ -21,6 +29,7 @@ from duelmatch.errors import FileError
 from duelmatch.files.text import printable
 
 if TYPE_CHECKING:
+    from duelmatch.models.standings import Standings
     from duelmatch.studies import Entry, Estimates, Status, Study
 
 MOST_BYTES = 500_000_000
@@ -61,9 +70,29 @@ def status(study: Study, quick: bool, as_json: bool) -> None:
         _print_result(page, where, study)
     else:
         print_standings(page, estimates)
+        _print_unsettled(page, where, estimates.standings)
         if where.algorithm == "panel":
             print_awaited(page, where, study)
     _print_titles(page, study)
+
+
+def _print_unsettled(page: Page, where: Status, standings: Standings) -> None:
+    """Name the line-up that the log has where nothing is decided, if it is not the one that leads."""
+    matching, panel = where.result.matching, where.algorithm == "panel"
+    if matching is None or matching == standings.leader:
+        return
+    bound = where.result.shortfall if panel else None
+    certain = (
+        ""
+        if bound is None
+        else f" It falls short of any other by at most {votes_in_100(bound)} at each position, for certain."
+    )
+    records = "has recorded" if where.phase == "closed" else "would record now"
+    page.paragraph(
+        f"{unsettled_label(bound)}: {lineup(matching)}.{certain} This is the line-up that the log {records}, "
+        "as undecided, and that 'duelmatch verify' names; the estimate is no part of the log. Neither is a "
+        "winner."
+    )
 
 
 def _print_titles(page: Page, study: Study) -> None:
@@ -84,7 +113,7 @@ def _print_result(page: Page, where: Status, study: Study) -> None:
     if not (certain or where.counted):
         page.paragraph(NO_JUDGE if nothing_counts(where.result) else NOBODY_LEADS)
     elif where.algorithm == "panel" and where.result.matching is not None:
-        heading = "Candidate" if certain else "Candidate (NOT CERTAIN)"
+        heading = "Candidate" if certain else f"{unsettled_label(where.result.shortfall)} (NOT CERTAIN)"
         page.table({"Position": "left", heading: "left"}, where.result.matching.items())
         page.paragraph(panel_meaning(where.result))
     else:
@@ -102,7 +131,8 @@ def _facts(where: Status, study: Study, estimates: Estimates | None) -> Iterator
     yield "Answers", f"{where.counted:,}" + (f" (and {uncounted:,} that do not count)" if uncounted else "")
     struck = f" (and {where.voters_struck:,} struck)" if where.voters_struck else ""
     yield "Voters", f"{where.voters - where.voters_struck:,}{struck}"
-    yield "Open questions", f"{where.open_questions:,}"
+    if where.phase != "closed":
+        yield "Open questions", f"{where.open_questions:,}"
     if where.dropped:
         yield "Withdrawn", ", ".join(where.dropped)
     progress = where.progress
@@ -120,8 +150,8 @@ def _facts(where: Status, study: Study, estimates: Estimates | None) -> Iterator
     standings = None if estimates is None else estimates.standings
     known = standings is None or standings.leader == where.result.matching  # the bound is of that one
     if where.shortfall is not None and where.outcome in OPEN and where.counted and known:
-        yield "Behind the best by", f"at most {100 * where.shortfall:.1f} votes in 100 at each position"
-    if not where.done:
+        yield "Behind the best by", f"at most {votes_in_100(where.shortfall)} at each position"
+    if not where.done and where.phase != "closed":
         yield "Answers to go", to_go(where.answers_left(estimates))
     yield "Last entry", f"{where.entries:,}, {where.hash[:12]}"
 

@@ -13,7 +13,8 @@ let shown = []; // the fields next to which something is said to be wrong
 let goingOn = false; // whether somebody has tried to create the study, and is told what is missing
 const NOTHING_YET = element("expected")?.textContent;
 let waiting = null;
-let asked = 0;
+let estimating = false; // whether the server works on an estimate
+let stale = false; // whether something has changed since it was asked for it
 
 const chosen = (name) => document.querySelector(`input[name=${name}]:checked`).value;
 const isPanel = () => chosen("who") === "panel";
@@ -22,6 +23,8 @@ const number = (id) => (element(id).value.trim() ? Number(element(id).value) : n
 // The key, where one is needed.
 
 const LATER = "This is done as soon as the key at the top of the page is right.";
+class Later extends Error {}
+const BUSY = 3000; // milliseconds until a server that has just started, or is busy, is asked again
 const unread = new Map(); // what could not be read for want of the key: by its place, how to try again
 let wrongKey = null;
 const keyGiven = () => element("key")?.value || "";
@@ -39,7 +42,24 @@ async function ask(path, body, place, again) {
     showMistakes();
     if (!again) throw error;
     unread.set(place, again);
-    throw new Error(LATER);
+    throw new Later(LATER);
+  }
+}
+
+// Have a text read, and say that this goes on as long as it does: the server may have been started just now.
+async function asRead(path, body, place, status, again) {
+  element(status).textContent = "Reading …";
+  for (;;) {
+    try {
+      const found = await ask(path, body, place, again);
+      element(status).textContent = "";
+      return found;
+    } catch (error) {
+      const isBusy = error instanceof Refused && error.status === 429;
+      element(status).textContent = isBusy ? "Reading … The server is not ready yet. This goes on by itself." : error instanceof Later ? LATER : "";
+      if (!isBusy) throw error;
+      await new Promise((resolve) => setTimeout(resolve, BUSY));
+    }
   }
 }
 
@@ -92,7 +112,7 @@ let edited = false; // whether the grid has changed since the server looked at i
 
 function gridError(kind, sentence) {
   aboutGrid[kind] = sentence;
-  const text = [aboutGrid.pasted, aboutGrid.problem].filter(Boolean).join(" ");
+  const text = [...new Set([aboutGrid.pasted, aboutGrid.problem])].filter(Boolean).join(" ");
   if (element("grid-error").textContent !== text) element("grid-error").textContent = text;
   show("grid-error", Boolean(text));
 }
@@ -118,9 +138,12 @@ function study() {
   return { name: element("name").value.trim(), problem: problem(), settings, voters };
 }
 
-// Ask the server whether the problem holds together, and how many answers it takes.
+// Ask the server whether the problem holds together, and how many answers it takes; one question at a time.
 async function expect() {
-  const turn = ++asked;
+  if (estimating) {
+    stale = true;
+    return;
+  }
   const complete = named(grid.candidates).length > 1 && named(grid.positions).length > 0;
   if (!complete || allMistakes().size) {
     if (edited) gridError("problem", null);
@@ -131,23 +154,30 @@ async function expect() {
     element("expected").textContent = LATER;
     return;
   }
-  edited = false;
+  edited = stale = false;
+  estimating = true;
   element("expected").textContent = "This is being worked out …";
   const judges = Math.max(people.length, number("judges-number") || 0) || 1;
   const voters = [...study().voters, ...Array.from({ length: isPanel() ? judges - people.length : 0 }, () => ({}))];
   try {
     const planned = { judges: isPanel() ? null : number("judges-number") || null, minutes: number("minutes") || null };
     const { sentences } = await ask("/estimate", { ...study(), ...planned, voters, name: "Trial" }, "expected", expect);
-    if (turn !== asked) return;
+    if (stale) return;
     gridError("problem", null);
     element("expected").textContent = sentences.join(" ");
   } catch (error) {
-    if (turn !== asked) return;
-    if (error instanceof Refused && error.status === 429) waiting = setTimeout(expect, 3000);
+    if (stale) return;
+    if (error instanceof Refused && error.status === 429) waiting = setTimeout(expect, BUSY);
     else if (error instanceof Refused && error.status === 422) {
       gridError("problem", error.message);
       element("expected").textContent = "Mend what is wrong above first.";
     } else element("expected").textContent = error.message;
+  } finally {
+    estimating = false;
+    if (stale) {
+      clearTimeout(waiting);
+      waiting = setTimeout(expect, QUIET); // somebody may still be typing
+    }
   }
 }
 
@@ -280,8 +310,9 @@ async function pasted(event) {
 async function put(text, at, line, focus) {
   try {
     const again = () => put(text, at, line);
-    const { problem: found } = await ask("/problems/read", { text, layout: at < 0 ? null : "names" }, "grid", again);
-    if (at < 0) merge(found, line);
+    gridError("pasted", null);
+    const { problem: found, mistakes: wrong } = await asRead("/problems/read", { text, layout: at < 0 ? null : "names", partly: true }, "grid", "grid-status", again);
+    if (at < 0) takeIn(found, wrong, line);
     else
       found.candidates.forEach((name, shift) => {
         if (!grid.positions[at + shift]) grid.positions.push(column());
@@ -289,22 +320,33 @@ async function put(text, at, line, focus) {
       });
     redraw(focus);
     gridChanged();
+    gridError("pasted", wrong.join(" ") || null);
   } catch (error) {
-    gridError("pasted", error.message);
+    if (!(error instanceof Later)) gridError("pasted", error.message);
   }
+}
+
+// A table with mistakes fills an empty grid as it is, two rows of the same name too, so that it can be mended there.
+function takeIn(found, wrong, line) {
+  const isEmpty = !named(grid.candidates).length && !named(grid.positions).length;
+  if (found.positions.length && wrong.length && isEmpty) fill(found);
+  else merge(found, line);
 }
 
 // Put a file, or what was pasted as one, into the grid; say next to its field if it cannot be read.
 async function read(text, name, field) {
   try {
-    const layout = (name.match(/\.(yaml|yml|json|csv)$/i)?.[1] || "").toLowerCase().replace("yml", "yaml") || null;
-    const { problem: found } = await ask("/problems/read", { text, layout }, field || "grid", () => read(text, name, field));
+    const layout = (name.match(/\.(yaml|yml|json)$/i)?.[1] || "").toLowerCase().replace("yml", "yaml") || null;
+    gridError("pasted", null);
+    const { problem: found, mistakes: wrong } = await asRead("/problems/read", { text, layout, partly: true }, field || "grid", "grid-status", () => read(text, name, field));
     if (found.positions.length) fill(found);
     else merge(found, 0);
     fieldError("paste", null);
     redraw();
     gridChanged();
+    gridError("pasted", wrong.join(" ") || null);
   } catch (error) {
+    if (error instanceof Later) return;
     if (field) fieldError(field, error.message);
     else gridError("pasted", error.message);
   }
@@ -322,7 +364,9 @@ async function readJudgesNow() {
   clearTimeout(reading);
   const text = element("judges").value;
   try {
-    people = text.trim() ? await ask("/judges/read", { text }, "judges", readJudgesNow) : [];
+    const found = text.trim() ? await asRead("/judges/read", { text }, "judges", "judges-read", readJudgesNow) : [];
+    if (element("judges").value !== text) return false; // somebody has gone on typing, and that is read next
+    people = found;
     fieldError("judges", null);
     const special = people.filter(({ weight, conflicts }) => weight > 1 || conflicts.length);
     const about = ({ name, weight, conflicts }) =>
@@ -333,8 +377,7 @@ async function readJudgesNow() {
     return true;
   } catch (error) {
     people = [];
-    element("judges-read").textContent = "";
-    fieldError("judges", error.message);
+    fieldError("judges", error instanceof Later ? null : error.message);
     return false;
   }
 }

@@ -179,12 +179,14 @@ async function drawWithDetails() {
   if (isAsked() && !question.of && me.answers % LOOK_AGAIN === 0) lookAgain();
 }
 
-// Whether an answer, as it is sent, is the one that is kept: groups of candidates, best first.
-function isSame(value, kept) {
-  if (value === null) return kept.length === 1;
-  if (typeof value === "string") return kept.length === 2 && kept[0][0] === value;
-  const sorted = (groups) => JSON.stringify(groups.map((group) => [...group].sort()));
-  return sorted(value) === sorted(kept);
+// The receipt of an answer that was given before, in another tab or before a page was closed; null if there is none.
+async function receiptOf(number) {
+  try {
+    return await insist(() => get(`${study}/receipts/${number}`));
+  } catch (error) {
+    if (error instanceof Refused) return null;
+    throw error;
+  }
 }
 
 // Send the answer that waits in the outbox, until the server has it or refuses it for good.
@@ -196,13 +198,14 @@ async function send() {
     kept = await insist(() => call(path, { answer: value, next: true }), words.offline);
   } catch (error) {
     if (error.status !== 401) outbox.clear(); // whoever opens their link again can still send it
-    throw error;
+    kept = error.status === 409 ? await receiptOf(number) : null;
+    if (!kept) throw error;
+    notice = fill(words.repeated, { ranking: written(kept.answer) });
   }
   outbox.clear();
   skipped = false;
   if (kept.repeated) {
-    me = await insist(() => get(`${study}/me`)); // given in another tab, or before a page was closed
-    if (!isSame(value, kept.answer)) notice = fill(words.repeated, { ranking: written(kept.answer) });
+    me = await insist(() => get(`${study}/me`));
   } else me = { ...me, answers: me.answers + 1, last: number, left: me.left && Math.max(1, me.left - 1) };
   said = kept.answer.length === 1 ? words.no_difference : fill(words.kept, { ranking: written(kept.answer) });
   element("receipt").textContent = fill(words.receipt, { hash: kept.hash.slice(0, 12) });
