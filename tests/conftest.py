@@ -12,7 +12,6 @@ from types import SimpleNamespace
 
 import pytest
 
-import compiling
 import duelmatch as dm
 from duelmatch.explorers import catalogue
 from duelmatch.instances import generators
@@ -25,8 +24,6 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 gc.set_threshold(100_000, 20, 50)
 """Millions of objects live as long as the session does; to look through them again and again takes a tenth
 of the processor time."""
-
-compiling.share()
 
 
 @pytest.fixture(autouse=True)

@@ -12,8 +12,9 @@ import duelmatch as dm
 from cases import each
 from duelmatch.experiments.simulation import answer_round
 from duelmatch.explorers.frugal import search
-from duelmatch.explorers.frugal.listed import Ledger, Proof
+from duelmatch.explorers.frugal.listed import Ledger, ListedRivals, Proof
 from duelmatch.explorers.frugal.search import FrugalSearch
+from duelmatch.explorers.frugal.tables import TabledRivals
 from explorers.frugal.watching import PROBLEMS, SQUARE, WIDE, all_decided, play_out, tabled, worlds
 
 BOTH = ("condorcet", "borda")
@@ -461,9 +462,27 @@ def test_none_is_the_default_epsilon():
 # From tables to lists
 
 
+@each("assume_winner", [True, False])
+def test_only_where_a_winner_is_assumed_are_those_left_in_the_tables_listed(monkeypatch, assume_winner):
+    """Else the champion has to beat those who are out as well, and they would not be on the list."""
+    monkeypatch.setattr(search, "MOST_LISTED", 3)
+    preferences, winner = planted(SQUARE)
+    run = dm.explorer("condorcet", SQUARE, 1e-6, 0, assume_winner=assume_winner)
+    rng, listed = np.random.default_rng(1), []
+    while not run.done:
+        answer_round(run, preferences, rng)
+        rivals = run._engine._search._rivals
+        listed.append(isinstance(rivals, ListedRivals))
+        if listed[-1] and not listed[-2]:
+            assert len(rivals.rows) <= 3
+            assert rivals.edges()[SQUARE.edge_numbers(winner)].all()
+    assert (run.result.status, run.result.matching) == ("certified", winner)
+    assert (listed[0], listed[-1]) == (False, assume_winner)
+
+
 def test_tables_see_when_one_matching_is_left_or_none():
     """Edges may be rejected for different reasons until one matching is left, or none."""
-    from duelmatch.explorers.frugal.tables import SCALES, TabledRivals, Tables
+    from duelmatch.explorers.frugal.tables import SCALES, Tables
 
     graph, rng, seen = SQUARE.graph, np.random.default_rng(0), set()
     everyone = brute.matchings(graph)
