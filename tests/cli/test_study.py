@@ -95,7 +95,9 @@ def test_an_answer_given_twice_counts_once(lineup: str) -> None:
     one, other = read("study", "ask", "--voter", "ann")["question"]["candidates"]
     kept = run("study", "tell", "1", one, "--voter", "ann").stdout
     assert kept.startswith(f"Kept: {one} > {other} at ")
-    assert run("study", "tell", "1", other, "--voter", "ann").stdout.startswith("Kept before")
+    assert run("study", "tell", "1", one, "--voter", "ann").stdout.startswith("Kept before")
+    refused = run("study", "tell", "1", other, "--voter", "ann", code=BAD_INPUT)
+    assert "was answered already, and differently" in refused.stderr
     assert read("study", "status", "--quick")["counted"] == 1
 
 

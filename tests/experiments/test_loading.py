@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import subprocess
 import sys
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -92,10 +93,14 @@ def test_problems_can_be_preferences_in_python() -> None:
     assert experiment.instances[0].label == "paper"
 
 
+WITHOUT_SLOPE = defaultdict(set, {"random-instances": {"condorcet"}})
+"""Its instances have three different gaps, which are too few, and it has no bound."""
+
+
 @pytest.mark.parametrize("file", sorted(GALLERY.glob("*.toml")), ids=lambda file: file.stem)
 def test_the_experiments_of_the_gallery_can_be_run_again(file: Path) -> None:
-    """Their slopes are beside them: a row for every series that the page speaks of."""
-    labels = {variant.label for variant in experiments.load(file).variants}
+    """Their slopes are beside them: a row for every series that has one."""
+    labels = {variant.label for variant in experiments.load(file).variants} - WITHOUT_SLOPE[file.stem]
     with file.with_suffix(".csv").open(newline="", encoding="utf-8") as slopes:
         assert {row["algorithm"] for row in csv.DictReader(slopes)} == labels
 
