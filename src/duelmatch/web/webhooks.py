@@ -217,4 +217,5 @@ def _shut_down(twin: socket.socket) -> None:
 
 
 def _secured(connected: socket.socket, host: str) -> ssl.SSLSocket:
+    connected.getpeername()  # fails if the other side has gone: to secure that would leave a socket open
     return ssl.create_default_context().wrap_socket(connected, server_hostname=host)
