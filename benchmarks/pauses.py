@@ -3,9 +3,9 @@
 ``python benchmarks/pauses.py [--seconds 240] [--databases SQLite]``. While somebody creates the largest
 problems allowed, of every algorithm, asks for estimates, votes, looks at results, pages and exports, drops
 and adds candidates and strikes voters, as fast as the server lets one person, another asks for /healthz every
-10 ms, and a third votes in a small study. Rate limits are off. Shown are the longest waits of the two, and
-the longest of the hostile requests themselves. Processor time is what counts on a busy machine: the load is
-printed.
+10 ms, and a third votes in a small study. Rate limits are off. Shown are the longest waits of the two, the
+longest of the hostile requests themselves, and who was answered 503; any other 5xx ends it. Processor time is
+what counts on a busy machine: the load is printed.
 """
 
 from __future__ import annotations
@@ -41,13 +41,16 @@ class Longest:
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
         self.times: dict[str, int] = {}
+        self.refused: dict[str, int] = {}
 
     def call(self, name: str, work: Callable[[], httpx2.Response]) -> httpx2.Response:
         begin = monotonic()
         answer = work()
         self.seconds[name] = max(self.seconds.get(name, 0.0), monotonic() - begin)
         self.times[name] = self.times.get(name, 0) + 1
-        assert answer.status_code != 500, answer.text
+        assert answer.status_code in (*range(500), 503), answer.text
+        if answer.status_code == 503:
+            self.refused[name] = self.refused.get(name, 0) + 1
         return answer
 
 
@@ -155,8 +158,12 @@ def main() -> None:
                         thread.join()
             print(f"{name}, {sum(longest.times.values())} hostile requests, load {os.getloadavg()[0]:.1f}")
             for what, seconds in others.seconds.items():
-                print(f"  longest wait of {others.times[what]:,} for {what}: {1000 * seconds:,.0f} ms")
+                times, refused = others.times[what], others.refused.get(what, 0)
+                wait = f"{1000 * seconds:,.0f} ms"
+                print(f"  longest wait of {times:,} for {what}: {wait}; answered 503: {refused}")
             slowest = sorted(longest.seconds.items(), key=lambda each: -each[1])[:8]
+            refusals = sorted(longest.refused.items(), key=lambda each: -each[1])
+            print("  answered 503: " + ("; ".join(f"{what} {times}" for what, times in refusals) or "none"))
             print("  slowest: " + "; ".join(f"{what} {seconds:.1f} s" for what, seconds in slowest))
 
 
