@@ -172,11 +172,10 @@ def test_a_study_with_seats_and_rules_from_its_file_to_its_result(
     assert "up to 2 positions" in browser.text("#grid")
     assert "counts 2" in browser.text("#grid")
     browser.click("#rules-part summary")
-    labels = browser.driver.find_elements(By.CSS_SELECTOR, "#rules fieldset:nth-child(2) label")
-    assert [label.text for label in labels if label.find_element(By.CSS_SELECTOR, "input").is_selected()] == [
-        "cyd",
-        "dee",
-    ]
+    chosen = "#rules fieldset:nth-child(2) label:has(input:checked)"
+    browser.until(
+        lambda: [label.text for label in browser.driver.find_elements(By.CSS_SELECTOR, chosen)] == ["cyd", "dee"]
+    )
     browser.find("#judges").send_keys("Eve")
     browser.picture("seated-desk")
     browser.check()
