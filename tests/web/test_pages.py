@@ -174,7 +174,9 @@ def test_a_study_with_seats_and_rules_from_its_file_to_its_result(
     browser.click("#rules-part summary")
     chosen = "#rules fieldset:nth-child(2) label:has(input:checked)"
     browser.until(
-        lambda: [label.text for label in browser.driver.find_elements(By.CSS_SELECTOR, chosen)] == ["cyd", "dee"]
+        lambda: (
+            [label.text for label in browser.driver.find_elements(By.CSS_SELECTOR, chosen)] == ["cyd", "dee"]
+        )
     )
     browser.find("#judges").send_keys("Eve")
     browser.picture("seated-desk")
