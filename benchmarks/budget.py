@@ -32,7 +32,7 @@ import duelmatch as dm
 from duelmatch.matchings.assignment import best_matching
 from duelmatch.matchings.minimax import worst_defeat
 from duelmatch.models.lineups import LineupFinder
-from duelmatch.models.strengths import Layout, fit_strengths
+from duelmatch.models.strengths import PairLayout, fit_strengths
 
 BUDGETS = (50, 100, 300, 1_000, 3_000)
 CRITERIA = ("condorcet", "borda")
@@ -137,7 +137,7 @@ class BradleyTerry:
 
     def __init__(self, world):
         self.world = world
-        self.layout = Layout.of(world.graph)
+        self.layout = PairLayout.of(world.graph)
         self.wins, self.duels = np.zeros(world.table.count), np.zeros(world.table.count)
         self.strength = np.zeros(world.graph.edges)
         self.factor = np.zeros(int(self.layout.square[-1]))

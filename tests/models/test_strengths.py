@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 import duelmatch as dm
-from duelmatch.models.strengths import SPREADS, TRUSTS, Layout, StrengthModel, fit_strengths
+from duelmatch.models.strengths import SPREADS, TRUSTS, PairLayout, StrengthModel, fit_strengths
 
 
 def counts(preferences, answers, seed=0):
@@ -35,7 +35,7 @@ def test_the_fit_is_the_optimum_of_the_penalised_likelihood():
     preferences = dm.instances.bradley_terry(5, 2, spread=1.0, seed=3)
     graph = preferences.problem.graph
     wins, duels = counts(preferences, 200)
-    layout = Layout.of(graph)
+    layout = PairLayout.of(graph)
     strength, factor = np.zeros(graph.edges), np.zeros(int(layout.square[-1]))
     fit_strengths(layout, wins, duels, 0.7, 1e9, strength, factor)
     table = graph.pair_table
@@ -53,7 +53,7 @@ def test_the_factor_is_that_of_the_curvature():
     preferences = dm.instances.bradley_terry(4, 1, seed=1)
     graph = preferences.problem.graph
     wins, duels = counts(preferences, 60)
-    layout = Layout.of(graph)
+    layout = PairLayout.of(graph)
     strength, factor = np.zeros(4), np.zeros(16)
     fit_strengths(layout, wins, duels, 1.0, 1e9, strength, factor)
     lower = np.tril(factor.reshape(4, 4))

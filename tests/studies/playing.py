@@ -9,7 +9,7 @@ from typing import Any
 from duelmatch.studies import Entry, Question, Status, Store, Study
 from duelmatch.studies.entries import checked
 from duelmatch.studies.state import State
-from duelmatch.studies.study import _status
+from duelmatch.studies.view import status_of
 
 BY_ASKING = ("designed", "opened", "passed", "backed", "asked")
 """The kinds of entries that asking for a question can bring."""
@@ -44,7 +44,7 @@ def summary(state: State) -> dict[str, Any]:
         "members": state.members,
         "hours": state.hours,
         "points": state.kind.points,
-        "status": _status("", "", state),
+        "status": status_of("", "", state),
     }
 
 
@@ -55,7 +55,7 @@ def check_log(study: Study) -> None:
     asked = [entry.data["question"] for entry in entries if entry.kind == "asked"]
     assert asked == list(range(asked[0], asked[0] + len(asked))) if asked else True
     state = replayed(entries)
-    assert without_names(study.status()) == _status("", "", state)
+    assert without_names(study.status()) == status_of("", "", state)
     study.status()
     with study._states.reading(study.id) as live:
         assert summary(live) == summary(state)

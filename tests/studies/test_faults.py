@@ -148,14 +148,14 @@ def test_a_failing_writer_takes_nobody_with_it(study: Study, store: Store, error
         release.wait()
 
     def broken(feed: Feed) -> None:
-        feed.enter("f" * 16, 1, ())
+        feed.enter([("f" * 16, 1, ())])
         raise error
 
     first = store.writer.submit(study.id, slow)
     entered.wait()
     asked = study.submit(lambda feed: feed.ask(voter))
     failed = study.submit(broken)
-    added = study.submit(lambda feed: feed.enter("a" * 16, 1, ()))
+    added = study.submit(lambda feed: feed.enter([("a" * 16, 1, ())]))
     release.set()
     first.result(60)
     assert isinstance(asked.result(60), Question)
@@ -177,7 +177,7 @@ def test_who_does_not_wait_any_more_takes_nobody_with_them(
 
     first = store.writer.submit(study.id, slow)
     entered.wait()
-    gone = study.submit(lambda feed: feed.enter("a" * 16, 1, ()))
+    gone = study.submit(lambda feed: feed.enter([("a" * 16, 1, ())]))
     asked = study.submit(lambda feed: feed.ask(voter))
     assert gone.cancel()
     release.set()
@@ -357,7 +357,7 @@ def test_readers_do_not_wait_for_writers_nor_writers_for_readers(study: Study, o
     voter = study.add_voter()
     vote(study, voter)
     other = other_store.study(study.id)
-    writing = study.submit(lambda feed: (feed.enter("b" * 16, 1, ()), other.status().counted))
+    writing = study.submit(lambda feed: (feed.enter([("b" * 16, 1, ())]), other.status().counted))
     assert writing.result(60)[1] == 1
     with other_store.database.reading() as connection:
         connection.exec_driver_sql("SELECT count(*) FROM entries").scalar_one()

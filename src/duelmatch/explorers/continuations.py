@@ -24,7 +24,7 @@ from duelmatch.graph import Graph, Mask, Vector
 from duelmatch.matchings.assignment import decisions_of
 from duelmatch.models.general_lineups import finder_of
 from duelmatch.models.standings import STIFFNESS, drawn_tables
-from duelmatch.models.strengths import Layout, Matrix
+from duelmatch.models.strengths import Matrix, PairLayout
 from duelmatch.problem import Matching
 
 Run = PanelExplorer | BallotExplorer | Explorer
@@ -117,7 +117,7 @@ def _reference(run: Run) -> tuple[Vector | None, Mask | None]:
 
 def strengths_of(graph: Graph, table: Vector) -> Vector:
     """Return the strengths that come nearest to a table: by edge, the mean of the log odds of its pairs."""
-    pairs, lay = graph.pair_table, Layout.of(graph)
+    pairs, lay = graph.pair_table, PairLayout.of(graph)
     likely = np.clip(table, 1 - SUREST, SUREST)
     odds = np.log(likely / (1 - likely))
     total = np.bincount(pairs.first, odds, graph.edges) - np.bincount(pairs.second, odds, graph.edges)

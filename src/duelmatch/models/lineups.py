@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.integers import assign
-from duelmatch.models.strengths import Layout, Matrix
+from duelmatch.models.strengths import Matrix, PairLayout
 
 LONGEST_WALK = 20
 
@@ -55,7 +55,7 @@ class LineupFinder:
     """
 
     def __init__(self, graph: Graph, marginals: Vector | None = None, usable: Mask | None = None) -> None:
-        self._graph, self._layout, self._marginals = graph, Layout.of(graph), marginals
+        self._graph, self._layout, self._marginals = graph, PairLayout.of(graph), marginals
         self._usable = np.ones(graph.edges, dtype=np.bool_) if usable is None else usable
 
     @property

@@ -58,7 +58,7 @@ LONGEST_STEP = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class PairLayout:
     """Where things are: the pairs of a position are ``begin[j]:begin[j + 1]``, in the order of the table.
 
     ``one`` and ``other`` are the edges of a pair, counted from the first edge of its position. The square
@@ -72,7 +72,7 @@ class Layout:
     square: Indices
 
     @classmethod
-    def of(cls, graph: Graph) -> Layout:
+    def of(cls, graph: Graph) -> PairLayout:
         """Lay out a graph."""
         table = graph.pair_table
         first_edge = graph.start[table.position]
@@ -95,7 +95,7 @@ class StrengthModel:
 
     def __init__(self, graph: Graph, wins: Vector, duels: Vector) -> None:
         self.graph, self.wins, self.duels = graph, wins, duels
-        self.layout = Layout.of(graph)
+        self.layout = PairLayout.of(graph)
         self.setting = (2, 3)
         """Which of SPREADS and of TRUSTS are in use."""
         self.strength: Vector = np.zeros(graph.edges)
@@ -189,7 +189,13 @@ class StrengthModel:
 
 
 def fit_strengths(
-    layout: Layout, wins: Vector, duels: Vector, spread: float, trust: float, strength: Vector, factor: Vector
+    layout: PairLayout,
+    wins: Vector,
+    duels: Vector,
+    spread: float,
+    trust: float,
+    strength: Vector,
+    factor: Vector,
 ) -> float:
     """Fit under one setting: move ``strength`` to the optimum, fill in ``factor``, return the evidence."""
     evidence: float = _fit(

@@ -45,7 +45,7 @@ from duelmatch.studies.rehearsal import rehearse
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.state import MOST_PAIRS, check_beginning
 from duelmatch.studies.store import Store
-from duelmatch.studies.study import LARGEST_WEIGHT, LONGEST_REASON, NewVoter, Study
+from duelmatch.studies.study import LONGEST_REASON, Study
 from duelmatch.studies.texts import LARGEST_NUMBER
 from duelmatch.studies.values import (
     AnswersLeft,
@@ -62,6 +62,7 @@ from duelmatch.studies.values import (
     Trouble,
     Voter,
 )
+from duelmatch.studies.voters import LARGEST_WEIGHT, NewVoter
 from duelmatch.studies.webhooks import News, Webhook, news
 
 __all__ = [

@@ -252,11 +252,7 @@ class Feed:
         self.append("renamed", {"name": name})
         self.held.name = name
 
-    def enter(self, voter: str, weight: int, conflicts: Sequence[str]) -> None:
-        """Take in a voter."""
-        self.enter_all([(voter, weight, conflicts)])
-
-    def enter_all(self, voters: Sequence[Newcomer]) -> None:
+    def enter(self, voters: Sequence[Newcomer]) -> None:
         """Take in voters, which for a panel takes no longer than to take in one."""
         check_size(self.state.settings, len(self.state.members) + len(voters), self.state.problem)
         with self._recording():

@@ -11,7 +11,7 @@ import hashlib
 import hmac
 import re
 import secrets
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, Literal
@@ -117,3 +117,81 @@ def accesses_in(connection: Connection, tokens: Iterable[str], now: float) -> di
         if opens(token, stored) and access is not None:
             accesses[token] = access
     return accesses
+
+
+def insert_links(
+    connection: Connection,
+    study: str,
+    role: Role,
+    voters: Sequence[str | None],
+    now: float,
+    end: float | None = None,
+) -> list[str]:
+    """Make a link for each of these, and return the tokens; the links may end at a time."""
+    made = [(voter, *new_token()) for voter in voters]
+    rows = [
+        {
+            "id": link,
+            "study": study,
+            "role": role,
+            "voter": voter,
+            "hash": hashed,
+            "created_at": now,
+            "revoked_at": end,
+        }
+        for voter, _, link, hashed in made
+    ]
+    if rows:
+        connection.execute(sa.insert(schema.links), rows)
+    return [token for _, token, _, _ in made]
+
+
+def revoke_of(connection: Connection, study: str, voters: Sequence[str], now: float) -> dict[str, list[str]]:
+    """Make the links of voters useless from now on, and return the ids of those that worked, by voter."""
+    theirs = sa.and_(_columns.study == study, _columns.voter.in_(voters), works_at(now))
+    query = sa.select(_columns.id, _columns.voter).where(theirs).order_by(_columns.created_at, _columns.id)
+    found: dict[str, list[str]] = {}
+    for link, voter in connection.execute(query):
+        found.setdefault(voter, []).append(link)
+    connection.execute(sa.update(schema.links).where(theirs).values(revoked_at=now))
+    return found
+
+
+def revoke_one(connection: Connection, study: str, link: str, now: float) -> bool:
+    """Make a link useless from now on, if it was not so before; return whether there is one with this id."""
+    change = sa.update(schema.links).where(_columns.study == study, _columns.id == link)
+    end = sa.case((works_at(now), now), else_=_columns.revoked_at)
+    return connection.execute(change.values(revoked_at=end)).rowcount > 0
+
+
+def lasting_organisers(connection: Connection, study: str) -> list[str]:
+    """Return the ids of the organisers' links that neither were revoked nor expire."""
+    query = sa.select(_columns.id).where(
+        _columns.study == study, _columns.role == "organiser", _columns.revoked_at.is_(None)
+    )
+    return list(connection.execute(query).scalars())
+
+
+def links_in(
+    connection: Connection,
+    study: str,
+    now: float,
+    after: str | None = None,
+    limit: int | None = None,
+    voters: Collection[str] | None = None,
+) -> list[Link]:
+    """Return the links of a study in the order in which they were made; see :meth:`StudyView.links`."""
+    query = sa.select(schema.links).where(_columns.study == study).order_by(_columns.created_at, _columns.id)
+    if voters is not None:
+        query = query.where(sa.or_(_columns.voter.is_(None), _columns.voter.in_(voters)))
+    if after is not None:
+        made = sa.select(_columns.created_at).where(_columns.id == after, _columns.study == study)
+        query = query.where(
+            sa.tuple_(_columns.created_at, _columns.id) > sa.tuple_(made.scalar_subquery(), after)
+        )
+    found = []
+    for row in connection.execute(query.limit(limit)):
+        revoked = row.revoked_at is not None and row.revoked_at <= now
+        expires_at = None if revoked else row.revoked_at
+        found.append(Link(row.id, row.role, row.voter, row.created_at, revoked, expires_at))
+    return found

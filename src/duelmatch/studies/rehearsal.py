@@ -63,7 +63,7 @@ def _live(problem: Problem, settings: Settings) -> None:
         lambda: feed.come_back(VOTERS[3]),
         lambda: feed.add("e", ["x"], {}),
         lambda: feed.drop("d"),
-        lambda: feed.enter("f" * 16, 1, ()),
+        lambda: feed.enter([("f" * 16, 1, ())]),
         lambda: feed.move("closed"),
     ]
     for number, act in enumerate(acts):

@@ -26,9 +26,10 @@ from duelmatch.studies.pictures import claim, keep, picture_data, pictures_of
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.state import check_beginning, check_size, created_data, read_created
 from duelmatch.studies.states import States
-from duelmatch.studies.study import NewVoter, Study, new_voter_id
+from duelmatch.studies.study import Study
 from duelmatch.studies.texts import look_alike, plain
 from duelmatch.studies.values import Listed
+from duelmatch.studies.voters import NewVoter, insert_voters, new_voter_id
 from duelmatch.studies.webhooks import Webhooks
 
 MOST_STUDIES = 2_000
@@ -125,9 +126,7 @@ class Store:
         def work(transaction: Transaction) -> None:
             claim(transaction.connection, study, shown, transaction.now)
             transaction.create(study, name, data)
-            if people:
-                rows = [{"study": study, "id": voter, "name": member.name} for voter, member in people]
-                transaction.connection.execute(sa.insert(schema.voters), rows)
+            insert_voters(transaction.connection, study, people)
 
         self.writer.submit(study, work).result()
         return self.study(study)

@@ -1,43 +1,47 @@
 """A study: questions for voters, their answers, and what organisers do about both.
 
-All of it is short transactions at the end of the log. Whoever must not wait uses :meth:`Study.submit`.
+All of it is short transactions at the end of the log. Whoever must not wait uses :meth:`Study.submit`. What
+there is to see is in :class:`StudyView`.
 """
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
-from functools import partial
-from itertools import dropwhile, islice
-from typing import Any, Literal, TypeVar, get_args
-
-import sqlalchemy as sa
+from typing import Literal, TypeVar, get_args
 
 from duelmatch.errors import ConflictError, NotAllowedError, NotThereError, StudyError
 from duelmatch.explorers.questions import Answer
-from duelmatch.explorers.result import Result
-from duelmatch.problem import Details, Problem
-from duelmatch.studies import schema
+from duelmatch.problem import Details
 from duelmatch.studies.candidates import checked_details
 from duelmatch.studies.database import Database
-from duelmatch.studies.entries import Entry, checked
-from duelmatch.studies.estimates import MOST_ANSWERS, SIMULATING, Estimates, Moment
 from duelmatch.studies.feed import Feed
-from duelmatch.studies.hints import LATEST, Hints, hints
-from duelmatch.studies.history import History
 from duelmatch.studies.kinds import Later
-from duelmatch.studies.links import Access, Link, Role, id_of, is_id, new_token, works_at
-from duelmatch.studies.log import LAST, Transaction, Writer, end_of, read_entries
+from duelmatch.studies.links import (
+    Access,
+    Role,
+    id_of,
+    insert_links,
+    is_id,
+    lasting_organisers,
+    revoke_of,
+    revoke_one,
+)
+from duelmatch.studies.log import Transaction, Writer
 from duelmatch.studies.pictures import claim
-from duelmatch.studies.previews import Action, Preview, preview
 from duelmatch.studies.settings import Settings
-from duelmatch.studies.state import Member, State
 from duelmatch.studies.states import States
 from duelmatch.studies.texts import look_alike, plain
-from duelmatch.studies.values import GivenAnswer, Nothing, Question, Receipt, Report, Status, Trouble, Voter
-from duelmatch.studies.verdicts import assumptions_of, result_of
+from duelmatch.studies.values import Nothing, Question, Receipt, Trouble
+from duelmatch.studies.view import StudyView
+from duelmatch.studies.voters import (
+    NewVoter,
+    insert_voters,
+    new_voter_id,
+    set_name,
+    taken_name,
+    voter_called,
+)
 
 Returned = TypeVar("Returned")
 
@@ -45,7 +49,6 @@ MOST_TRIES = 3
 """How often a change is worked out that others have overtaken."""
 
 LONGEST_REASON = 500
-LARGEST_WEIGHT = 1_000
 
 NO_STRANGERS = (
     "A panel decides by the people named: with an open link, whoever opens it becomes a judge, and what they "
@@ -53,43 +56,7 @@ NO_STRANGERS = (
 )
 
 
-def new_voter_id() -> str:
-    """Return an id that says nothing about the voter: 16 hexadecimal digits."""
-    return secrets.token_hex(8)
-
-
-@dataclass(frozen=True, slots=True)
-class NewVoter:
-    """A voter to be: a name that stays out of the log, a weight, and candidates the voter does not judge.
-
-    Whoever has a part of the candidates ``only`` does not judge the others of this moment.
-    """
-
-    name: str | None = None
-    weight: int = 1
-    conflicts: Collection[str] = ()
-    only: Collection[str] | None = None
-
-    def checked(self, problem: Problem) -> NewVoter:
-        """Return the same with plain text, if it is about this problem."""
-        name = None if self.name is None else plain(self.name, "The name of a voter")
-        if type(self.weight) is not int or not 1 <= self.weight <= LARGEST_WEIGHT:
-            raise StudyError(
-                f"A weight is a whole number from 1 to {LARGEST_WEIGHT}, not {self.weight!r:.40}."
-            )
-        conflicts = list(self.conflicts)
-        for candidate in (*conflicts, *(self.only or ())):
-            problem.candidate_number(candidate)
-        if self.only is not None:
-            conflicts += [name for name in problem.candidates if name not in (*self.only, *conflicts)]
-        return NewVoter(name, self.weight, tuple(conflicts))
-
-    def as_dict(self, voter: str) -> dict[str, Any]:
-        """Return what the log has of a voter."""
-        return {"id": voter, "weight": self.weight, "conflicts": list(self.conflicts)}
-
-
-class Study:
+class Study(StudyView):
     """One study of a store. Safe to use from several threads, and processes.
 
     Whatever an organiser does takes ``by``, the id of the link that acts, which the log then names.
@@ -98,11 +65,8 @@ class Study:
     def __init__(
         self, database: Database, writer: Writer, states: States, study: str, settings: Settings
     ) -> None:
-        self.id = study
-        self.settings = settings
-        self._database = database
+        super().__init__(database, states, study, settings)
         self._writer = writer
-        self._states = states
 
     # Transactions.
 
@@ -252,9 +216,7 @@ class Study:
             checked = [voter.checked(feed.state.problem) for voter in new]
             if twice := look_alike(voter.name for voter in checked if voter.name is not None):
                 raise StudyError(f"Two voters are called '{twice:.80}'.")
-            names, columns = [voter.name for voter in checked if voter.name is not None], schema.voters.c
-            query = sa.select(columns.name).where(columns.study == self.id, columns.name.in_(names))
-            if taken := transaction.connection.execute(query.limit(1)).scalar_one_or_none():
+            if taken := taken_name(transaction.connection, self.id, [voter.name for voter in checked]):
                 raise ConflictError(f"There is a voter called '{taken}' already.")
             return self._enter(transaction, feed, checked)
 
@@ -265,7 +227,7 @@ class Study:
 
         def work(transaction: Transaction, feed: Feed) -> str:
             new = NewVoter(name).checked(feed.state.problem)
-            known = self._voter_called(transaction, new.name or "")
+            known = voter_called(transaction.connection, self.id, new.name)
             return known or self._enter(transaction, feed, [new])[0]
 
         return self._submit(work, by).result()
@@ -273,23 +235,16 @@ class Study:
     def _enter(self, transaction: Transaction, feed: Feed, new: Sequence[NewVoter]) -> list[str]:
         ids = [new_voter_id() for _ in new]
         people = list(zip(ids, new, strict=True))
-        feed.enter_all([(voter, each.weight, tuple(each.conflicts)) for voter, each in people])
-        rows = [{"study": self.id, "id": voter, "name": each.name} for voter, each in people]
-        if rows:
-            transaction.connection.execute(sa.insert(schema.voters), rows)
+        feed.enter([(voter, each.weight, tuple(each.conflicts)) for voter, each in people])
+        insert_voters(transaction.connection, self.id, people)
         return ids
-
-    def _voter_called(self, transaction: Transaction, name: str) -> str | None:
-        columns = schema.voters.c
-        query = sa.select(columns.id).where(columns.study == self.id, columns.name == name)
-        return transaction.connection.execute(query).scalar_one_or_none()
 
     def rename_voter(self, voter: str, name: str, by: str | None = None) -> None:
         """Call a voter by another name. Names are not in the log, so nothing is left of the old one."""
         checked_name = plain(name, "The name of a voter")
 
         def work(transaction: Transaction, feed: Feed) -> None:
-            if self._voter_called(transaction, checked_name) not in (None, voter):
+            if voter_called(transaction.connection, self.id, checked_name) not in (None, voter):
                 raise ConflictError(f"There is a voter called '{checked_name}' already.")
             self._set_name(transaction, feed, voter, checked_name)
 
@@ -302,9 +257,7 @@ class Study:
 
     def _set_name(self, transaction: Transaction, feed: Feed, voter: str, name: str | None) -> None:
         feed.state.member(voter)
-        columns = schema.voters.c
-        change = sa.update(schema.voters).where(columns.study == self.id, columns.id == voter)
-        transaction.connection.execute(change.values(name=name))
+        set_name(transaction.connection, self.id, voter, name)
         feed.leave_trail("named", {"forgotten": name is None}, voter)
 
     def strike(self, voter: str, by: str | None = None) -> None:
@@ -337,11 +290,6 @@ class Study:
         self._do(lambda feed: feed.clear_conflict(voter, tuple(candidates)), by)
 
     # Organisers: answers and candidates.
-
-    def reports(self) -> list[Report]:
-        """Return what voters have reported and nobody has resolved, the latest first."""
-        with self._states.reading(self.id) as state:
-            return [report for report in reversed(state.reports.values()) if not report.resolved]
 
     def resolve(self, report: int, by: str | None = None) -> None:
         """Note that what was reported, in an entry of the log, is no longer wrong."""
@@ -450,7 +398,7 @@ class Study:
             if voter is not None and feed.state.member(voter).struck:
                 raise NotAllowedError("The organiser has taken this voter out of the study.")
             end = None if seconds is None else feed.held.now + seconds
-            token = self._insert_link(transaction, role, voter, feed.held.now, end)
+            (token,) = insert_links(transaction.connection, self.id, role, [voter], feed.held.now, end)
             feed.leave_trail("linked", {"link": id_of(token), "role": role, "until": end}, voter)
             return token
 
@@ -465,17 +413,12 @@ class Study:
             for voter in voters:
                 if feed.state.member(voter).struck:
                     raise NotAllowedError("The organiser has taken this voter out of the study.")
-            columns, now = schema.links.c, feed.held.now
+            now = feed.held.now
             end = None if seconds is None else now + seconds
-            theirs = sa.and_(columns.study == self.id, columns.voter.in_(voters), works_at(now))
-            old: dict[str, list[str]] = {}
-            for link, voter in transaction.connection.execute(
-                sa.select(columns.id, columns.voter).where(theirs).order_by(columns.created_at, columns.id)
-            ):
-                old.setdefault(voter, []).append(link)
-            transaction.connection.execute(sa.update(schema.links).where(theirs).values(revoked_at=now))
+            old = revoke_of(transaction.connection, self.id, voters, now)
             each = list(dict.fromkeys(voters))
-            tokens = dict(zip(each, self._insert_links(transaction, "voter", each, now, end), strict=True))
+            made = insert_links(transaction.connection, self.id, "voter", each, now, end)
+            tokens = dict(zip(each, made, strict=True))
             for voter, token in tokens.items():
                 for link in old.get(voter, ()):
                     feed.leave_trail("revoked", {"link": link})
@@ -488,36 +431,11 @@ class Study:
         """Take in a new, nameless voter, as by an open link; return the id and the token of their link."""
 
         def work(transaction: Transaction, feed: Feed) -> tuple[str, str]:
-            voter = new_voter_id()
-            feed.enter(voter, 1, ())
-            transaction.connection.execute(sa.insert(schema.voters), {"study": self.id, "id": voter})
-            return voter, self._insert_link(transaction, "voter", voter, feed.held.now)
+            (voter,) = self._enter(transaction, feed, [NewVoter()])
+            (token,) = insert_links(transaction.connection, self.id, "voter", [voter], feed.held.now)
+            return voter, token
 
         return self._submit(work, by).result()
-
-    def _insert_link(
-        self, transaction: Transaction, role: Role, voter: str | None, now: float, end: float | None = None
-    ) -> str:
-        return self._insert_links(transaction, role, [voter], now, end)[0]
-
-    def _insert_links(
-        self,
-        transaction: Transaction,
-        role: Role,
-        voters: Sequence[str | None],
-        now: float,
-        end: float | None = None,
-    ) -> list[str]:
-        made = [(voter, *new_token()) for voter in voters]
-        rows = [
-            {"id": link, "study": self.id, "role": role, "voter": voter, "hash": hashed, "created_at": now}
-            for voter, _, link, hashed in made
-        ]
-        if rows:
-            transaction.connection.execute(
-                sa.insert(schema.links), [{**row, "revoked_at": end} for row in rows]
-            )
-        return [token for _, token, _, _ in made]
 
     def revoke(self, link: str, keep_one: bool = False, by: str | None = None) -> None:
         """Make a link useless from now on, unless it is the organiser's last and one is to be kept.
@@ -528,319 +446,10 @@ class Study:
             raise NotThereError(f"There is no link {link!r:.40} in this study.")
 
         def work(transaction: Transaction, feed: Feed) -> None:
-            own = schema.links.c.study == self.id
-            columns = schema.links.c
-            organisers = sa.select(columns.id).where(
-                own, columns.role == "organiser", columns.revoked_at.is_(None)
-            )
-            if keep_one and [row.id for row in transaction.connection.execute(organisers)] == [link]:
+            if keep_one and lasting_organisers(transaction.connection, self.id) == [link]:
                 raise ConflictError("This is the organiser's last link; make another one first.")
-            change = sa.update(schema.links).where(own, columns.id == link)
-            now = feed.held.now
-            change = change.values(revoked_at=sa.case((works_at(now), now), else_=columns.revoked_at))
-            if transaction.connection.execute(change).rowcount == 0:
+            if not revoke_one(transaction.connection, self.id, link, feed.held.now):
                 raise NotThereError(f"There is no link '{link:.40}' in this study.")
             feed.leave_trail("revoked", {"link": link})
 
         self._submit(work, by).result()
-
-    def links(
-        self, after: str | None = None, limit: int | None = None, voters: Collection[str] | None = None
-    ) -> list[Link]:
-        """Return the links in the order in which they were made, without their secrets.
-
-        All, or so many that follow one; with ``voters``, only theirs and those of no voter.
-        """
-        columns = schema.links.c
-        query = (
-            sa.select(schema.links).where(columns.study == self.id).order_by(columns.created_at, columns.id)
-        )
-        if voters is not None:
-            query = query.where(sa.or_(columns.voter.is_(None), columns.voter.in_(voters)))
-        if after is not None:
-            made = sa.select(columns.created_at).where(columns.id == after, columns.study == self.id)
-            query = query.where(
-                sa.tuple_(columns.created_at, columns.id) > sa.tuple_(made.scalar_subquery(), after)
-            )
-        if limit is not None:
-            query = query.limit(limit)
-        with self._database.reading() as connection:
-            now = self._database.now(connection)
-            return [
-                Link(
-                    row.id,
-                    row.role,
-                    row.voter,
-                    row.created_at,
-                    revoked=row.revoked_at is not None and row.revoked_at <= now,
-                    expires_at=row.revoked_at
-                    if row.revoked_at is not None and row.revoked_at > now
-                    else None,
-                )
-                for row in connection.execute(query)
-            ]
-
-    def works(self, link: str) -> bool:
-        """Whether a link of this study, by its id, has not been revoked."""
-        columns = schema.links.c
-        query = sa.select(columns.id).where(columns.id == link, columns.study == self.id)
-        with self._database.reading() as connection:
-            now = self._database.now(connection)
-            return connection.execute(query.where(works_at(now))).one_or_none() is not None
-
-    # What there is to see.
-
-    @property
-    def name(self) -> str:
-        """The name of the study."""
-        query = sa.select(schema.studies.c.name).where(schema.studies.c.id == self.id)
-        with self._database.reading() as connection:
-            return str(connection.execute(query).scalar_one())
-
-    @property
-    def problem(self) -> Problem:
-        """The problem with its late candidates and present details; some candidates may have withdrawn."""
-        with self._states.reading(self.id) as state:
-            return state.problem
-
-    def end(self) -> int:
-        """Return the number of the last entry; a quick way to see whether anything has happened."""
-        with self._database.reading() as connection:
-            return end_of(connection, self.id)
-
-    def entries(self, after: int = 0, limit: int | None = None) -> list[Entry]:
-        """Return the entries of the log that follow one, up to so many."""
-        last = LAST if limit is None else min(LAST, after + limit)
-        with self._database.reading() as connection:
-            return list(read_entries(connection, self.id, after, last))
-
-    def check(self) -> int:
-        """Go through the whole log, and return how many entries it has.
-
-        :raises StoreError: naming the first entry that was changed, removed or put elsewhere.
-        """
-        with self._database.reading() as connection:
-            return sum(1 for _ in checked(read_entries(connection, self.id)))
-
-    def status(self) -> Status:
-        """Say where the study stands; all of it at one moment."""
-        name = self.name
-        while True:
-            self._states.prepare(self.id)
-            with self._states.reading(self.id) as state:
-                if not state.kind.ready:
-                    continue
-                if state.status is None or state.status[0] != state.seq:
-                    state.status = state.seq, _status(self.id, name, state)
-                return state.status[1]
-
-    def moment(self) -> Moment:
-        """Return what estimates are computed from, as the study is now."""
-        with self._states.reading(self.id) as state:
-            few = state.counted <= MOST_ANSWERS and not state.kind.done
-            return Moment(
-                state.changed_at,
-                state.counted,
-                state.kind.standings_later() if state.counted else None,
-                state.kind.run_to_go_on() if few else None,
-            )
-
-    def preview(self, action: Action, what: str | int) -> Callable[[], Preview]:
-        """Return what says what a change would do, which takes a while; another process can be given it.
-
-        ``what`` is the voter who would be struck, reinstated or leave, the candidate who would be dropped, or
-        the question whose answer would be struck.
-
-        :raises NotAllowedError: for studies by algorithms that work in rounds, which cannot be copied.
-        """
-        with self._states.reading(self.id) as state:
-            if action == "strike_answer":
-                state.asked(what)
-            elif action != "drop":
-                state.member(what)
-            run = state.kind.run_to_go_on()
-        if run is None:
-            raise NotAllowedError("What this would change cannot be said beforehand with this algorithm.")
-        return partial(preview, run, action, what)
-
-    def estimates(self, seconds: float | None = SIMULATING) -> Estimates:
-        """Estimate who is probably in the best line-up, and what is still to come; it takes a while.
-
-        The forecast may take so many seconds of a processor. What was computed is kept until something
-        happens that may change it.
-        """
-        with self._states.reading(self.id) as state:
-            if state.estimates is not None and state.estimates.entry == state.changed_at:
-                return state.estimates
-        found = self.moment().estimated(seconds)
-        self.keep_estimates(found)
-        return found
-
-    def keep_estimates(self, found: Estimates) -> None:
-        """Keep estimates that were computed elsewhere."""
-        with self._states.reading(self.id) as state:
-            state.estimates = found
-
-    def latest_estimates(self) -> tuple[Estimates | None, bool]:
-        """Return the estimates that were computed last, if any, and whether they are of this moment."""
-        with self._states.reading(self.id) as state:
-            found = state.estimates
-            return found, found is not None and found.entry == state.changed_at
-
-    def voters(
-        self,
-        after: str | None = None,
-        limit: int | None = None,
-        skip: int = 0,
-        ids: Collection[str] | None = None,
-    ) -> list[Voter]:
-        """Return the voters in the order in which they joined.
-
-        All of them, or so many that follow one, or the first ones, or those with these ``ids``.
-        """
-        columns = schema.voters.c
-        query = sa.select(columns.id, columns.name).where(columns.study == self.id)
-        with self._states.reading(self.id) as state:
-            members: Iterator[Member] = iter(state.members.values())
-            if after is not None:
-                state.member(after)
-                members, skip = dropwhile(lambda member: member.id != after, members), 1
-            if ids is not None:
-                members, limit = iter([state.member(voter) for voter in ids]), len(ids)
-            page = list(islice(members, skip, None if limit is None else skip + limit))
-            if limit is not None:
-                query = query.where(columns.id.in_([member.id for member in page]))
-            with self._database.reading() as connection:
-                names: dict[str, str | None] = {row.id: row.name for row in connection.execute(query)}
-            counted = state.counted_by_voter()
-            return [
-                Voter(
-                    member.id,
-                    names.get(member.id),
-                    member.weight,
-                    member.conflicts,
-                    member.struck,
-                    member.left,
-                    member.open_dropped,
-                    member.answered,
-                    counted[member.number],
-                )
-                for member in page
-            ]
-
-    def name_of(self, voter: str) -> str | None:
-        """Return what the organiser calls a voter; None for a voter without a name."""
-        columns = schema.voters.c
-        query = sa.select(columns.name).where(columns.study == self.id, columns.id == voter)
-        with self._database.reading() as connection:
-            name: str | None = connection.execute(query).scalar_one_or_none()
-        return name
-
-    def hints(self) -> dict[str, Hints]:
-        """Return what is odd about how voters vote, by id, of those about whom something is."""
-        with self._states.reading(self.id) as state:
-            return hints(islice(state.questions.latest(), LATEST))
-
-    def answers(
-        self, before: int = LAST, voter: str | None = None, limit: int | None = 50
-    ) -> list[GivenAnswer]:
-        """Return the latest answers, of all voters or of one, that came before an entry of the log."""
-        with self._states.reading(self.id) as state:
-            found = islice(state.answers_before(before, voter), limit)
-            return [state.given_answer(asked) for asked in found]
-
-    def answers_after(self, entry: int, limit: int) -> list[GivenAnswer]:
-        """Return so many answers that came after an entry of the log, the earliest first."""
-        with self._states.reading(self.id) as state:
-            return [state.given_answer(asked) for asked in islice(state.questions.given_after(entry), limit)]
-
-    def answer_of(self, question: int, voter: str | None = None) -> Receipt | None:
-        """Return the answer to a question, if there is one, and it is this voter's."""
-        with self._states.reading(self.id) as state:
-            asked = state.asked(question)
-            if asked.state != "answered" or voter not in (None, asked.voter):
-                return None
-            (entry,) = self.entries(asked.entry - 1, 1)
-            return state.receipt(asked, entry.hash, repeated=True)
-
-    def answers_by(self, voter: str) -> int:
-        """Return how many answers a voter has given and not taken back."""
-        with self._states.reading(self.id) as state:
-            return state.member(voter).answered
-
-    def last_answered(self, voter: str) -> int | None:
-        """Return the question that a voter answered last, and has not taken back."""
-        with self._states.reading(self.id) as state:
-            return state.member(voter).last or None
-
-    def open_question(self, voter: str) -> Question | None:
-        """Return the question that a voter has open, if the study is; nothing is asked for that."""
-        with self._states.reading(self.id) as state:
-            member = state.member(voter)
-            if member.open is None or state.phase != "open" or member.struck or member.left:
-                return None
-            return state.question(state.questions[member.open])
-
-    def questions_left(self, voter: str) -> int | None:
-        """Return about how many more questions a judge of a panel will be asked; None if that is unknown.
-
-        What is needed is shared out evenly among the judges who are there.
-        """
-        status, each = self.status(), self.settings.questions_each
-        needed = status.progress.duels_left
-        if self.settings.kind != "panel" or needed is None:
-            return None
-        if status.done:
-            return 0
-        with self._states.reading(self.id) as state:
-            judges = sum(not (member.struck or member.left) for member in state.members.values())
-            left = max(1, -(-needed // max(1, judges)))  # the open question is not among those needed
-            return left if each is None else min(left, max(0, each - state.member(voter).answered))
-
-    def history(self) -> History:
-        """Say how the study came to where it stands."""
-        self._states.prepare(self.id)
-        with self._states.reading(self.id) as state:
-            return History(state.kind.points, dict(state.hours))
-
-
-def _named(result: Result, counted: int) -> Result:
-    """Return a result; one that is not certain names no line-up while no answer counts.
-
-    A run has to begin with some line-up, which nobody has voted for.
-    """
-    begun = counted or result.status != "budget_spent"
-    return result if begun else replace(result, matching=None)
-
-
-def _status(study: str, name: str, state: State) -> Status:
-    kind, most, verdict = state.kind, state.settings.max_answers, state.verdict
-    spent = most is not None and state.counted >= most
-    assert state.settings.algorithm is not None, "settled when the study was created"
-    return Status(
-        id=study,
-        name=name,
-        algorithm=state.settings.algorithm,
-        phase=state.phase,
-        done=kind.done or spent,
-        entries=state.seq,
-        hash=state.hash,
-        voters=len(state.members),
-        questions=len(state.questions),
-        open_questions=state.open,
-        answers=state.answers,
-        counted=state.counted,
-        struck=state.struck,
-        missing=kind.missing,
-        unused=kind.unused,
-        dropped=tuple(state.dropped),
-        max_answers=most,
-        result=_named(kind.result if verdict is None else result_of(verdict), state.counted),
-        progress=kind.progress,
-        assuming=kind.assuming if verdict is None else assumptions_of(verdict),
-        verdict=verdict,
-        published=state.published,
-        voters_gone=sum(member.left and not member.struck for member in state.members.values()),
-        voters_struck=sum(member.struck for member in state.members.values()),
-        voters_counted=state.voters_counted,
-    )

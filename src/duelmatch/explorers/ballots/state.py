@@ -89,7 +89,7 @@ class Said:
         self.ties += sign * (value == 0.5)
 
 
-class Parts:
+class Participations:
     """Every voter's part in a ballot, one and only one; of those in packed ballots, hardly anything."""
 
     def __init__(self) -> None:
@@ -160,7 +160,7 @@ class CrowdState:
         self.returned = Window[Answers](self._packed.answers)
         self.settled = 0
         """How many ballots are finished before the first that is not, in the order of opening."""
-        self.parts = Parts()
+        self.parts = Participations()
         self.holders = Window[Participation]()
         """Whose part in each ballot was the last to begin; of those not packed."""
         self.has_heirs = False
