@@ -119,7 +119,7 @@ def asked_of(feed: Feed, voters: list[str], number: int) -> Question | Nothing:
         return feed.ask(voters[number % len(voters)])
     while number >= len(voters):
         voters.append(f"{len(voters):016x}")
-        feed.enter(voters[-1], 1, ())
+        feed.enter([(voters[-1], 1, ())])
     feed.state.kind.think()
     return feed.ask(voters[number])
 
