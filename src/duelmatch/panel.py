@@ -147,31 +147,33 @@ def judged_pairs(
             )
         if not isinstance(excluded, Collection):
             raise ProblemError(f"The conflicts of '{voter}' must be a list, not {excluded!r:.80}.")
-        for conflict in excluded:
-            judged[number[voter]] &= ~_excluded(problem, conflict)
+        judged[number[voter]] = ~_excluded(problem, excluded)
     return judged
 
 
-def _excluded(problem: Problem, conflict: object) -> Mask:
-    """Mark the pairs that a conflict is about."""
+def _excluded(problem: Problem, conflicts: Collection[object]) -> Mask:
+    """Mark the pairs that any of a voter's conflicts is about."""
     graph, table = problem.graph, problem.graph.pair_table
-    match conflict:
-        case str(candidate):
-            edges = graph.edge_candidate == problem.candidate_number(candidate)
-        case (str(candidate), str(position)):
-            edges = np.arange(graph.edges) == problem.edge_number(candidate, position)
-        case (str(position), str(first), str(second)) if first != second:
-            edges = np.zeros(graph.edges, dtype=np.bool_)
-            edges[[problem.edge_number(name, position) for name in (first, second)]] = True
-            both: Mask = edges[table.first] & edges[table.second]
-            return both
-        case _:
-            raise ProblemError(
-                "A conflict is a candidate, (candidate, position) or (position, first, second), "
-                f"not {conflict!r:.80}."
-            )
-    either: Mask = edges[table.first] | edges[table.second]
-    return either
+    candidates, edges, pairs = [], [], []
+    for conflict in conflicts:
+        match conflict:
+            case str(candidate):
+                candidates.append(problem.candidate_number(candidate))
+            case (str(candidate), str(position)):
+                edges.append(problem.edge_number(candidate, position))
+            case (str(position), str(first), str(second)) if first != second:
+                pairs.append([problem.edge_number(name, position) for name in (first, second)])
+            case _:
+                raise ProblemError(
+                    "A conflict is a candidate, (candidate, position) or (position, first, second), "
+                    f"not {conflict!r:.80}."
+                )
+    out = np.isin(graph.edge_candidate, candidates)
+    out[edges] = True
+    excluded: Mask = out[table.first] | out[table.second]
+    if pairs:
+        excluded[table.number(*np.array(pairs).T)] = True
+    return excluded
 
 
 def voter_weights(voters: Sequence[str], voter_weight: Mapping[str, object]) -> NDArray[np.int64]:
