@@ -167,6 +167,16 @@ def test_rejections_and_proofs_share_delta_unless_a_certificate_takes_both(algor
         assert 0.0998 < proofs <= 0.1 + 1e-12
 
 
+@pytest.mark.parametrize("parameters", [{}, {"epsilon": 1e-7}], ids=["exact", "epsilon"])
+@pytest.mark.parametrize("algorithm", ["condorcet", "borda"])
+def test_a_tie_for_the_first_place_is_given_up_in_the_end(algorithm, parameters):
+    problem = dm.Problem.complete(["ann", "bob", "cyd"], ["chair"])
+    chances = {("chair", "ann", "bob"): 0.5, ("chair", "ann", "cyd"): 0.7, ("chair", "bob", "cyd"): 0.7}
+    result = dm.simulate(dm.Preferences(problem, chances), algorithm, delta=1e-6, seed=1, **parameters)
+    assert (result.status, result.matching["chair"] in ("ann", "bob")) == ("budget_spent", True)
+    assert search.MOST_DUELS <= result.duels < 1.03 * search.MOST_DUELS
+
+
 @pytest.mark.parametrize("assume_winner", [False, True])
 def test_a_proof_begins_with_nothing_or_with_the_common_wealth(assume_winner):
     """Nothing is known of a champion that may lose; but whoever is no winner by now is none later."""

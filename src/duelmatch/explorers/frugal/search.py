@@ -90,6 +90,9 @@ CLEAR = 0.5
 ACQUAINTED = 4
 """How many duels a pair has had on average when every other round asks where matchings in doubt differ."""
 
+MOST_DUELS = 10**10
+"""A run that has had so many is given up: who is left in question ties exactly."""
+
 LOOK_AGAIN = 1.1
 """While a proof is out of reach of the budget, that is looked at when the duels have grown by this factor."""
 
@@ -200,10 +203,10 @@ class FrugalSearch:
         self._budget = max_duels
 
     def rounds(self) -> Rounds:
-        """Play until one matching is left, or proven, or none is left."""
+        """Play until one matching is left, or proven, none is left, or it takes too long not to be a tie."""
         if int(self._usable.sum()) == self._graph.places:
             return Outcome("certified", np.flatnonzero(self._usable))
-        while True:
+        while self._duels < MOST_DUELS:
             self._model.adjust()
             estimates, cautious = self._model.estimates()
             advantage, cautious_advantage = estimates - 0.5, cautious - 0.5
@@ -246,6 +249,7 @@ class FrugalSearch:
             self._ended = self._outcome(champion)
             if self._ended is not None:
                 return self._ended
+        return Outcome("budget_spent", self._champion)
 
     def _find(self, shares: Vector, size: int) -> Generator[Round, RoundAnswers, None]:
         """Ask to find a better leader, and bet nothing; the last such round ends with the budget."""
