@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from duelmatch.cli.options import STDIN, STDIN_NAME, json_option, stdin_text
+from duelmatch.cli.options import STDIN, STDIN_NAME, STDOUT, json_option, stdin_text
 from duelmatch.cli.output import (
     Page,
     counted,
@@ -239,7 +239,7 @@ def _sentence(entry: Entry) -> str:
 
 
 @click.command("export")
-@click.argument("target", metavar="[FILE]", required=False, type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("target", metavar="[FILE]", required=False, type=click.Path(dir_okay=False, allow_dash=True, path_type=Path))
 @on_study
 @click.option("--csv", "as_csv", is_flag=True, help="The answers that count as CSV, for `duelmatch decide`.")
 @click.option(
@@ -252,7 +252,7 @@ def export(
 ) -> None:
     """Write the log of a study to FILE, or its answers as CSV if FILE ends in .csv.
 
-    Without FILE, it is printed. The log is JSON, an entry per line, each with the hash of the one before:
+    Without FILE, or if FILE is -, it is printed. The log is JSON, an entry per line, each with the hash of the one before:
     `duelmatch verify` checks it, and `duelmatch study import` reads it. The CSV of a panel also has weights,
     conflicts and judges who have said nothing: `duelmatch decide` says what the study says.
 
@@ -268,7 +268,7 @@ def export(
 
     wants_csv = as_csv or as_table or (target is not None and target.suffix.lower() == ".csv")
     text = (export_table if as_table else export_answers if wants_csv else export_log)(study, voters)
-    if target is None:
+    if target is None or str(target) == STDOUT:
         click.echo(text, nl=False)
         return
     with naming(target) as path:
