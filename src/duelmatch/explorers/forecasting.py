@@ -174,6 +174,7 @@ def _summary(run: Run, plan: _Plan, endings: Sequence[_Ending]) -> Forecast:
     found = Forecast(
         len(ordered), told(rank), told((len(ordered) + 1) // 2), told(len(ordered) + 1 - rank), cut
     )
+    found = replace(found, begun=(run.answers if isinstance(run, BallotExplorer) else run.duels) > 0)
     if isinstance(run, PanelExplorer):
         progress, pairs = run.progress, run.question_size * (run.question_size - 1) // 2
         fewest = ceil((progress.fewest_questions or 0) / pairs)
