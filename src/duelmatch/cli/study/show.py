@@ -239,7 +239,12 @@ def _sentence(entry: Entry) -> str:
 
 
 @click.command("export")
-@click.argument("target", metavar="[FILE]", required=False, type=click.Path(dir_okay=False, allow_dash=True, path_type=Path))
+@click.argument(
+    "target",
+    metavar="[FILE]",
+    required=False,
+    type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
+)
 @on_study
 @click.option("--csv", "as_csv", is_flag=True, help="The answers that count as CSV, for `duelmatch decide`.")
 @click.option(
@@ -252,9 +257,9 @@ def export(
 ) -> None:
     """Write the log of a study to FILE, or its answers as CSV if FILE ends in .csv.
 
-    Without FILE, or if FILE is -, it is printed. The log is JSON, an entry per line, each with the hash of the one before:
-    `duelmatch verify` checks it, and `duelmatch study import` reads it. The CSV of a panel also has weights,
-    conflicts and judges who have said nothing: `duelmatch decide` says what the study says.
+    Without FILE, or if FILE is -, it is printed. The log is JSON, an entry per line, each with the hash of
+    the one before: `duelmatch verify` checks it, and `duelmatch study import` reads it. The CSV of a panel
+    also has weights, conflicts and judges who have said nothing: `duelmatch decide` says what the study says.
 
     Voters appear by their ids, unless their names are asked for. Links are never included.
 
