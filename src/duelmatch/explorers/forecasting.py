@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from duelmatch.errors import ProblemError, TooLargeError
+from duelmatch.errors import ProblemError, TooLargeError, brief
 from duelmatch.explorers.ballots.explorer import BallotExplorer
 from duelmatch.explorers.continuations import Continuation, Run, continuations, shortfall_of
 from duelmatch.explorers.crowd import CrowdExplorer
@@ -108,7 +108,7 @@ def _of_voters(run: Any) -> Run:
             )
             return again.ballots
     if not isinstance(run, PanelExplorer | BallotExplorer | Explorer):
-        raise ProblemError(f"A forecast is of a run that dm.explorer returns, not of {run!r:.80}.")
+        raise ProblemError(f"A forecast is of a run that dm.explorer returns, not of {brief(run)}.")
     return run
 
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from duelmatch.errors import FileError, ProblemError
+from duelmatch.errors import FileError, ProblemError, brief
 
 LONGEST_MESSAGE = 1000
 
@@ -21,6 +21,8 @@ AnyPath = str | os.PathLike[str]
 @contextmanager
 def naming(path: AnyPath) -> Iterator[Path]:
     """Begin the message of every refusal with the path, and keep it one line of a decent length."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise FileError(f"A file is named by a text or a path, not {brief(path)}.")
     try:
         if "\0" in os.fspath(path):
             raise FileError("The name of a file cannot have a null character in it.")
