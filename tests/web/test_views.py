@@ -246,7 +246,7 @@ def test_votes_are_listed_in_pages_with_why_they_do_not_count(store: Store) -> N
     assert page.rows[0].said.startswith("no difference between <bdi>"), "each name is isolated by itself"
     assert page.rows[1].reversed == [list(group) for group in page.rows[1].given.answer[::-1]]
     assert {row.given.question: row.uncounted for row in page.rows if row.uncounted} == {
-        question.number: "the voter's answers do not count",
+        question.number: "all votes of this voter are struck out",
         struck: "struck out",
     }
     assert page.older is not None
@@ -298,7 +298,7 @@ def test_only_what_counts_is_counted(store: Store) -> None:
     assert [(voter.answers, voter.counted) for voter in view.voters] == [(2, 1), (2, 0), (0, 0)]
     page = rendered(study)
     assert "1 of them counts" in page
-    assert "and 1 whose votes do not count" in page
+    assert "and 1 whose votes are struck out" in page
     assert "4 came in, and 1 of them count" in page
     study.close()
     page = rendered(study)
