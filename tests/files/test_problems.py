@@ -228,7 +228,7 @@ BAD_PROBLEMS = [
     ("r.yaml", "candidates: [a]\npositions: [s]\nrules: [{of: [a], at_most: x}]", "a number, not 'x'"),
     ("r.yaml", "candidates: [a]\npositions: [s]\nrules: [{of: [[a, s, s]], at_most: 1}]", "not of 3"),
     ("r.yaml", "candidates: [a]\npositions: [s]\nrules: [{for: [a]}]", "A rule has an unknown key 'for'"),
-    ("r.yaml", "candidates: [a]\npositions: [s]\nrules: [{of: [b], at_most: 1}]", "names 'b', but there is no"),
+    ("r.yaml", "candidates: [a]\npositions: [s]\nrules: [{of: [b], at_most: 1}]", "names 'b', but"),
     ("r.yaml", "candidates: [a]\npositions: [s]\nrules: [{of: [a], at_most: 0}]", "obeys the rule that 'a'"),
     ("p.csv", "candidate,position\nann,x\nann,x", "p.csv: The edge ('ann', 'x') is listed twice."),
 ]  # fmt: skip

@@ -21,6 +21,7 @@ from duelmatch.studies import (
     export_table,
     exported_log,
 )
+from duelmatch.studies.hints import Hints
 from duelmatch.verify import verify
 from duelmatch.web.answer_pages import PER_PAGE, AnswerPage
 from duelmatch.web.models import Outcome
@@ -310,6 +311,22 @@ def test_only_what_counts_is_counted(store: Store) -> None:
 
 def rendered(study: Study) -> str:
     return templates.get_template("live.html").render(view=Dashboard.of(study), study=study, own="")
+
+
+def test_who_is_struck_is_marked_no_longer(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = store.create(TEAM, Settings(), "x", ["Eve", "Ned"])
+    eve, ned = (voter.id for voter in study.voters())
+    odd = Hints(side=("first", 15, 15))
+    monkeypatch.setattr(Study, "hints", lambda _: {eve: odd, ned: odd})
+    assert "2 judges are marked" in rendered(study)
+    study.strike(eve)
+    assert "One judge is marked. There may be good reasons: look at their votes" in rendered(study)
+    assert "(struck out)" in rendered(study)
+    study.strike(ned)
+    assert 'id="marked"' not in rendered(study)
+    study.reinstate(ned)
+    study.close()
+    assert 'id="marked"' not in rendered(study)
 
 
 def test_what_voters_see_of_the_result_is_said_and_ends_when_the_study_is_reopened(store: Store) -> None:

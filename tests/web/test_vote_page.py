@@ -99,7 +99,11 @@ def test_undo_skip_reload_and_double_click(browser: Browser, study: Study) -> No
     study.strike(voter)
     browser.press("u")
     browser.driver.switch_to.alert.accept()
-    browser.until(lambda: browser.text("#trouble") == "The organiser has struck out your votes. You are asked nothing more.")
+    browser.until(
+        lambda: (
+            browser.text("#trouble") == "The organiser has struck out your votes. You are asked nothing more."
+        )
+    )
 
 
 def test_another_tab_and_a_candidate_who_withdrew(browser: Browser, study: Study) -> None:
