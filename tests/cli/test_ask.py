@@ -480,8 +480,8 @@ class TestResuming:
             assert Path("other.csv").read_text(encoding="utf-8") == text
 
     def test_any_name_survives(self) -> None:
-        names = ['say "hi", you', "line\nbreak", "漢字", "a,b"]
-        dm.save_problem(dm.Problem.complete(names, ["s\nt"]), "odd.json")
+        names = ['say "hi", you', "=1+1", "漢字", "a,b"]
+        dm.save_problem(dm.Problem.complete(names, ["s;t"]), "odd.json")
         ask("odd.json", answers="1 2 1 2 1 2 1")
         assert len(load_answers("odd.votes.csv", dm.load_problem("odd.json"))) == 7
         assert "Resuming with 7 answers" in ask("odd.json", answers="u").output
