@@ -49,7 +49,7 @@ def test_density_1_is_complete_and_density_0_a_single_matching() -> None:
     ("arguments", "message"),
     [
         ({"candidates": 3, "positions": 4}, "not 3 candidates for 4"),
-        ({"candidates": 3, "positions": 0}, "not 3 candidates for 0 positions"),
+        ({"candidates": 3, "positions": 0}, "not 3 candidates for 0"),
         ({"candidates": 3, "positions": 2, "density": 1.5}, "density must lie between 0 and 1, not 1.5"),
         ({"candidates": 3, "positions": 2, "density": float("nan")}, "density must lie between 0 and 1"),
     ],
