@@ -76,9 +76,17 @@ def test_a_single_text_in_place_of_names_is_refused_by_the_constructor_too():
         Problem("ab", ("chair",), (("a", "chair"), ("b", "chair")))
 
 
+@each("name", ["a\nb", "a\tb", "a\0", "\x1b[31m", "a\u2028b", "\ud800"])
+@each("kind", ["candidate", "position"])
+def test_a_name_is_one_line_that_can_be_shown(kind, name):
+    names = {"candidates": ["ann"], "positions": ["chair"]} | {f"{kind}s": [name]}
+    with pytest.raises(ProblemError, match=f"The name of a {kind} may have no line break"):
+        Problem.complete(**names)
+
+
 @each("kind", ["candidate", "position"])
 def test_details_of_a_stranger_are_refused(kind):
-    with pytest.raises(ProblemError, match=f"for 'zoe', but no {kind} is called so"):
+    with pytest.raises(ProblemError, match=f"for 'zoe', but there is no such {kind}"):
         Problem(("ann",), ("chair",), (("ann", "chair"),), **{f"{kind}_details": {"zoe": Details()}})
 
 

@@ -30,7 +30,7 @@ def _given(what: str, kind: str, values: object, numbers: Mapping[str, int]) -> 
         )
     for name, value in values.items():
         if name not in numbers:
-            raise ProblemError(f"The {what} is given for {name!r:.80}, but no {kind} is called so.")
+            raise ProblemError(f"The {what} is given for {name!r:.80}, but there is no such {kind}.")
         yield name, value
 
 
@@ -40,10 +40,8 @@ def checked_counts(what: str, kind: str, values: object, numbers: Mapping[str, i
     for name, value in _given(what, kind, values, numbers):
         if isinstance(value, bool) or not isinstance(value, Integral) or not 1 <= int(value) <= LARGEST_COUNT:
             too_large = isinstance(value, Integral) and int(value) > LARGEST_COUNT
-            limit = f" to {LARGEST_COUNT:,}" if too_large else ""
-            raise ProblemError(
-                f"The {what} of '{name}' must be a whole number from 1{limit}, not {value!r:.80}."
-            )
+            limit = f"from 1 to {LARGEST_COUNT:,}" if too_large else "of at least 1"
+            raise ProblemError(f"The {what} of '{name}' must be a whole number {limit}, not {value!r:.80}.")
         counts[name] = int(value)
     return {name: counts[name] for name in numbers if counts.get(name, 1) != 1}
 
@@ -86,11 +84,11 @@ def edge_rule(
     def edges_of(item: Item) -> Indices:
         candidate, position = (item, None) if isinstance(item, str) else item
         if candidate not in candidate_number:
-            raise ProblemError(f"A rule names '{candidate:.80}', but no candidate is called so.")
+            raise ProblemError(f"A rule names '{candidate:.80}', but there is no such candidate.")
         if position is None:
             return np.flatnonzero(graph.edge_candidate == candidate_number[candidate])
         if position not in position_number:
-            raise ProblemError(f"A rule names '{position:.80}', but no position is called so.")
+            raise ProblemError(f"A rule names '{position:.80}', but there is no such position.")
         edge = graph.edge_at[position_number[position], candidate_number[candidate]]
         if edge < 0:
             raise ProblemError(f"A rule names '{candidate}' at '{position}', who is not a candidate for it.")

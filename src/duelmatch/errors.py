@@ -78,6 +78,16 @@ def listed(names: Iterable[str], limit: int = 6) -> str:
     return f"{', '.join(quoted[:-1])} and {quoted[-1]}"
 
 
+def brief(value: object) -> str:
+    """Return how a value is written, or its type if that is long.
+
+    >>> brief(5), brief("ann"), brief(["ann"] * 20)
+    ('5', "'ann'", 'list')
+    """
+    written = repr(value)
+    return written if len(written) <= 50 else type(value).__name__
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return a sentence that proposes the known name nearest to a wrong one; empty if none is near.
 

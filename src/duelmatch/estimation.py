@@ -21,7 +21,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from duelmatch.answers import Answer
-from duelmatch.errors import ProblemError
+from duelmatch.errors import ProblemError, brief
 from duelmatch.files.answers import ANSWERS_BYTES, Comparison, read_rankings
 from duelmatch.files.problems import load_problem
 from duelmatch.files.text import AnyPath, naming, read_text
@@ -55,6 +55,10 @@ def estimate_preferences(
         )
     if isinstance(smoothing, bool) or not isinstance(smoothing, (int, float)) or not 0 < smoothing < math.inf:
         raise ProblemError(f"The smoothing must be above 0 and finite, not {smoothing!r:.80}.")
+    if isinstance(answers, Problem) or not isinstance(answers, (str, os.PathLike, Iterable)):
+        raise ProblemError(
+            f"The answers come first, as a file or a list, and then the problem, not {brief(answers)}."
+        )
     known = problem if problem is None or isinstance(problem, Problem) else load_problem(problem)
     if isinstance(answers, (str, os.PathLike)):
         with naming(answers) as file:

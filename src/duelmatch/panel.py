@@ -19,7 +19,7 @@ from duelmatch.answers import Ranking
 from duelmatch.errors import ProblemError, listed
 from duelmatch.graph import Mask
 from duelmatch.preferences import Preferences
-from duelmatch.problem import LONGEST_NAME, Problem, is_shown
+from duelmatch.problem import LONGEST_NAME, Problem, check_problem, is_shown
 
 Rankings = Mapping[tuple[str, str], Ranking]
 """(voter, position) to the voter's ranking there."""
@@ -63,8 +63,7 @@ class Panel:
         conflicts: Mapping[str, Collection[Conflict]] | None = None,
         voter_weight: Mapping[str, object] | None = None,
     ) -> None:
-        if not isinstance(problem, Problem):
-            raise ProblemError(f"A panel needs a Problem, not {problem!r:.80}.")
+        check_problem(problem, "A panel")
         if (rankings is None) == (answers is None):
             raise ProblemError("A panel is made of rankings or of answers: give one of the two.")
         self.problem = problem
@@ -140,7 +139,7 @@ def judged_pairs(
         raise ProblemError(f"conflicts maps voters to lists of candidates, not {conflicts!r:.80}.")
     for voter, excluded in conflicts.items():
         if voter not in number:
-            raise ProblemError(f"conflicts names '{voter!s:.80}', but no voter is called so.")
+            raise ProblemError(f"conflicts names '{voter!s:.80}', but there is no such voter.")
         if isinstance(excluded, str):
             raise ProblemError(
                 f"The conflicts of '{voter}' must be a list, not the single text '{excluded:.80}'."
@@ -182,7 +181,7 @@ def voter_weights(voters: Sequence[str], voter_weight: Mapping[str, object]) -> 
         raise ProblemError(f"voter_weight maps voters to numbers, not {voter_weight!r:.80}.")
     known = set(voters)
     if unknown := [voter for voter in voter_weight if voter not in known]:
-        raise ProblemError(f"voter_weight names {listed(map(str, unknown))}, but no voter is called so.")
+        raise ProblemError(f"voter_weight names {listed(map(str, unknown))}, but there is no such voter.")
     fractions = [_fraction(voter, voter_weight.get(voter, 1)) for voter in voters]
     unit = lcm(*(fraction.denominator for fraction in fractions))
     whole = [int(fraction * unit) for fraction in fractions]

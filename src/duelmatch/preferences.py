@@ -16,7 +16,7 @@ from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.game import Game
 from duelmatch.matchings.general_game import payoffs
 from duelmatch.matchings.reference import reference_of
-from duelmatch.problem import Matching, Problem
+from duelmatch.problem import Matching, Problem, check_problem
 
 Criterion = Literal["borda", "condorcet"]
 """What makes a matching the best: the highest score on average, or beating every other."""
@@ -50,6 +50,7 @@ class Preferences:
             raise ProblemError(
                 f"Preferences are a mapping from (position, first, second) to a probability, not {win!r:.80}."
             )
+        check_problem(problem, "A set of preferences")
         self.problem = problem
         graph = problem.graph
         matrix = np.zeros((graph.edges, graph.edges))

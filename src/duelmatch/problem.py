@@ -22,7 +22,7 @@ from duelmatch.conditions import (
     checked_rules,
     hall_sentence,
 )
-from duelmatch.errors import NoMatchingError, ProblemError, listed
+from duelmatch.errors import NoMatchingError, ProblemError, brief, listed
 from duelmatch.graph import Graph, Indices, Vector
 from duelmatch.rules import Rule
 
@@ -111,6 +111,15 @@ class Matching(Mapping[str, Any]):
         return tuple((name, position) for position, names in self.items() for name in seated(names))
 
 
+def check_problem(problem: object, what: str) -> None:
+    """Refuse what is no problem; the sentence begins with ``what`` needs one.
+
+    :raises ProblemError: saying what was given instead.
+    """
+    if not isinstance(problem, Problem):
+        raise ProblemError(f"{what} needs a Problem, not {brief(problem)}.")
+
+
 def seated(names: Any) -> tuple[Any, ...]:
     """Return who fills a position, one or several, as a tuple."""
     return names if isinstance(names, tuple) else (names,)
@@ -181,7 +190,7 @@ class Problem:
         for kind, numbers in (("candidate", candidate_number), ("position", position_number)):
             details = dict(getattr(self, f"{kind}_details"))
             if unknown := [name for name in details if name not in numbers]:
-                raise ProblemError(f"Details are given for {listed(unknown)}, but no {kind} is called so.")
+                raise ProblemError(f"Details are given for {listed(unknown)}, but there is no such {kind}.")
             freeze(self, f"{kind}_details", MappingProxyType(details))
 
     def __repr__(self) -> str:
@@ -368,6 +377,11 @@ def _numbered(kind: str, names: Iterable[str]) -> dict[str, int]:
             raise ProblemError(f"The name of a {kind} must be text, not {name!r:.80}.")
         if not name.strip():
             raise ProblemError(f"A {kind} has an empty name.")
+        if not is_shown(name):
+            raise ProblemError(
+                f"The name of a {kind} may have no line break or other character that cannot be shown, as "
+                f"{name!r:.80} has."
+            )
         if len(name) > LONGEST_NAME:
             raise ProblemError(
                 f"The name of a {kind} may have {LONGEST_NAME} characters at most; "

@@ -119,7 +119,9 @@ def _limit(key: str, value: object, least: int) -> int | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
-        raise ProblemError(f"'{key}' of a rule must be a whole number from {least}, not {value!r:.80}.")
+        raise ProblemError(
+            f"'{key}' of a rule must be a whole number of at least {least}, not {value!r:.80}."
+        )
     if int(value) > MOST_PLACES:
         raise ProblemError(f"'{key}' of a rule must be at most {MOST_PLACES:,}.")
     return int(value)

@@ -169,13 +169,13 @@ def test_a_killed_run_resumes_with_every_answer_it_had() -> None:
     assert rows()[: len(before)] == before
     assert (done["resumed"], done["duels"], len(rows())) == (len(before), 30, 30)
     assert done["judged"][0]["answers"] == 30
-    assert (
-        "belong to another run: both_orders"
-        in explore("--judge", FIRST_LETTER, "--both-orders", code=3).stderr
+    assert "--jobs 3 --votes trio.judged.csv --max-duels 60" in flat(
+        explore("--judge", FIRST_LETTER, *BY_A_CROWD).stdout
     )
-    assert "belong to another run: judges is" in explore("--judge", f"b={FIRST_LETTER}", code=3).stderr
-    assert "belong to another run: panel is" in explore("--judge", FIRST_LETTER, "--panel", code=3).stderr
-    assert "delta is 0.5" in explore("--judge", FIRST_LETTER, "--delta", "0.5", code=3).stderr
+    begun = "was begun without --panel and without --both-orders, and with the judge 'judge-1'. Give the same"
+    for others in (["--both-orders"], ["--panel"], ["--judge", f"b={FIRST_LETTER}"]):
+        assert begun in explore("--judge", FIRST_LETTER, *others, code=3).stderr
+    assert "not with --delta 0.5" in explore("--judge", FIRST_LETTER, "--delta", "0.5", code=3).stderr
 
 
 @POSIX

@@ -43,6 +43,9 @@ class TestHelp:
             assert f"duelmatch {name} {part}" in help_of_part, part
             assert "Example" in help_of_part, part
             assert "JSON" in help_of_part or part == "vote", part  # a dialogue has no JSON
+            assert "``" not in help_of_part
+        assert "...\n" not in page.partition("Commands:")[2], "every part is told in a sentence that fits"
+        assert "``" not in page
         assert parts or "--json" in page
 
     @each("name", COMMANDS)
@@ -69,11 +72,11 @@ class TestHelp:
 class TestNames:
     @each("arguments", [["check"], ["winners"], ["plan", "--gap", "0.1"]])
     def test_of_any_characters_are_printed_safely(self, write: Any, arguments: list[str]) -> None:
-        path = write('candidates: ["[red]x", "\\e[31m", ":smile:"]\npositions: ["[/]", "漢字"]\n')
+        path = write('candidates: ["[red]x", "\\u202e[31m", ":smile:"]\npositions: ["[/]", "漢字"]\n')
         if arguments == ["winners"]:
             problem = dm.load_problem(path)
             dm.save_problem(problem, path, assumed_preferences(problem, 0.1))
-        assert "\x1b" not in run(*arguments, path, code=0).stdout
+        assert "\u202e" not in run(*arguments, path, code=0).stdout
 
     @each("command", ["check", "winners"])
     def test_are_in_the_picture(self, command: str) -> None:

@@ -92,3 +92,14 @@ def test_what_judges_bring_in_their_time() -> None:
         in run("plan", "example:lineup", "--judges", "5", "--voters", "5", code=2).stderr
     )
     assert "whose minutes" in run("plan", "example:lineup", "--minutes", "5", code=2).stderr
+
+
+def test_what_would_make_no_difference_to_people_is_refused() -> None:
+    for option in (["--gap", "0.1"], ["--epsilon", "0.1"], ["--quick"]):
+        for people in ("--judges", "--voters"):
+            refused = run("plan", "example:lineup", people, "5", *option, code=2).stderr
+            assert f"{option[0]} has no meaning with {people}." in refused
+    assert (
+        "--delta has no meaning"
+        in run("plan", "example:lineup", "--judges", "5", "--delta", "0.1", code=2).stderr
+    )

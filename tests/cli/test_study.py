@@ -545,7 +545,16 @@ def test_a_study_moves_to_another_database(lineup: str) -> None:
     assert (moved["answers"], moved["name"]) == (1, "Moved")
     printed = run("study", "export", "--store", "sqlite:///other.db").stdout
     assert printed == Path("lineup.jsonl").read_text(encoding="utf-8")
+    assert run("study", "export", "-", "--store", "sqlite:///other.db").stdout == printed
+    assert not Path("-").exists()
     assert '"ann"' not in printed
+
+
+def test_an_export_does_not_take_the_place_of_a_pipe(lineup: str) -> None:
+    os.mkfifo("log.jsonl")
+    refused = run("study", "export", "log.jsonl", code=BAD_INPUT)
+    assert refused.stderr == "Error: log.jsonl: This is a device or pipe, not a file.\n"
+    assert Path("log.jsonl").is_fifo()
 
 
 def test_a_study_is_created_and_imported_from_standard_input() -> None:

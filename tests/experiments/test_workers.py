@@ -81,10 +81,10 @@ def test_only_its_own_workers_end_with_it() -> None:
 def test_jobs_and_runs_are_numbers_from_1() -> None:
     cell = single_cell(PREFS, "condorcet", seed=1)
     for jobs in (0, -1, 1.5, "2"):
-        with pytest.raises(dm.ProblemError, match="number of jobs must be a whole number from 1"):
+        with pytest.raises(dm.ProblemError, match="number of jobs must be a whole number of at least 1"):
             Processes(jobs)  # type: ignore[arg-type]
     for runs in (0, -1, 1.5):
-        with pytest.raises(dm.ProblemError, match="number of runs must be a whole number from 1"):
+        with pytest.raises(dm.ProblemError, match="number of runs must be a whole number of at least 1"):
             list(simulations(cell, runs))  # type: ignore[arg-type]
 
 
@@ -168,3 +168,11 @@ def test_a_loop_over_simulate_can_be_interrupted() -> None:
     assert time.monotonic() - start < 2
     assert said.rstrip().endswith("KeyboardInterrupt")
     assert process.returncode == -signal.SIGINT
+
+
+@pytest.mark.usefixtures("own_registrations")
+def test_a_generator_that_returns_no_preferences_is_named() -> None:
+    dm.register_generator("mine", lambda: 5)  # type: ignore[arg-type, return-value]
+    content = {"problems": [{"generator": "mine"}], "algorithms": [{"name": "borda"}]}
+    with pytest.raises(dm.ProblemError, match="the generator 'mine' must return Preferences, not 5"):
+        dm.experiments.from_dict(content)

@@ -40,6 +40,7 @@ def test_what_was_said_is_taken_into_account() -> None:
         for question in run.ask(1):
             run.tell(question, min(question.candidates))
     after = forecast(run, simulations=9)
+    assert (before.begun, after.begun) == (False, True)
     assert (after.high or 99) < (before.high or 0)
     while not run.done:
         for question in run.ask(1):
@@ -131,10 +132,16 @@ def test_what_is_expected_is_said_in_words() -> None:
     assert "20 people have time for 30 questions each, at 30 seconds a question." in words
     assert "certain in about 8 of 10 cases" in words
     assert "behind the best by 0.6 votes in 100 at each position" in words
-    assert "give 360 more answers or more, typically about 400, and perhaps more than 2,000." in words
+    assert (
+        "judges together have to give 360 answers or more, typically about 400, and perhaps more than 2,000."
+        in words
+    )
     assert "At least about 280 are needed, and at most 2,240." in words
     nothing = Forecast(9, None, None, None, 2500).sentences()
-    assert nothing[0].endswith("more than 2,500 more answers, as far as can be told.")
+    assert nothing[0].endswith("more than 2,500 answers, as far as can be told.")
+    assert "all voters together" in nothing[0]
+    begun = Forecast(9, 40, 50, 60, begun=True).sentences()
+    assert "40 to 60 more answers in 8 of 10 cases" in begun[0]
     too_few = Forecast(9, None, None, None, 30, 280, 2240).sentences()
     assert "30 " not in too_few[0], "it takes 280 at least"
 

@@ -192,8 +192,8 @@ def test_cancelling_cancels_the_judges() -> None:
 @each(
     ("settings", "sentence"),
     [
-        ({"jobs": 0}, "jobs must be a whole number from 1"),
-        ({"tries": 0.5}, "tries must be a whole number from 1"),
+        ({"jobs": 0}, "jobs must be a whole number of at least 1"),
+        ({"tries": 0.5}, "tries must be a whole number of at least 1"),
         ({"judge": {}}, "must be an async function|needs its voters|voter"),
         ({"judge": "ann"}, "must be an async function"),
     ],

@@ -321,12 +321,12 @@ class TestMistakenCalls:
 
     @each("value", NO_COUNTS)
     def test_the_seed_is_a_whole_number(self, value: Any) -> None:
-        with pytest.raises(dm.ProblemError, match="seed must be a whole number from 0"):
+        with pytest.raises(dm.ProblemError, match="seed must be a whole number of at least 0"):
             dm.explorer("car-cond", DUO, seed=value)
 
     @each("value", NO_COUNTS)
     def test_max_duels_is_a_whole_number(self, value: Any) -> None:
-        with pytest.raises(dm.ProblemError, match="max_duels must be a whole number from 0"):
+        with pytest.raises(dm.ProblemError, match="max_duels must be a whole number of at least 0"):
             dm.explorer("car-cond", DUO, max_duels=value)
 
     @each("value", ["Every", "", None, 1, ["every"], np.array(["every", "sparse"])])

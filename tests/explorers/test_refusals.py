@@ -67,7 +67,7 @@ def test_what_is_no_answer_is_refused_and_changes_nothing(kind: str) -> None:
         ),
         (lambda: dm.simulate(PANEL, "panel", foo=1), "no parameter 'foo'"),
         (lambda: dm.simulate(PANEL, "panel", delta=0.1), "no delta"),
-        (lambda: dm.simulate(PANEL, "panel", seed=-1), "whole number from 0"),
+        (lambda: dm.simulate(PANEL, "panel", seed=-1), "whole number of at least 0"),
     ],
 )
 def test_what_cannot_be_meant_is_refused_in_a_sentence(use: Callable[[], object], sentence: str) -> None:
@@ -120,3 +120,40 @@ def test_several_assumptions_make_one_sentence() -> None:
 
 def test_every_refusal_is_of_one_family() -> None:
     assert issubclass(AlgorithmError, DuelmatchError)
+
+
+@pytest.mark.parametrize(
+    ("use", "sentence"),
+    [
+        (lambda: dm.matchings.count(5), "needs a Problem, not 5."),  # type: ignore[arg-type]
+        (lambda: dm.matchings.best(5, {}), "needs a Problem, not 5."),  # type: ignore[arg-type]
+        (lambda: dm.matchings.sample(5, 1), "needs a Problem, not 5."),  # type: ignore[arg-type]
+        (lambda: dm.matchings.game_value(5, []), "needs a Problem, not 5."),  # type: ignore[arg-type]
+        (lambda: dm.theory.width(5), "needs a Problem, not 5."),  # type: ignore[arg-type]
+        (lambda: dm.Preferences(5, {}), "needs a Problem, not 5."),  # type: ignore[arg-type]
+        (lambda: dm.save_problem(5, "x.yaml"), "needs a Problem, not 5."),  # type: ignore[arg-type]
+        (lambda: dm.load_problem(5), "named by a text or a path, not 5."),  # type: ignore[arg-type]
+        (lambda: dm.estimate_preferences(PROBLEM, []), "answers come first"),  # type: ignore[arg-type]
+        (lambda: dm.estimate_preferences(5), "answers come first"),  # type: ignore[call-overload]
+        (lambda: dm.explorer("borda", PROBLEM).replay(5), "are a list of"),
+        (lambda: dm.simulate(PANEL.preferences(), "panel"), "needs a dm.Panel, not Preferences."),
+        (lambda: dm.simulate(PROBLEM, "borda"), "not Problem."),  # type: ignore[arg-type]
+        (lambda: dm.forecast(PROBLEM), "not of Problem."),
+        (lambda: dm.register_generator("a b", lambda: PANEL.preferences()), "in small letters"),
+        (lambda: dm.experiments.from_dict([1]), "is a mapping"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_is_of_another_type_is_refused_in_a_sentence(use: Callable[[], object], sentence: str) -> None:
+    with pytest.raises(DuelmatchError, match=sentence):
+        use()
+
+
+@pytest.mark.parametrize("kind", RUNS)
+def test_an_answer_has_to_be_given(kind: str) -> None:
+    run, question = RUNS[kind]()
+    with pytest.raises(DuelError, match=r"Say who won: winner=..., or None for no difference"):
+        run.tell(question)
+
+
+def test_a_judge_may_see_no_difference() -> None:
+    assert dm.explore(PROBLEM, lambda duel: None, "borda", max_duels=20).duels == 20

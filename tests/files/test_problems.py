@@ -16,7 +16,7 @@ from duelmatch.files import problems as files
 from duelmatch.files.answers import load_answers
 from duelmatch.files.problems import load_preferences, load_problem, read_document, save_problem
 from duelmatch.preferences import Preferences
-from duelmatch.problem import Details, Problem
+from duelmatch.problem import Details, Problem, is_shown
 from duelmatch.rules import Rule
 from files.team import TEAM, TEAM_JSON, TEAM_PREFERENCES, TEAM_YAML, check_refused, refusal, write
 
@@ -214,13 +214,13 @@ BAD_PROBLEMS = [
     ("p.yaml", "positions: [y]\nedges: {x: [a]}", "('a', 'x') names an unknown position"),
     ("p.yaml", "candidates: [a, a]\npositions: [x]", "The candidate 'a' is listed twice"),
     ("p.yaml", "candidates: ['']\npositions: [x]", "A candidate has an empty name"),
-    ("p.yaml", "candidates: [\"a\\nb\", \"a\\nb\"]\npositions: [x]", r"The candidate 'a\nb' is listed"),
+    ("p.yaml", "candidates: [\"a\\nb\"]\npositions: [x]", r"no line break or other character that cannot"),
     ("p.json", '{"candidates": ["%s"], "positions": ["x"]}' % ("a" * 900), "200 characters at most"),
     # capacities, seats, weights and rules
     ("r.yaml", "candidates: [{name: a, seats: 2}]\npositions: [s]", "A candidate has an unknown key 'seats'"),
     ("r.yaml", "candidates: [{name: a, capacity: x}]\npositions: [s]", "capacity of 'a' must be a number"),
-    ("r.yaml", "candidates: [{name: a, capacity: 0}]\npositions: [s]", "a whole number from 1, not 0"),
-    ("r.json", '{"candidates": ["a"], "positions": [{"name": "s", "seats": 1.5}]}', "from 1, not 1.5"),
+    ("r.yaml", "candidates: [{name: a, capacity: 0}]\npositions: [s]", "a whole number of at least 1, not 0"),
+    ("r.json", '{"candidates": ["a"], "positions": [{"name": "s", "seats": 1.5}]}', "of at least 1, not 1.5"),
     ("r.yaml", "candidates: [a]\npositions: {s: {weight: 0}}", "weight of 's' must be a number above 0"),
     ("r.yaml", "candidates: [a]\npositions: [s]\nrules: 3", "The key 'rules' must be a list of rules"),
     ("r.yaml", "candidates: [a]\npositions: [s]\nrules: [3]", "A rule must be a mapping with the keys"),
@@ -228,7 +228,7 @@ BAD_PROBLEMS = [
     ("r.yaml", "candidates: [a]\npositions: [s]\nrules: [{of: [a], at_most: x}]", "a number, not 'x'"),
     ("r.yaml", "candidates: [a]\npositions: [s]\nrules: [{of: [[a, s, s]], at_most: 1}]", "not of 3"),
     ("r.yaml", "candidates: [a]\npositions: [s]\nrules: [{for: [a]}]", "A rule has an unknown key 'for'"),
-    ("r.yaml", "candidates: [a]\npositions: [s]\nrules: [{of: [b], at_most: 1}]", "A rule names 'b', but no"),
+    ("r.yaml", "candidates: [a]\npositions: [s]\nrules: [{of: [b], at_most: 1}]", "names 'b', but"),
     ("r.yaml", "candidates: [a]\npositions: [s]\nrules: [{of: [a], at_most: 0}]", "obeys the rule that 'a'"),
     ("p.csv", "candidate,position\nann,x\nann,x", "p.csv: The edge ('ann', 'x') is listed twice."),
 ]  # fmt: skip
@@ -343,7 +343,6 @@ def test_a_problem_is_saved_as_a_table():
         Problem.from_edges([("ann", "chair")], candidates=["ann", "zoe"]),
         Problem.from_edges([("a", "y"), ("b", "x")], positions=["x", "y"]),
         Problem.from_edges([(" ann", "chair")]),
-        Problem.from_edges([("a\0b", "chair")]),
         Problem(("ann",), ("chair",), (("ann", "chair"),), {"ann": Details(title="Ann")}),
     ],
 )
@@ -362,8 +361,9 @@ def test_preferences_of_another_problem_are_not_saved():
 
 
 def test_what_could_not_be_loaded_again_is_not_saved(monkeypatch):
-    broken = Problem.complete(["\ud800", "ann"], ["chair"])
-    for name in ("team.yaml", "team.json", "team.csv"):
+    details = {"ann": Details(title="\ud800")}
+    broken = Problem(("ann",), ("chair",), (("ann", "chair"),), details)
+    for name in ("team.yaml", "team.json"):
         assert "surrogate" in refusal(save_problem, broken, name)
     monkeypatch.setattr(files, "PROBLEM_BYTES", 50)
     assert "too large to load" in refusal(save_problem, TEAM, "team.yaml")
@@ -379,7 +379,8 @@ odd_names = st.sampled_from(
      "\x1b[31m", "\0", "a\n", "\n a", "|", ">", "%", "@", "`", "!x", "[", "{", ",", "?", ":", "-", "...",
      "---", ".5", "0x1F", "\t", " a", "a  ", "name", "x" * 200]
 )  # fmt: skip
-names = (st.text(characters, min_size=1, max_size=8) | odd_names).filter(str.strip)
+shown = st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"])
+names = (st.text(shown, min_size=1, max_size=8) | odd_names.filter(is_shown)).filter(str.strip)
 texts = st.none() | st.text(characters, max_size=30) | odd_names | st.text("a \n:#-", max_size=12)
 details = st.builds(Details, texts, texts, texts, texts)
 

@@ -43,13 +43,26 @@ def test_what_is_not_a_text_file_is_refused(name, content, fragment):
 
 def test_a_directory_is_not_a_file():
     Path("team.yaml").mkdir()
-    assert refusal(load_problem, "team.yaml") == "team.yaml: This is a directory, not a file."
-    assert "team.yaml: The file cannot be written: " in refusal(save_problem, TEAM, "team.yaml")
+    sentence = "team.yaml: This is a directory, not a file."
+    assert refusal(load_problem, "team.yaml") == refusal(save_problem, TEAM, "team.yaml") == sentence
 
 
-def test_a_pipe_is_not_waited_for():
+def test_a_pipe_is_neither_waited_for_nor_replaced():
     os.mkfifo("team.yaml")
-    assert "not a file" in refusal(load_problem, "team.yaml")
+    sentence = "team.yaml: This is a device or pipe, not a file."
+    assert refusal(load_problem, "team.yaml") == refusal(save_problem, TEAM, "team.yaml") == sentence
+    assert stat.S_ISFIFO(os.stat("team.yaml").st_mode)
+
+
+def test_a_link_to_an_open_pipe_is_not_replaced():
+    """As /dev/stdout is in a pipeline, and what a shell makes of >(...)."""
+    reading, writing = os.pipe()
+    try:
+        with pytest.raises(FileError, match="device or pipe"), replacing(Path(f"/dev/fd/{writing}")) as file:
+            file.write(b"x")
+    finally:
+        os.close(reading)
+        os.close(writing)
 
 
 def test_permission_denied_is_said(monkeypatch):

@@ -48,8 +48,8 @@ def test_density_1_is_complete_and_density_0_a_single_matching() -> None:
 @each(
     ("arguments", "message"),
     [
-        ({"candidates": 3, "positions": 4}, "not 3 candidates for 4 positions"),
-        ({"candidates": 3, "positions": 0}, "not 3 candidates for 0 positions"),
+        ({"candidates": 3, "positions": 4}, "not 3 candidates for 4"),
+        ({"candidates": 3, "positions": 0}, "not 3 candidates for 0"),
         ({"candidates": 3, "positions": 2, "density": 1.5}, "density must lie between 0 and 1, not 1.5"),
         ({"candidates": 3, "positions": 2, "density": float("nan")}, "density must lie between 0 and 1"),
     ],
@@ -206,7 +206,7 @@ def test_cyclic_instances_have_no_condorcet_winner_and_all_matchings_tie_for_bor
     ("arguments", "message"),
     [
         ({"candidates": 2, "positions": 1}, "A cycle needs at least 3 candidates, not 2"),
-        ({"candidates": 3, "positions": 4}, "not 3 candidates for 4 positions"),
+        ({"candidates": 3, "positions": 4}, "not 3 candidates for 4"),
         ({"candidates": 3, "positions": 2, "strength": 0.0}, "strength must lie above 0"),
         ({"candidates": 3, "positions": 2, "strength": 0.7}, "strength must lie above 0 and be at most 0.5"),
     ],

@@ -211,6 +211,19 @@ def test_what_must_not_be_done_twice_is_not_sent_twice() -> None:
             assert len(asked) == 1
 
 
+def test_what_is_of_another_type_is_refused(client: Client) -> None:
+    with pytest.raises(dm.ProblemError, match="A study needs a Problem, not None"):
+        client.create("x", None)  # type: ignore[arg-type]
+    for voters, sentence in ((5, "a list of names, not 5"), ("eve", "a list of names"), ([5], "not 5")):
+        with pytest.raises(StudyError, match=sentence):
+            client.create("x", TEAM, voters)  # type: ignore[arg-type]
+
+
+def test_a_page_of_a_server_is_not_its_address(place: tuple[str, Store]) -> None:
+    with pytest.raises(ServerError, match="/nope has no studies: is it the address of a duelmatch server"):
+        Client(f"{place[0]}/nope").create("x", TEAM)
+
+
 def test_a_server_that_is_not_there_and_an_address_that_is_none_are_refused() -> None:
     with pytest.raises(ServerError, match=r"127\.0\.0\.1:1 does not answer"):
         Client("http://127.0.0.1:1", patience=0).voter("s", "t").ask()

@@ -221,6 +221,7 @@ def strike(browser: Browser, study: Study) -> None:
         browser.click("#preview-no")
     assert f"{zoe.answers} votes would not count any more." in said
     assert "Who leads" in said
+    assert "look at their votes" in browser.text("#marked")
     browser.picture("day-strike")
     browser.click("#preview-yes")
     browser.until(lambda: study.voters()[-1].struck)
@@ -264,7 +265,7 @@ def test_the_whole_day(
         browser.until(lambda: browser.text("#headline") == "The result is in", seconds=30)
         browser.picture("day-dashboard")
         browser.click("[data-do='phase/close']")
-        browser.driver.switch_to.alert.accept()
+        browser.click("#preview-yes")
         browser.until(lambda: browser.find("#standing").get_attribute("data-phase") == "closed")
         browser.click("[data-do=publish]")
         browser.until(lambda: study.status().published)

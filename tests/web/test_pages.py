@@ -271,7 +271,7 @@ def test_the_dashboard_follows_and_changes_the_study(browser: Browser, study: St
         browser.until(lambda do=action: browser.find(f"[data-do='phase/{do}']").is_displayed())
         browser.click(f"[data-do='phase/{action}']")
         if action == "close":
-            browser.driver.switch_to.alert.accept()
+            browser.click("#preview-yes")
         browser.until(lambda now=phase: study.status().phase == now)
         browser.until(lambda now=phase: browser.find("#standing").get_attribute("data-phase") == now)
         news = browser.find("#news")  # what a screen reader is told

@@ -113,6 +113,16 @@ def test_only_our_own_reading_of_proxies_is_used(tmp_path: Path, monkeypatch: py
     assert not seen[0].proxy_headers
 
 
+def test_wrong_proxies_are_refused_before_anything_is_printed(tmp_path: Path) -> None:
+    from click.testing import CliRunner
+
+    arguments = ["serve", "--proxies", "foo", "--store", f"sqlite:///{tmp_path}/x.db", "--port", "0"]
+    run = CliRunner().invoke(main, arguments)
+    assert run.stdout == ""
+    assert run.stderr.startswith("Error: Proxies are addresses or networks")
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
     import socket
 

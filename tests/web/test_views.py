@@ -21,6 +21,7 @@ from duelmatch.studies import (
     export_table,
     exported_log,
 )
+from duelmatch.studies.hints import Hints
 from duelmatch.verify import verify
 from duelmatch.web.answer_pages import PER_PAGE, AnswerPage
 from duelmatch.web.models import Outcome
@@ -246,7 +247,7 @@ def test_votes_are_listed_in_pages_with_why_they_do_not_count(store: Store) -> N
     assert page.rows[0].said.startswith("no difference between <bdi>"), "each name is isolated by itself"
     assert page.rows[1].reversed == [list(group) for group in page.rows[1].given.answer[::-1]]
     assert {row.given.question: row.uncounted for row in page.rows if row.uncounted} == {
-        question.number: "the voter's answers do not count",
+        question.number: "all votes of this voter are struck out",
         struck: "struck out",
     }
     assert page.older is not None
@@ -298,7 +299,7 @@ def test_only_what_counts_is_counted(store: Store) -> None:
     assert [(voter.answers, voter.counted) for voter in view.voters] == [(2, 1), (2, 0), (0, 0)]
     page = rendered(study)
     assert "1 of them counts" in page
-    assert "and 1 whose votes do not count" in page
+    assert "and 1 whose votes are struck out" in page
     assert "4 came in, and 1 of them count" in page
     study.close()
     page = rendered(study)
@@ -310,6 +311,22 @@ def test_only_what_counts_is_counted(store: Store) -> None:
 
 def rendered(study: Study) -> str:
     return templates.get_template("live.html").render(view=Dashboard.of(study), study=study, own="")
+
+
+def test_who_is_struck_is_marked_no_longer(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = store.create(TEAM, Settings(), "x", ["Eve", "Ned"])
+    eve, ned = (voter.id for voter in study.voters())
+    odd = Hints(side=("first", 15, 15))
+    monkeypatch.setattr(Study, "hints", lambda _: {eve: odd, ned: odd})
+    assert "2 judges are marked" in rendered(study)
+    study.strike(eve)
+    assert "One judge is marked. There may be good reasons: look at their votes" in rendered(study)
+    assert "(struck out)" in rendered(study)
+    study.strike(ned)
+    assert 'id="marked"' not in rendered(study)
+    study.reinstate(ned)
+    study.close()
+    assert 'id="marked"' not in rendered(study)
 
 
 def test_what_voters_see_of_the_result_is_said_and_ends_when_the_study_is_reopened(store: Store) -> None:

@@ -99,7 +99,11 @@ def test_undo_skip_reload_and_double_click(browser: Browser, study: Study) -> No
     study.strike(voter)
     browser.press("u")
     browser.driver.switch_to.alert.accept()
-    browser.until(lambda: browser.text("#trouble") == "The organiser has taken you out of this study.")
+    browser.until(
+        lambda: (
+            browser.text("#trouble") == "The organiser has struck out your votes. You are asked nothing more."
+        )
+    )
 
 
 def test_another_tab_and_a_candidate_who_withdrew(browser: Browser, study: Study) -> None:
@@ -137,6 +141,8 @@ def test_a_result_reaches_a_page_that_is_open_and_leaves_it(browser: Browser, st
         study.publish(shown)
         browser.driver.execute_script("document.dispatchEvent(new Event('visibilitychange'))")
         browser.until(lambda there=shown: bool(browser.driver.find_elements(By.ID, "result")) == there)
+        browser.until(lambda there=shown: ("If the organiser shows" in browser.text("#end-text")) != there)
+        assert browser.text("#end-text").startswith("Thank you for taking part!")
     browser.check()
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 import operator
+import os
 import re
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +21,7 @@ from duelmatch.errors import FileError, UnreachableError
 from duelmatch.files.problems import read_problem
 from duelmatch.studies import Store
 from duelmatch.web import Config, creating, organising
-from duelmatch.web.worker import BusyError, ExhaustedError, Worker
+from duelmatch.web.worker import MEMORY, BusyError, ExhaustedError, Worker
 from web.running import served
 
 HEAVY = {
@@ -73,6 +76,24 @@ def test_a_heavy_study_is_refused_in_time(path: str, tmp_path: Path, monkeypatch
             assert answer.status_code == 422
             assert "0.5 seconds" in answer.json()["detail"]
             assert not store.studies()
+
+
+def test_a_worker_whose_server_is_gone_when_it_is_ready_ends_quietly() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        code = f"from duelmatch.web.worker import work; work({MEMORY})"
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            stdin=subprocess.DEVNULL,
+            stdout=writing,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    finally:
+        os.close(writing)
+    assert "Traceback" not in done.stderr
 
 
 def test_a_worker_that_is_closed_while_it_starts_is_no_accident() -> None:

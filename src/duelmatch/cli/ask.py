@@ -129,7 +129,7 @@ def check_same_run(
     :raises FileError: naming the differences.
     """
     differences = [
-        f"{name} is {value} but was {known.get(name)}"
+        f"it began {_option(name, known.get(name))}, not {_option(name, value)}"
         for name, value in given.items()
         if value is not None and value != known.get(name)
     ]
@@ -142,6 +142,20 @@ def check_same_run(
             f"{journal.path}: {counted(len(journal.answers), 'answer')} in this file belong to another run: "
             f"{'; '.join(differences)}. {remedy}, or begin a new run in another file with --votes."
         )
+
+
+def _option(name: str, value: object) -> str:
+    """Say how an option was given.
+
+    >>> _option("delta", 0.1), _option("assume_winner", False), _option("epsilon", None)
+    ('with --delta 0.1', 'with --no-assume-winner', 'without --epsilon')
+    """
+    flag = name.replace("_", "-")
+    if value is None:
+        return f"without --{flag}"
+    if isinstance(value, bool):
+        return f"with --{flag}" if value else f"with --no-{flag}"
+    return f"with --{flag} {value}"
 
 
 def _start(

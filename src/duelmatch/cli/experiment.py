@@ -117,7 +117,7 @@ def _run(
 @folder_argument
 @json_option
 def status_(folder: Path, as_json: bool) -> None:
-    """Show the progress of the experiment in DIR, which may still be running.
+    """Show the progress of the experiment in DIR. It may still be running.
 
     \b
     Example:
@@ -156,7 +156,7 @@ def status_(folder: Path, as_json: bool) -> None:
 )
 @json_option
 def report(folder: Path, to: Path | None, as_json: bool) -> None:
-    """Write a page with tables and figures about the experiment in DIR, finished or not.
+    """Write a page with tables and figures. It is about the experiment in DIR, finished or not.
 
     The page, report.html, is self-contained, so you can send it to anyone. The figures are saved beside it as
     SVG and PNG, and the tables as CSV.

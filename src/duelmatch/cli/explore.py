@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -26,7 +27,7 @@ from duelmatch.cli.options import (
 )
 from duelmatch.cli.output import Page, counted, live_line, print_json, rated, working
 from duelmatch.cli.standing import standing
-from duelmatch.errors import DuelError, FileError, JudgeError, ProblemError
+from duelmatch.errors import DuelError, FileError, JudgeError, ProblemError, listed
 from duelmatch.explorers.catalogue import drawn_seed
 
 if TYPE_CHECKING:
@@ -134,7 +135,8 @@ def command(
     with Journal(path, _layout()) as journal:
         identity = {"problem": fingerprint(problem), "file": source.name}
         if (recorded := journal.settings()) is not None:
-            check_same_run(journal, recorded, about, recorded, identity)
+            check_same_run(journal, recorded, {}, recorded, identity)
+            _check_same_judges(journal, recorded, about)
         run: dm.Explorer | PanelExplorer
         if panel:
             own = {"criterion": criterion, "consistent": consistent or None}
@@ -159,7 +161,11 @@ def command(
     if panel:
         _show_panel(page, judging, answers, settings, summary if as_json else None)
     else:
-        _show_crowd(page, judging, summary if as_json else None)
+        resume = ["duelmatch", "explore", source.name, *(f"--judge={each}" for each in commands)]
+        resume += ["--both-orders"] * both_orders + ["--jobs", str(jobs), "--votes", str(path)]
+        if ended == "done":
+            resume += ["--max-duels", str(2 * max(judging.run.duels, 1))]
+        _show_crowd(page, judging, summary if as_json else None, shlex.join(resume))
     if not as_json:
         _show_judges(page, judging)
     if ended == "interrupted":
@@ -182,6 +188,24 @@ def _judges(commands: Sequence[str], problem: dm.Problem, timeout: float) -> dic
             )
         judges[name] = CommandJudge(name, words, problem, timeout)
     return judges
+
+
+def _check_same_judges(
+    journal: Journal[Judgment], recorded: Mapping[str, Any], about: Mapping[str, Any]
+) -> None:
+    """Refuse other judges, or another way to ask them, than the run was begun with."""
+    if all(recorded.get(name) == value for name, value in about.items()):
+        return
+    names = [str(name) for name in recorded.get("judges", [])]
+    ways = [
+        f"{'with' if recorded.get(name) else 'without'} --{name.replace('_', '-')}"
+        for name in ("panel", "both_orders")
+    ]
+    raise FileError(
+        f"{journal.path}: The run in this file was begun {' and '.join(ways)}, and with the "
+        f"{'judge' if len(names) == 1 else 'judges'} {listed(names)}. Give the same options to resume it, or "
+        "begin a new run in another file with --votes."
+    )
 
 
 def _layout() -> Layout[Judgment]:
@@ -304,7 +328,7 @@ def _show_judges(page: Page, judging: Judging) -> None:
     )
 
 
-def _show_crowd(page: Page, judging: Judging, summary: Mapping[str, Any] | None) -> None:
+def _show_crowd(page: Page, judging: Judging, summary: Mapping[str, Any] | None, resume: str) -> None:
     run = judging.run
     assert isinstance(run, dm.Explorer), "a crowd is sampled"
     standings = standings_of(run) if run.duels else None
@@ -313,7 +337,7 @@ def _show_crowd(page: Page, judging: Judging, summary: Mapping[str, Any] | None)
             {**summary, **result_as_dict(run.result, run.progress, standings), **_judges_as_dict(judging)}
         )
     else:
-        report(page, run.result, run.progress, standings, "give the same command again")
+        report(page, run.result, run.progress, standings, resume)
 
 
 def _show_panel(

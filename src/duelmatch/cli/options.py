@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from duelmatch.preferences import Criterion
 
 STDIN, STDIN_NAME = "-", "standard input"
+STDOUT = "-"
 DELTA = 0.05
 DELTA_HELP = "How often the result may be wrong: 0.05 is 1 run in 20."
 

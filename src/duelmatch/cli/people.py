@@ -40,7 +40,7 @@ def print_expectations(
         run = dm.explorer("panel", problem, voters=names, criterion=criterion, question_size=size)
     else:
         run = dm.explorer(criterion, problem, delta=delta, seed=0, question_size=size)
-    with working("Simulating studies like this one"):
+    with working("Simulating studies like this one, for up to a minute"):
         found = dm.forecast(run, voters, minutes, seconds_each, seconds=SIMULATING)
     if as_json:
         about = {"file": source.name, "criterion": criterion, "judges": judges, "minutes": minutes}

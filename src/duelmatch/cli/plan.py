@@ -7,6 +7,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from duelmatch.cli import NO_WINNER, TOO_LARGE
 from duelmatch.cli.options import (
@@ -82,7 +83,8 @@ def command(
     """Say how many duels to expect for the problem in FILE, or what so many people bring in their time.
 
     With --judges or --voters, studies like this one are simulated: how probably the result is certain when
-    their time is over, how good the leader will be otherwise, and how many answers it takes.
+    their time is over, how good the leader will be otherwise, and how many answers it takes. This takes up
+    to a minute.
 
     Without, it is the bounds. If FILE has preferences, they are for exactly these. If not, assume with --gap
     how clearly the best matching wins.
@@ -96,6 +98,7 @@ def command(
     from duelmatch.explorers import planning
 
     if judges is not None or voters is not None:
+        _check_of_people(ctx, judges)
         from duelmatch.cli.people import print_expectations
 
         wanted: Criterion = "borda" if criterion == "borda" else "condorcet"
@@ -129,6 +132,15 @@ def command(
         ctx.exit(TOO_LARGE)
     if criterion == "condorcet" and any(not plan.winner for plan in plans.values()):
         ctx.exit(NO_WINNER)
+
+
+def _check_of_people(ctx: click.Context, judges: int | None) -> None:
+    """Refuse options that would make no difference to what people bring in their time."""
+    of_bounds = ("gap", "epsilon", "quick") if judges is None else ("gap", "epsilon", "quick", "delta")
+    for name in of_bounds:
+        if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            whom = "--voters" if judges is None else "--judges"
+            raise click.UsageError(f"--{name} has no meaning with {whom}.")
 
 
 def _as_dict(plan: Plan) -> dict[str, Any]:

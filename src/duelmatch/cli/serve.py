@@ -107,13 +107,14 @@ def command(
     from duelmatch.web import Config, Rates, create_app
     from duelmatch.web import demo as example
     from duelmatch.web.links import network_address
-    from duelmatch.web.proxies import LOOPBACK
+    from duelmatch.web.proxies import LOOPBACK, networks
     from duelmatch.web.serving import listen, prepare, serve
 
     who = create or ("local" if host in LOOPBACK and not create_key else "key")
     key = secrets.token_urlsafe(16) if who == "key" and not create_key else None
     if address is not None and not re.fullmatch(r"https?://[^/\s?#]+/?", address):
         raise click.BadParameter("an address begins with https:// or http://, and has no path.")
+    networks(proxies)  # refuses what is none, before anything is printed
     rates = None if no_limits else Rates()
     config = Config(
         who,  # type: ignore[arg-type]

@@ -119,7 +119,7 @@ def upgrade(url: str, as_json: bool) -> None:
 @store_option
 @json_option
 def backup(file: Path, url: str, as_json: bool) -> None:
-    """Write all studies, voters and links to FILE (gzipped), while voting goes on.
+    """Write all studies, voters and links to FILE. It is gzipped, and voting goes on meanwhile.
 
     Only you can read FILE: it holds the names of voters, and the hashes of links.
 
@@ -139,7 +139,7 @@ def backup(file: Path, url: str, as_json: bool) -> None:
 @store_option
 @json_option
 def restore(file: Path, url: str, as_json: bool) -> None:
-    """Put what `backup` wrote into an empty database, of either kind: all of it, or nothing.
+    """Put what `backup` wrote into an empty database. It may be of either kind, and gets all or nothing.
 
     \b
     Example:

@@ -55,7 +55,7 @@ class ReceiptText(click.ParamType[str]):
 def command(log: Path, receipts: Sequence[str], as_json: bool) -> None:
     """Check the log of a study, and recompute its verdict.
 
-    LOG is what ``duelmatch study export`` has written; - is standard input. Every entry has the hash of the
+    LOG is what `duelmatch study export` has written; - is standard input. Every entry has the hash of the
     one before it, so one that was changed, removed or moved is found. Whether the end was cut off can be seen
     from receipts only. The verdict is computed anew by a second implementation and compared with the
     recorded one.

@@ -43,10 +43,11 @@ from duelmatch.errors import (
     NotThereError,
     ServerError,
     StudyError,
+    brief,
 )
 from duelmatch.explorers.questions import Answer, Question
 from duelmatch.files.problems import read_problem, tree_of
-from duelmatch.problem import Problem
+from duelmatch.problem import Problem, check_problem
 
 LARGEST_RESPONSE = 100_000_000
 TOKEN = re.compile("[!-~]*")
@@ -59,6 +60,9 @@ REFUSALS: Mapping[int, type[DuelmatchError]] = {
     404: NotThereError,
     409: ConflictError,
 }
+NO_SUCH_PAGE = "Not Found"
+"""What a server says of an address below its own that it does not know."""
+
 __all__ = [
     "AnswerReceipt",
     "Client",
@@ -81,10 +85,10 @@ class Client:
     def __init__(
         self, address: str, key: str | None = None, patience: float = 30.0, timeout: float = 60.0
     ) -> None:
-        parts = urlsplit(address)
+        parts = urlsplit(address if isinstance(address, str) else "")
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ServerError(
-                f"'{address:.80}' is not the address of a server, such as http://127.0.0.1:8000."
+                f"{brief(address)} is not the address of a server, such as http://127.0.0.1:8000."
             )
         self._parts, self._key, self._patience, self._timeout = parts, key, patience, timeout
 
@@ -96,6 +100,12 @@ class Client:
         settings: Mapping[str, Any] | None = None,
     ) -> Organiser:
         """Create a study. Voters are names, or have a name, a weight and conflicts; they are ``invited``."""
+        check_problem(problem, "A study")
+        if isinstance(voters, str) or not isinstance(voters, Iterable):
+            raise StudyError(f"The voters are a list of names, not {brief(voters)}.")
+        voters = list(voters)
+        if wrong := [voter for voter in voters if not isinstance(voter, (str, Mapping))]:
+            raise StudyError(f"A voter is a name, or a mapping with a name, not {brief(wrong[0])}.")
         named = [{"name": voter} if isinstance(voter, str) else dict(voter) for voter in voters]
         body = {"name": name, "problem": tree_of(problem), "settings": dict(settings or {}), "voters": named}
         made = self.call("POST", "/studies", body, token=self._key)
@@ -145,6 +155,11 @@ class Client:
                 if status < 300:
                     return _content(headers.get("content-type", ""), data)
                 refused = _refusal(status, data)
+                if str(refused) == NO_SUCH_PAGE:
+                    refused = ServerError(
+                        f"{self._parts.geturl()} has no studies: is it the address of a duelmatch server, "
+                        "without the path of a page?"
+                    )
                 wait = float(after) if (after := headers.get("retry-after", "")).isdecimal() else wait
                 can_wait = status == 429 or (status == 503 and (again or method == "GET"))
                 if not can_wait or monotonic() + wait > deadline:

@@ -17,7 +17,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from duelmatch.errors import FileError, ProblemError, listed
+from duelmatch.errors import FileError, ProblemError, brief, listed
 from duelmatch.estimation import estimate_preferences
 from duelmatch.experiments.cell import Cell, Instance, Variant, derived_seed, digest, shown
 from duelmatch.explorers.catalogue import check, drawn_seed
@@ -123,6 +123,8 @@ def from_dict(content: Mapping[str, Any], folder: str | os.PathLike[str] = ".") 
     Besides what a file can say, a problem may be ``{"name": ..., "preferences": Preferences}``. Without a
     seed one is drawn; a folder keeps the one that it was begun with.
     """
+    if not isinstance(content, Mapping):
+        raise ProblemError(f"An experiment is a mapping with the layout of its file, not {brief(content)}.")
     check_keys(content, KEYS, "An experiment")
     drawn = "seed" not in content
     seed = drawn_seed() if drawn else whole(content["seed"], "seed", 0)
@@ -254,7 +256,10 @@ def _generated(name: str, called: Any, given: Mapping[str, Any], seed: int) -> I
         for draw in range(draws):
             own = {"seed": derived_seed(seed, make.__name__, parameters, draw)} if seeded else {}
             place = parameters | ({"instance": draw + 1} if draws > 1 else {})
-            yield Instance(name, name, place, make(**own | parameters))
+            made = make(**own | parameters)
+            if not isinstance(made, Preferences):
+                raise ProblemError(f"the generator '{called}' must return Preferences, not {brief(made)}.")
+            yield Instance(name, name, place, made)
 
 
 def _check_numbers(parameters: Mapping[str, Any], make: Callable[..., Preferences]) -> None:

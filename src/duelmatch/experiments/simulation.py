@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.special import betaincinv
 
-from duelmatch.errors import DuelmatchError, ProblemError
+from duelmatch.errors import DuelmatchError, ProblemError, brief
 from duelmatch.experiments.cell import Cell
 from duelmatch.explorers.catalogue import LARGEST_BALLOT, Assumption, drawn_seed
 from duelmatch.explorers.crowd import CrowdExplorer
@@ -52,7 +52,9 @@ def simulate(
     """
     if isinstance(preferences, Panel) or algorithm == "panel":
         if algorithm != "panel" or not isinstance(preferences, Panel):
-            raise ProblemError("A Panel is simulated by the algorithm 'panel', and nothing else is.")
+            if algorithm == "panel":
+                raise ProblemError(f"The algorithm 'panel' needs a dm.Panel, not {brief(preferences)}.")
+            raise ProblemError("A Panel is simulated by the algorithm 'panel', and by no other.")
         from duelmatch.explorers.panel.simulation import simulate_panel
 
         check_panel(delta, parameters, simulate_panel)
@@ -75,7 +77,7 @@ def simulated_run(
     ``observe`` is shown the run before the first round and after each.
     """
     if not isinstance(preferences, Preferences):
-        raise ProblemError(f"A simulation needs Preferences to draw answers from, not {preferences!r:.80}.")
+        raise ProblemError(f"A simulation needs Preferences to draw answers from, not {brief(preferences)}.")
     seed = drawn_seed() if seed is None else seed
     kind = CrowdExplorer if parameters.get("question_size", 2) != 2 else Explorer
     run = kind.begin(algorithm, preferences.problem, delta, seed, max_duels, **parameters)
@@ -181,7 +183,7 @@ def simulations(cell: Cell, runs: int, jobs: int | None = 1) -> Generator[Run, N
     :raises DuelmatchError: what a run raises.
     """
     if isinstance(runs, bool) or not isinstance(runs, Integral) or runs < 1:
-        raise ProblemError(f"The number of runs must be a whole number from 1, not {runs!r:.80}.")
+        raise ProblemError(f"The number of runs must be a whole number of at least 1, not {runs!r:.80}.")
     with closing(_finished(cell, runs, jobs)) as finished:
         for run in finished:
             if run.failure is not None:

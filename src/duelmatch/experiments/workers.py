@@ -58,7 +58,7 @@ class Processes:
 
     def __init__(self, jobs: int) -> None:
         if not is_whole(jobs) or jobs < 1:
-            raise ProblemError(f"The number of jobs must be a whole number from 1, not {jobs!r:.80}.")
+            raise ProblemError(f"The number of jobs must be a whole number of at least 1, not {jobs!r:.80}.")
         self.number = jobs
 
     def map(

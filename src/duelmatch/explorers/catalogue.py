@@ -604,7 +604,7 @@ def check(algorithm: object, delta: object, seed: object, parameters: Mapping[st
             f"delta must lie between 0 and 1 ({SMALLEST_DELTA:g} at least), not {shortly(delta)}."
         )
     if not is_whole(seed):
-        raise ProblemError(f"The seed must be a whole number from 0, not {shortly(seed)}.")
+        raise ProblemError(f"The seed must be a whole number of at least 0, not {shortly(seed)}.")
     return description.checked(parameters)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from duelmatch.errors import DuelError, ProblemError, did_you_mean, listed
+from duelmatch.errors import DuelError, ProblemError, brief, did_you_mean, listed
 from duelmatch.explorers.catalogue import BUILT_IN, check, described, drawn_seed, is_whole, reference_name
 from duelmatch.explorers.engine import (
     AimsAtBudget,
@@ -28,7 +28,7 @@ from duelmatch.explorers.questions import MISSING, Answer, places, told
 from duelmatch.explorers.result import Progress, Result
 from duelmatch.graph import Graph, Mask, Vector
 from duelmatch.matchings import Edge
-from duelmatch.problem import Duel, Problem
+from duelmatch.problem import Duel, Problem, check_problem
 
 if TYPE_CHECKING:
     from duelmatch.explorers.crowd import CrowdExplorer
@@ -105,7 +105,7 @@ def explorer(
 def _panel(problem: Problem, delta: float, parameters: dict[str, Any]) -> PanelExplorer:
     from duelmatch.explorers.panel.explorer import PanelExplorer
 
-    _check_problem(problem)
+    check_problem(problem, "An explorer")
     if "voters" not in parameters:
         raise ProblemError('A panel needs its voters: explorer("panel", problem, voters=[...]).')
     check_panel(delta, parameters, PanelExplorer)
@@ -127,14 +127,18 @@ def check_panel(delta: float, parameters: Mapping[str, Any], begin: Callable[...
 
 def explore(
     problem: Problem,
-    judge: Callable[[Duel], str],
+    judge: Callable[[Duel], str | None],
     algorithm: str,
     delta: float = 0.05,
     seed: int | None = None,
     max_duels: int | None = None,
     **parameters: Any,
 ) -> Result:
-    """Run an algorithm with answers from ``judge``, which names the winning candidate of a duel."""
+    """Run an algorithm with answers from ``judge``, which names the winning candidate of a duel.
+
+    It may return None for no difference. Where the best matchings are equally good, an algorithm that must
+    tell them apart asks for ever: give it ``max_duels``, or an ``epsilon`` where it takes one.
+    """
     if not callable(judge):
         raise ProblemError(
             f"The judge must be a function that names the winner of a duel, not {judge!r:.50}."
@@ -142,7 +146,7 @@ def explore(
     return drive(explorer(algorithm, problem, delta, seed, max_duels, **parameters), judge)
 
 
-def drive(run: Explorer, judge: Callable[[Duel], str]) -> Result:
+def drive(run: Explorer, judge: Callable[[Duel], str | None]) -> Result:
     """Put the questions of a run to ``judge``, one after the other, until it is over.
 
     What the judge raises ends it, Ctrl-C included; the run is then where the last answer left it.
@@ -201,11 +205,11 @@ class Explorer:
 
         :raises ProblemError: for an unknown name or parameter, or a value out of range.
         """
-        _check_problem(problem)
+        check_problem(problem, "An explorer")
         seed = drawn_seed() if seed is None else seed
         checked = check(algorithm, delta, seed, parameters)
         if max_duels is not None and not is_whole(max_duels):
-            raise ProblemError(f"max_duels must be a whole number from 0, not {shortly(max_duels)}.")
+            raise ProblemError(f"max_duels must be a whole number of at least 0, not {shortly(max_duels)}.")
         most = None if max_duels is None else int(max_duels)
         description = described(algorithm)
         description.check_conditions(problem)
@@ -289,6 +293,8 @@ class Explorer:
 
         :raises DuelError: at the first that this run would not have asked for, naming it.
         """
+        if not isinstance(answers, Iterable):
+            raise DuelError(f"The answers are a list of (position, winner, loser), not {brief(answers)}.")
         for number, answer in enumerate(answers, start=1):
             self._engine.check_going_on()
             match answer:
@@ -456,18 +462,15 @@ class Explorer:
         return tuple(self.problem.edges[edge] for edge in np.flatnonzero(edges))
 
 
-def _check_problem(problem: object) -> None:
-    if not isinstance(problem, Problem):
-        raise ProblemError(f"An explorer needs a Problem, not {problem!r:.80}.")
-
-
 def whole_number(n: object) -> int:
     """Return how many duels to ask for.
 
-    :raises DuelError: if that is not a whole number from 0.
+    :raises DuelError: if that is not a whole number of at least 0.
     """
     if isinstance(n, bool) or not isinstance(n, Integral) or n < 0:
-        raise DuelError(f"The number of duels to ask for must be a whole number from 0, not {n!r:.80}.")
+        raise DuelError(
+            f"The number of duels to ask for must be a whole number of at least 0, not {n!r:.80}."
+        )
     return int(n)
 
 

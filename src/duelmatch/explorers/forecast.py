@@ -40,6 +40,8 @@ class Forecast:
     certain: float | None = None
     best: float | None = None
     shortfall: float | None = None
+    begun: bool = False
+    """Whether there were answers already, so that these come on top of them."""
 
     def sentences(self) -> list[str]:
         """Say it in words: what so many people bring in their time, and what it takes to be certain."""
@@ -66,17 +68,19 @@ class Forecast:
     def _how_many(self) -> str:
         if self.high == 0:
             return "The result is certain already."
-        beginning = "Until the result is certain, all voters together have to give"
+        people = "voters" if self.fewest is None else "judges"
+        answers = "more answers" if self.begun else "answers"
+        beginning = f"Until the result is certain, all {people} together have to give"
         beyond = _rounded(self.simulated or 0)
         if self.low is None and (self.simulated or 0) <= (self.fewest or 0):
             return "How many answers it takes could not be simulated in the time there was."
         if self.low is None:
-            return f"{beginning} more than {beyond} more answers, as far as can be told."
+            return f"{beginning} more than {beyond} {answers}, as far as can be told."
         least = _rounded(self.low)
         middle = "" if self.middle is None else f", typically about {_rounded(self.middle)}"
         if self.high is None:
-            return f"{beginning} {least} more answers or more{middle}, and perhaps more than {beyond}."
-        return f"{beginning} {least} to {_rounded(self.high)} more answers in 8 of 10 cases{middle}."
+            return f"{beginning} {least} {answers} or more{middle}, and perhaps more than {beyond}."
+        return f"{beginning} {least} to {_rounded(self.high)} {answers} in 8 of 10 cases{middle}."
 
 
 def _often(share: float) -> str:

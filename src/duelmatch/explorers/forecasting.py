@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from duelmatch.errors import ProblemError, TooLargeError
+from duelmatch.errors import ProblemError, TooLargeError, brief
 from duelmatch.explorers.ballots.explorer import BallotExplorer
 from duelmatch.explorers.continuations import Continuation, Run, continuations, shortfall_of
 from duelmatch.explorers.crowd import CrowdExplorer
@@ -108,7 +108,7 @@ def _of_voters(run: Any) -> Run:
             )
             return again.ballots
     if not isinstance(run, PanelExplorer | BallotExplorer | Explorer):
-        raise ProblemError(f"A forecast is of a run that dm.explorer returns, not of {run!r:.80}.")
+        raise ProblemError(f"A forecast is of a run that dm.explorer returns, not of {brief(run)}.")
     return run
 
 
@@ -174,6 +174,7 @@ def _summary(run: Run, plan: _Plan, endings: Sequence[_Ending]) -> Forecast:
     found = Forecast(
         len(ordered), told(rank), told((len(ordered) + 1) // 2), told(len(ordered) + 1 - rank), cut
     )
+    found = replace(found, begun=(run.answers if isinstance(run, BallotExplorer) else run.duels) > 0)
     if isinstance(run, PanelExplorer):
         progress, pairs = run.progress, run.question_size * (run.question_size - 1) // 2
         fewest = ceil((progress.fewest_questions or 0) / pairs)

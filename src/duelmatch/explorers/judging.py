@@ -114,7 +114,7 @@ class Judging:
     ) -> None:
         for name, number in (("jobs", jobs), ("tries", tries)):
             if not is_whole(number) or number < 1:
-                raise ProblemError(f"{name} must be a whole number from 1, not {number!r:.50}.")
+                raise ProblemError(f"{name} must be a whole number of at least 1, not {number!r:.50}.")
         if not judges or not all(map(callable, judges.values())):
             raise ProblemError("A judge must be an async function that names the winner of a duel.")
         self.run = run

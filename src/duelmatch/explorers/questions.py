@@ -39,8 +39,10 @@ MISSING = "(no answer)"
 def told(answer: Answer, winner: Answer) -> Answer:
     """Return the answer that was given by either of its two names.
 
-    :raises DuelError: if it was given twice.
+    :raises DuelError: if it was given twice, or not at all.
     """
+    if answer is MISSING and winner is MISSING:
+        raise DuelError("Say who won: winner=..., or None for no difference.")
     if answer is not MISSING and winner is not MISSING:
         raise DuelError(f"Give the answer, {answer!r:.50}, or the winner, {winner!r:.50}, and not both.")
     return winner if answer is MISSING else answer

@@ -108,7 +108,7 @@ def number(value: Tree, what: str) -> float:
 def whole(value: object, what: str, least: int) -> int:
     """Return a whole number, of a format that has them."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ProblemError(f"{what} must be a whole number from {least}, not {value!r:.80}.")
+        raise ProblemError(f"{what} must be a whole number of at least {least}, not {value!r:.80}.")
     return value
 
 

@@ -32,7 +32,7 @@ from duelmatch.files.spreadsheets import read_spreadsheet
 from duelmatch.files.tables import dump_exactly, filled_rows, read_table
 from duelmatch.files.text import AnyPath, naming, read_text, write_text
 from duelmatch.preferences import Pair, Preferences
-from duelmatch.problem import Details, Problem
+from duelmatch.problem import Details, Problem, check_problem
 
 PROBLEM_BYTES = 5_000_000
 MOST_CELLS, CELLS = 1_000_000, "pairs of a candidate and a position"
@@ -200,6 +200,7 @@ def load_preferences(path: AnyPath, problem: Problem | None = None) -> Preferenc
 
 def save_problem(problem: Problem, path: AnyPath, preferences: Preferences | None = None) -> None:
     """Write a problem, whole or not at all, so that loading it gives the same again."""
+    check_problem(problem, "A file of a problem")
     with naming(path) as file:
         suffix = _suffix(file)
         if (cells := len(problem.candidates) * len(problem.positions)) > MOST_CELLS:

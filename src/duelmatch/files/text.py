@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from duelmatch.errors import FileError, ProblemError
+from duelmatch.errors import FileError, ProblemError, brief
 
 LONGEST_MESSAGE = 1000
 
@@ -21,6 +21,8 @@ AnyPath = str | os.PathLike[str]
 @contextmanager
 def naming(path: AnyPath) -> Iterator[Path]:
     """Begin the message of every refusal with the path, and keep it one line of a decent length."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise FileError(f"A file is named by a text or a path, not {brief(path)}.")
     try:
         if "\0" in os.fspath(path):
             raise FileError("The name of a file cannot have a null character in it.")
@@ -60,14 +62,18 @@ def read_bytes(source: Path | BinaryIO, limit: int) -> bytes:
             data = source.read(limit + 1)
         elif not source.exists():
             raise FileError("There is no such file.")
-        elif not stat.S_ISREG(source.stat().st_mode):  # opening a pipe would wait for its other end
-            raise FileError(f"This is a {'directory' if source.is_dir() else 'device or pipe'}, not a file.")
         else:
+            _check_regular(source)  # opening a pipe would wait for its other end
             with open(source, "rb") as file:
                 data = file.read(limit + 1)
     if len(data) > limit:
         raise FileError(f"The file is too large: more than {limit:,} bytes.")
     return data
+
+
+def _check_regular(path: Path) -> None:
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise FileError(f"This is a {'directory' if path.is_dir() else 'device or pipe'}, not a file.")
 
 
 def decoded(data: bytes) -> str:
@@ -92,9 +98,12 @@ def replacing(path: Path, mode: int | None = None) -> Iterator[BinaryIO]:
     Whatever happens, even a power failure, the old file is there or the new one, whole. If writing fails,
     the new one is removed. It gets the permissions ``mode``, or else those of the old file.
 
-    :raises FileError: if it cannot be written, for instance because the disk is full.
+    :raises FileError: if it cannot be written, for instance because the disk is full, or if it is a
+        directory, a device or a pipe, whose place no file may take.
     """
     with explaining("written"):
+        if path.exists():
+            _check_regular(path)
         target = Path(os.path.realpath(path))
         draft = target.with_name(f".{secrets.token_hex(8)}.tmp")
         try:

@@ -7,6 +7,7 @@ numbers, and if one of them is called ``seed``, an experiment draws as many inst
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
@@ -30,6 +31,8 @@ Generator = Callable[..., Preferences]
 MOST_TRIES = 100
 """For each rule of a planted instance."""
 
+NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+
 GROUP = "duelmatch.instances"
 """The entry points of other packages' generators."""
 
@@ -42,8 +45,8 @@ def random_problem(candidates: int, positions: int, density: float = 1.0, seed: 
     """
     if not 1 <= positions <= candidates:
         raise ProblemError(
-            f"There must be at least one position and as many candidates as positions, "
-            f"not {candidates} candidates for {positions} positions."
+            "There must be at least one position and as many candidates as positions, not "
+            f"{candidates} candidate{'s' * (candidates != 1)} for {positions}."
         )
     if not 0 <= density <= 1:
         raise ProblemError(f"The density must lie between 0 and 1, not {density!r}.")
@@ -282,6 +285,10 @@ def _add(name: object, make: object) -> None:
     if not isinstance(name, str) or not callable(make):
         raise ProblemError(f"A generator is a name and a function, not {name!r:.50} and {make!r:.80}.")
     name = name.replace("-", "_")
+    if not NAME.fullmatch(name):
+        raise ProblemError(
+            f"A generator is named in small letters, digits and underscores or dashes, not {name!r:.50}."
+        )
     if name in BUILT_IN:
         raise ProblemError(f"'{name}' is a generator of duelmatch; choose another name.")
     _known[name] = make

@@ -17,10 +17,10 @@ from duelmatch.matchings.assignment import allowed_edges, decisions_of
 from duelmatch.matchings.description import Description, describe
 from duelmatch.matchings.game import Game, Solution
 from duelmatch.matchings.general_game import payoffs
-from duelmatch.matchings.protocol import MEMORY
+from duelmatch.matchings.protocol import MEMORY, Decisions
 from duelmatch.matchings.sampling import DEFAULT_ETA, Method, sampler
 from duelmatch.matchings.subgradient import solve_by_subgradients
-from duelmatch.problem import Matching, Problem
+from duelmatch.problem import Matching, Problem, check_problem
 
 __all__ = [
     "Description",
@@ -48,7 +48,7 @@ def count(problem: Problem, memory: int = MEMORY) -> int:
 
     :raises TooLargeError: if that would take more than ``memory`` bytes.
     """
-    return decisions_of(problem.graph).count(memory)
+    return _decisions(problem).count(memory)
 
 
 def marginals(problem: Problem, memory: int = MEMORY) -> dict[Edge, float]:
@@ -56,7 +56,7 @@ def marginals(problem: Problem, memory: int = MEMORY) -> dict[Edge, float]:
 
     :raises TooLargeError: if that would take more than ``memory`` bytes.
     """
-    probabilities = decisions_of(problem.graph).marginals(memory)
+    probabilities = _decisions(problem).marginals(memory)
     return dict(zip(problem.edges, probabilities.tolist(), strict=True))
 
 
@@ -90,6 +90,7 @@ def sample(
     """
     _check_whole("number of samples", size)
     _check_whole("seed", seed)
+    check_problem(problem, "A set of matchings")
     if not problem.graph.one_to_one:
         return _sample_decisions(problem, size, seed, method)
     drawer = sampler(problem.graph, method, eta, seed, memory)
@@ -107,10 +108,11 @@ def best(
 
     None if no maximum matching contains all of ``required`` and none of ``forbidden``.
     """
+    decisions = _decisions(problem)
     allowed = np.ones(problem.graph.edges, dtype=np.bool_)
     allowed[_numbers(problem, forbidden)] = False
     values, needed = _weights(problem, weights), _numbers(problem, required)
-    edges = decisions_of(problem.graph).best(values, allowed, needed)
+    edges = decisions.best(values, allowed, needed)
     return None if edges is None else problem.matching(edges)
 
 
@@ -118,19 +120,19 @@ def best_other(
     problem: Problem, weights: Mapping[Edge, float], matching: Mapping[str, Any]
 ) -> Matching | None:
     """Return a best maximum matching that differs from ``matching``; None if there is no other."""
-    decisions = decisions_of(problem.graph)
+    decisions = _decisions(problem)
     edges = decisions.best_other(_weights(problem, weights), problem.edge_numbers(matching))
     return None if edges is None else problem.matching(edges)
 
 
 def edges_in_some(problem: Problem) -> frozenset[Edge]:
     """Return the edges that lie in some maximum matching; the others can never matter."""
-    return frozenset(problem.edges[e] for e in np.flatnonzero(decisions_of(problem.graph).usable))
+    return frozenset(problem.edges[e] for e in np.flatnonzero(_decisions(problem).usable))
 
 
 def edges_in_every(problem: Problem) -> frozenset[Edge]:
     """Return the edges that lie in every maximum matching: decided before any duel."""
-    return frozenset(problem.edges[e] for e in np.flatnonzero(decisions_of(problem.graph).certain))
+    return frozenset(problem.edges[e] for e in np.flatnonzero(_decisions(problem).certain))
 
 
 def solve_game(
@@ -149,6 +151,7 @@ def solve_game(
     :func:`duelmatch.matchings.general_game.payoffs`. ``lp`` is exact up to rounding; ``subgradient`` is
     the paper's method, run until its gap is proven to be at most ``epsilon`` (0.01 is practical).
     """
+    check_problem(problem, "A game")
     graph = problem.graph
     matrix = _finite(Q, "Every entry of Q must be a finite number.")
     if matrix.shape != (graph.edges, graph.edges):
@@ -185,12 +188,17 @@ def game_value(
     return solve_game(problem, Q, required_x, forbidden_x, required_y, forbidden_y, method, epsilon).value
 
 
+def _decisions(problem: Problem) -> Decisions:
+    check_problem(problem, "A set of matchings")
+    return decisions_of(problem.graph)
+
+
 def _sample_decisions(problem: Problem, size: int, seed: int, method: Method) -> Samples:
     if method == "chain":
         raise ProblemError(
             "The Markov chain draws one-to-one matchings; with capacities, seats or rules, use 'exact'."
         )
-    rows = decisions_of(problem.graph).draw(size, np.random.default_rng(seed))
+    rows = _decisions(problem).draw(size, np.random.default_rng(seed))
     return Samples(map(problem.matching, rows.tolist()), "exact", 0.0)
 
 

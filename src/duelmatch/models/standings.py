@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from duelmatch.answers import Answer
-from duelmatch.errors import ProblemError, spoken
+from duelmatch.errors import ProblemError, brief, spoken
 from duelmatch.graph import Graph, Mask, Vector
 from duelmatch.matchings import Edge
 from duelmatch.matchings.assignment import decisions_of
 from duelmatch.preferences import Criterion
-from duelmatch.problem import Matching, Problem
+from duelmatch.problem import Matching, Problem, check_problem
 
 if TYPE_CHECKING:
     from duelmatch.models.strengths import Matrix
@@ -92,6 +92,9 @@ def standings(
     :raises ProblemError: if an answer does not fit the problem, or there is no such criterion.
     :raises TooLargeError: if Borda counts against all decisions, and counting them is out of reach.
     """
+    check_problem(problem, "An estimate of the standings")
+    if not isinstance(answers, Iterable):
+        raise ProblemError(f"The answers must be a list of them, not {brief(answers)}.")
     table = problem.graph.pair_table
     wins, duels, ties = np.zeros(table.count), np.zeros(table.count), 0.0
     for number, given in enumerate(answers, start=1):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from duelmatch.errors import ProblemError, TooLargeError
 from duelmatch.graph import Graph
 from duelmatch.matchings.blocks import blocks
-from duelmatch.problem import Problem
+from duelmatch.problem import Problem, check_problem
 
 MOST_STATES = 200_000
 """Limit on the partial exchanges the exact search looks at, per block: about a second."""
@@ -30,6 +30,7 @@ def width(problem: Problem, most_states: int = MOST_STATES) -> int:
     :raises TooLargeError: if the search meets more than ``most_states`` partial exchanges in a block.
     :raises ProblemError: if the decisions are not one-to-one matchings.
     """
+    check_problem(problem, "A width")
     _require_one_to_one(problem)
     widest = 0
     for block in sorted(blocks(problem.graph), key=lambda piece: -_bound(piece.graph)):
@@ -47,6 +48,7 @@ def width_bound(problem: Problem) -> int:
 
     :raises ProblemError: if the decisions are not one-to-one matchings.
     """
+    check_problem(problem, "A width")
     _require_one_to_one(problem)
     return max(_bound(block.graph) for block in blocks(problem.graph))
 

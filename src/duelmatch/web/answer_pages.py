@@ -91,7 +91,7 @@ def _why_not(given: GivenAnswer, voter: Voter, dropped: tuple[str, ...]) -> str:
     if given.struck:
         return "struck out"
     if voter.struck:
-        return "the voter's answers do not count"
+        return "all votes of this voter are struck out"
     if any(name in dropped for name in given.candidates):
         return "about a candidate who withdrew"
     if any(name in voter.conflicts for name in given.candidates):

@@ -66,7 +66,7 @@ class JudgeRow:
     def state(self) -> str:
         """What there is to know at a glance."""
         if self.voter.struck:
-            return "taken out"
+            return "struck out"
         if self.voter.left:
             return "has left"
         return "has not begun" if self.voter.answers == 0 else ""

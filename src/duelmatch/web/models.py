@@ -384,7 +384,7 @@ class Me(BaseModel):
     left: int | None = Field(
         description="About how many more questions I will be asked, as a judge of a panel; null if unknown."
     )
-    struck: bool = Field(description="Whether the organiser has taken me out of the study.")
+    struck: bool = Field(description="Whether the organiser has struck out my votes.")
 
 
 class Question(BaseModel):

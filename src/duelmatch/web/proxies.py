@@ -8,7 +8,7 @@ one of them. If everybody is trusted (``*``), the nearest proxy alone is believe
 from __future__ import annotations
 
 from functools import lru_cache
-from ipaddress import ip_address, ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
@@ -20,6 +20,7 @@ FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwa
 """What only proxies have a reason to send."""
 
 
+EVERYBODY = "*"
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
@@ -33,18 +34,26 @@ def is_local(request: Request) -> bool:
     return request.client is not None and {request.client.host, request.url.hostname} <= {*LOOPBACK}
 
 
+def networks(believed: str) -> list[IPv4Network | IPv6Network]:
+    """Return the networks that a list of addresses and networks names; none for ``*``, which is everybody.
+
+    :raises StoreError: for anything else.
+    """
+    listed = [part.strip() for part in believed.split(",") if part.strip()]
+    try:
+        return [] if listed == [EVERYBODY] else [ip_network(part, strict=False) for part in listed]
+    except ValueError as error:
+        raise StoreError(f"Proxies are addresses or networks, such as 172.16.0.0/12: {error}.") from None
+
+
 class Proxies:
     """Puts the caller's address and scheme in place of the proxy's."""
 
     def __init__(self, app: ASGIApp, believed: str) -> None:
         self._app = app
-        self._all = believed.strip() == "*"
+        self._all = believed.strip() == EVERYBODY
+        self._networks = networks(believed)
         self._believes = lru_cache(1_000)(self._is_believed)
-        try:
-            listed = [] if self._all else [part.strip() for part in believed.split(",") if part.strip()]
-            self._networks = [ip_network(part, strict=False) for part in listed]
-        except ValueError as error:
-            raise StoreError(f"Proxies are addresses or networks, such as 172.16.0.0/12: {error}.") from None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, as from who called the proxy."""

@@ -135,6 +135,8 @@ class Dashboard:
     voters: list[Voter]
     """Those on this page of them."""
     hints: dict[str, list[str]]
+    marked: int
+    """How many voters there are hints about, without those who are struck out."""
     """What is odd about how they vote, in words."""
     page: int
     pages: int
@@ -157,6 +159,7 @@ class Dashboard:
         bars, bars_label = _bars(history.hours, status.counted)
         odd = study.hints()
         listed = study.voters(limit=VOTERS_SHOWN, skip=(page - 1) * VOTERS_SHOWN)
+        marked = sum(not voter.struck for voter in study.voters(ids=odd)) if odd else 0
         shown = sorted(listed, key=lambda voter: voter.id not in odd)
         return cls(
             status=status,
@@ -181,6 +184,7 @@ class Dashboard:
             bars_label=bars_label,
             voters=shown,
             hints={voter: wording.hints(found, study.settings.secret) for voter, found in odd.items()},
+            marked=marked,
             page=page,
             pages=max(1, math.ceil(status.voters / VOTERS_SHOWN)),
             links=study.links(voters=[voter.id for voter in shown]),

@@ -230,8 +230,8 @@ def work(memory: int, niceness: int = 0) -> None:
     rehearse_forecasts(
         algorithm.name for algorithm in (*BUILT_IN, PANEL)
     )  # a task that compiles may never end
-    _write(answers, b"")
     with suppress(EOFError, BrokenPipeError):  # the server is gone, before a task or in the middle of one
+        _write(answers, b"")
         while True:
             function, arguments, seconds = pickle.load(tasks)
             signal.setitimer(signal.ITIMER_REAL, 2 * seconds + 1)  # in case there is no server any more

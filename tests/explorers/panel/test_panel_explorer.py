@@ -103,7 +103,7 @@ def test_a_function_can_answer_for_everybody() -> None:
     assert (result.status, {*(result.matching or {}).values()}) == ("unbeaten", {"ann", "bob"})
     run = PanelExplorer(TEAM, VOTERS)
     (question,) = run.ask(1)
-    with pytest.raises(dm.DuelError, match="is not an answer to question 1"):
+    with pytest.raises(dm.DuelError, match="Say who won"):
         run.tell(question)
     run.tell(question, winner=question.first)
     assert run.duels == 1
@@ -252,9 +252,9 @@ def test_weights_beyond_64_bits_stay_exact() -> None:
         ({"voters": [3]}, "must be text"),
         ({"criterion": "plurality"}, "criterion must be"),
         ({"consistent": 1}, "True or False"),
-        ({"questions_each": -1}, "questions_each must be a whole number from 0"),
+        ({"questions_each": -1}, "questions_each must be a whole number of at least 0"),
         ({"question_size": 1}, "question_size must be a whole number from 2 to 10"),
-        ({"conflicts": {"zoe!": ["ann"]}}, "no voter is called so"),
+        ({"conflicts": {"zoe!": ["ann"]}}, "there is no such voter"),
         ({"voter_weight": {"eve": -1}}, "above 0"),
     ],
 )
@@ -310,7 +310,7 @@ def test_what_is_no_panel_is_refused_in_a_sentence() -> None:
     with pytest.raises(dm.ProblemError, match="panel has no parameter 'epsilon'"):
         dm.explorer("panel", TEAM, voters=VOTERS, epsilon=0.1)
     for preferences, algorithm in ((panel, "condorcet"), (panel.preferences(), "panel")):
-        with pytest.raises(dm.ProblemError, match="simulated by the algorithm 'panel'"):
+        with pytest.raises(dm.ProblemError, match="algorithm 'panel'"):
             dm.simulate(preferences, algorithm)
 
 

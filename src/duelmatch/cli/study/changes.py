@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def correct(
     question: int, answer: str | None, strike: bool, clerical: bool, study: Study, as_json: bool
 ) -> None:
-    """Change the answer to a QUESTION that was answered by mistake: ANSWER was meant, or nothing.
+    """Change an answer that was given by mistake. ANSWER to QUESTION was meant, or nothing.
 
     ANSWER is a candidate, = for no difference, or a ranking. `duelmatch study log` has the numbers of the
     questions. A struck answer counts again when its ANSWER is given. Correct what was not meant, never what
@@ -99,7 +99,7 @@ def voter_called(study: Study, name: str) -> Voter:
 @on_study
 @json_option
 def leave(name: str, drop_open: bool, study: Study, as_json: bool) -> None:
-    """Ask a VOTER nothing more; what they have said still counts.
+    """Ask a VOTER nothing more. What they have said still counts.
 
     What a judge has not said stays open, so that the result may wait for it, unless --drop-open is given.
     VOTER is a name, or an id. `duelmatch study come-back` undoes this.
@@ -119,7 +119,7 @@ def leave(name: str, drop_open: bool, study: Study, as_json: bool) -> None:
 @on_study
 @json_option
 def conflict(name: str, candidates: Sequence[str], study: Study, as_json: bool) -> None:
-    """Let a VOTER not judge some candidates: what they said about them does not count.
+    """Let a VOTER not judge some candidates. What they said about them does not count.
 
     \b
     Example:
@@ -139,7 +139,7 @@ NOT_IN_CONFLICT = "Nothing changed: '{}' had no such conflict of interest."
 @on_study
 @json_option
 def clear_conflict(name: str, candidates: Sequence[str], study: Study, as_json: bool) -> None:
-    """Let a VOTER judge some candidates again; on a panel, what they said about them counts again.
+    """Let a VOTER judge some candidates again. On a panel, what they said about them counts again.
 
     \b
     Example:
@@ -157,7 +157,7 @@ def clear_conflict(name: str, candidates: Sequence[str], study: Study, as_json: 
 @on_study
 @json_option
 def drop(candidate: str, study: Study, as_json: bool) -> None:
-    """Take out a CANDIDATE who withdrew; answers about the others still count. This cannot be undone.
+    """Take out a CANDIDATE who withdrew. Answers about the others still count. This cannot be undone.
 
     \b
     Example:
@@ -194,7 +194,7 @@ def add(candidate: str, positions: Sequence[str], study: Study, as_json: bool) -
 @on_study
 @json_option
 def edit(name: str, position: bool, study: Study, as_json: bool, **details: str | None) -> None:
-    """Change what voters see of a candidate or position called NAME; an empty text takes it away.
+    """Change what voters see of a candidate or position. It is called NAME; an empty text takes it away.
 
     \b
     Example:
@@ -239,7 +239,7 @@ def _report(study: Study, as_json: bool, sentence: str, summary: dict[str, objec
 @on_study
 @json_option
 def publish(hide: bool, study: Study, as_json: bool) -> None:
-    """Show voters the result on their page, as long as the study is closed.
+    """Show voters the result while the study is closed. It is on their page.
 
     \b
     Example:
@@ -274,14 +274,14 @@ COMMANDS = (
     correct,
     _voter_command(
         "strike",
-        "Let no answer of a VOTER count, given or to come, and ask them nothing more.",
+        "Strike out all answers of a VOTER, given or to come. They are asked nothing more.",
         "does not count now",
     ),
     _voter_command("reinstate", "Let the answers of a struck VOTER count again.", "counts now"),
     leave,
     _voter_command("come-back", "Ask a VOTER again who had left.", "is back"),
     _voter_command(
-        "forget-voter-name", "Delete the name of a VOTER; the answers stay.", "has no name any more"
+        "forget-voter-name", "Delete the name of a VOTER. The answers stay.", "has no name any more"
     ),
     conflict,
     clear_conflict,
@@ -289,12 +289,12 @@ COMMANDS = (
     add,
     edit,
     rename,
-    _phase("pause", "Ask nothing for now; answers to open questions still count."),
+    _phase("pause", "Ask nothing for now. Answers to open questions still count."),
     _phase("resume", "Ask again after a pause."),
     _phase(
         "close",
-        "End a study and record its verdict; answers that still come count only if it is reopened.",
+        "End a study and record its verdict. Answers that still come count only if it is reopened.",
     ),
-    _phase("reopen", "Reopen a closed study; answers that came in the meantime count now."),
+    _phase("reopen", "Reopen a closed study. Answers that came in the meantime count now."),
     publish,
 )

@@ -51,7 +51,7 @@ def people_of(path: Path) -> list[Person]:
 )
 @json_option
 def judges(study: Study, file: Path | None, names: Sequence[str], server: str, as_json: bool) -> None:
-    """List the judges, or voters; or make links for many, as a CSV to mail from.
+    """List the judges, or voters, or make links for many. The links are a CSV to mail from.
 
     Links are printed now and never again. The pages of the organiser print them with QR codes.
 

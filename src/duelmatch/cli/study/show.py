@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from duelmatch.cli.options import STDIN, STDIN_NAME, json_option, stdin_text
+from duelmatch.cli.options import STDIN, STDIN_NAME, STDOUT, json_option, stdin_text
 from duelmatch.cli.output import (
     Page,
     counted,
@@ -46,7 +46,7 @@ GUESS = "This is a guess from the answers so far: nothing is certain yet."
 @click.option("--quick", is_flag=True, help="Leave out the estimates, which take a few seconds.")
 @json_option
 def status(study: Study, quick: bool, as_json: bool) -> None:
-    """Say where a study stands: answers, voters, the leader, how sure that is, and what is still to come.
+    """Say where a study stands. That is: answers, voters, who leads, how sure that is, and what is to come.
 
     Who is probably in the best line-up, and how many more answers it takes, are estimates: from a model of
     all answers that count, and from simulations of how the study may go on.
@@ -207,7 +207,7 @@ def _time(at: float) -> str:
 @click.option("--limit", type=click.IntRange(1), help="No more entries than this.")
 @json_option
 def log(study: Study, after: int, limit: int | None, as_json: bool) -> None:
-    """Print what has happened in a study, entry by entry; voters by their ids.
+    """Print what has happened in a study, entry by entry. Voters appear by their ids.
 
     \b
     Example:
@@ -239,7 +239,12 @@ def _sentence(entry: Entry) -> str:
 
 
 @click.command("export")
-@click.argument("target", metavar="[FILE]", required=False, type=click.Path(dir_okay=False, path_type=Path))
+@click.argument(
+    "target",
+    metavar="[FILE]",
+    required=False,
+    type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
+)
 @on_study
 @click.option("--csv", "as_csv", is_flag=True, help="The answers that count as CSV, for `duelmatch decide`.")
 @click.option(
@@ -250,11 +255,11 @@ def _sentence(entry: Entry) -> str:
 def export(
     target: Path | None, study: Study, as_csv: bool, as_table: bool, voters: bool, as_json: bool
 ) -> None:
-    """Write the log of a study to FILE, or its answers as CSV if FILE ends in .csv.
+    """Write the log of a study to FILE, or its answers. If FILE ends in .csv, it gets the answers.
 
-    Without FILE, it is printed. The log is JSON, an entry per line, each with the hash of the one before:
-    `duelmatch verify` checks it, and `duelmatch study import` reads it. The CSV of a panel also has weights,
-    conflicts and judges who have said nothing: `duelmatch decide` says what the study says.
+    Without FILE, or if FILE is -, it is printed. The log is JSON, an entry per line, each with the hash of
+    the one before: `duelmatch verify` checks it, and `duelmatch study import` reads it. The CSV of a panel
+    also has weights, conflicts and judges who have said nothing: `duelmatch decide` says what the study says.
 
     Voters appear by their ids, unless their names are asked for. Links are never included.
 
@@ -268,7 +273,7 @@ def export(
 
     wants_csv = as_csv or as_table or (target is not None and target.suffix.lower() == ".csv")
     text = (export_table if as_table else export_answers if wants_csv else export_log)(study, voters)
-    if target is None:
+    if target is None or str(target) == STDOUT:
         click.echo(text, nl=False)
         return
     with naming(target) as path:
@@ -293,7 +298,7 @@ def _decide_command(study: Study, target: Path) -> str:
 @click.option("--name", help="What the study is called.  [default: as in FILE]")
 @json_option
 def take_in(file: Path, url: str, name: str | None, as_json: bool) -> None:
-    """Put the exported log of a study into a database, under a new id.
+    """Put the exported log of a study into a database. It gets a new id.
 
     \b
     Example:

@@ -157,7 +157,7 @@ def _kept(receipt: Receipt) -> str:
 @on_study
 @json_option
 def ask(voter: str, study: Study, as_json: bool) -> None:
-    """Show a voter's question: the open one, or else the next.
+    """Show a voter's open question, or else the next.
 
     \b
     Example:
@@ -198,7 +198,7 @@ def tell(
     study: Study,
     as_json: bool,
 ) -> None:
-    """Answer a voter's QUESTION: ANSWER is the better candidate, or a ranking.
+    """Answer a voter's QUESTION. ANSWER is the better candidate, or a ranking.
 
     When this returns, the answer is on disk. Given twice, it counts once.
 
@@ -233,7 +233,7 @@ def _as_told(answer: str, candidates: Collection[str]) -> str | list[tuple[str, 
 @on_study
 @json_option
 def undo(voter: str, study: Study, as_json: bool) -> None:
-    """Take back a voter's last answer; its question is open again.
+    """Take back a voter's last answer. Its question is open again.
 
     \b
     Example:
@@ -262,7 +262,7 @@ def undo(voter: str, study: Study, as_json: bool) -> None:
 )
 @json_option
 def link(study: Study, voter: str | None, anybody: bool, judges: bool, server: str, as_json: bool) -> None:
-    """Make a link for the browser: for the organiser, or with --voter or --open for voters.
+    """Make a link for the browser. It is for the organiser, or with --voter or --open for voters.
 
     It is printed now and never again; only its hash is stored. The organiser can revoke it in the browser.
 

@@ -24,7 +24,7 @@ from duelmatch.graph import Graph, Vector
 from duelmatch.matchings.counted import is_quick, keep_count
 from duelmatch.panel import Conflict, check_voters, judged_pairs, voter_weights
 from duelmatch.preferences import Criterion
-from duelmatch.problem import Problem
+from duelmatch.problem import Problem, check_problem
 
 if TYPE_CHECKING:
     from duelmatch.models.standings import Standings
@@ -74,8 +74,7 @@ class PanelExplorer:
         until: Until = "unbeaten",
         walking: bool = False,
     ) -> None:
-        if not isinstance(problem, Problem):
-            raise ProblemError(f"An explorer needs a Problem, not {problem!r:.80}.")
+        check_problem(problem, "An explorer")
         if criterion not in ("condorcet", "borda"):
             raise ProblemError(f"The criterion must be 'borda' or 'condorcet', not {criterion!r:.80}.")
         if not isinstance(consistent, bool):
@@ -457,8 +456,8 @@ def _plain(conflicts: Collection[Conflict]) -> list[str | list[str]]:
 def _whole(name: str, number: object, low: int, high: int | None = None) -> int:
     fits = isinstance(number, Integral) and not isinstance(number, bool) and int(number) >= low
     if not fits or (high is not None and int(number) > high):  # type: ignore[call-overload]
-        most = "" if high is None else f" to {high}"
-        raise ProblemError(f"{name} must be a whole number from {low}{most}, not {number!r:.80}.")
+        limit = f"of at least {low}" if high is None else f"from {low} to {high}"
+        raise ProblemError(f"{name} must be a whole number {limit}, not {number!r:.80}.")
     whole: int = int(number)  # type: ignore[call-overload]
     return whole
 

@@ -42,7 +42,7 @@ def simulate_panel(
         walking=walking,
     )
     if not is_whole(seed):
-        raise ProblemError(f"The seed must be a whole number from 0, not {seed!r:.50}.")
+        raise ProblemError(f"The seed must be a whole number of at least 0, not {seed!r:.50}.")
     rng = np.random.default_rng(seed)
     idle = 0
     while not run.done and (max_duels is None or run.duels < max_duels):

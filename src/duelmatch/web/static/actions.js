@@ -12,22 +12,24 @@ export async function attempt(work) {
   }
 }
 
-// Ask whether to go on, and say what it would change as soon as the server knows.
+// Ask whether to go on, and say what it would change as soon as the server knows, where that can be told before.
 async function certain(button, study) {
   const { sure, preview } = button.dataset;
   const dialog = element("preview");
-  if (!sure || !preview || !dialog) return !sure || confirm(sure);
+  if (!sure || !dialog) return !sure || confirm(sure);
   element("preview-question").textContent = sure;
   const items = (sentences) => sentences.map((text) => Object.assign(document.createElement("li"), { textContent: text }));
   const say = (sentences) => element("preview-changes").replaceChildren(...items(sentences));
-  say(["What it would change is being looked at …"]);
+  say(preview ? ["What it would change is being looked at …"] : []);
   dialog.returnValue = "no";
   dialog.showModal();
   const closed = new Promise((resolve) => dialog.addEventListener("close", resolve, { once: true }));
-  call(`${study}/preview`, JSON.parse(preview)).then(
-    ({ sentences }) => say(sentences),
-    (error) => say([error.message]),
-  );
+  if (preview) {
+    call(`${study}/preview`, JSON.parse(preview)).then(
+      ({ sentences }) => say(sentences),
+      (error) => say([error.message]),
+    );
+  }
   await closed;
   return dialog.returnValue === "yes";
 }

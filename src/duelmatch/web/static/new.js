@@ -147,7 +147,7 @@ async function expect() {
   const complete = named(grid.candidates).length > 1 && named(grid.positions).length > 0;
   if (!complete || allMistakes().size) {
     if (edited) gridError("problem", null);
-    element("expected").textContent = complete ? "Mend what is wrong above first." : NOTHING_YET;
+    element("expected").textContent = complete ? "Fix what is marked above first." : NOTHING_YET;
     return;
   }
   if (element("key") && !keyGiven()) {
@@ -170,7 +170,7 @@ async function expect() {
     if (error instanceof Refused && error.status === 429) waiting = setTimeout(expect, BUSY);
     else if (error instanceof Refused && error.status === 422) {
       gridError("problem", error.message);
-      element("expected").textContent = "Mend what is wrong above first.";
+      element("expected").textContent = "Fix what is marked above first.";
     } else element("expected").textContent = error.message;
   } finally {
     estimating = false;

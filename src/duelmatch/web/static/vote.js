@@ -51,14 +51,20 @@ document.addEventListener("visibilitychange", () => {
   if (!document.hidden && COME_BACK[question?.reason]) comeBack();
 });
 
+// What to say below the title of an end; once the result is on the page, nothing is to come.
+function endText() {
+  const [, text, later] = words.ends[question.reason];
+  return later && !element("result") ? `${text} ${later}` : text;
+}
+
 function drawEnd() {
-  const [title, text] = words.ends[question.reason];
+  const [title] = words.ends[question.reason];
   const before = element("end-title").textContent;
   element("end-title").textContent = title;
-  element("end-text").textContent = element("result") ? "" : text;
+  element("end-text").textContent = endText();
   if (before !== title) {
     element("end-title").focus();
-    say(text);
+    say(endText());
   }
   if (question.reason === "closed" && question.published !== Boolean(element("result"))) showResult();
   clearTimeout(coming);
@@ -72,9 +78,8 @@ async function showResult() {
     if (!answer.ok) return;
     const loaded = new DOMParser().parseFromString(await answer.text(), "text/html");
     element("result-part").replaceChildren(...loaded.getElementById("result-part").childNodes);
-    const [, text] = words.ends.closed;
-    element("end-text").textContent = element("result") ? "" : text;
-    say(element("result")?.textContent || text);
+    element("end-text").textContent = endText();
+    say(element("result")?.textContent || endText());
   } catch {
     // it is looked for again in a while
   }
