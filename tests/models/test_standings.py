@@ -90,9 +90,9 @@ def test_what_is_no_answer_is_refused_in_a_sentence(answer, sentence):
 
 def test_what_is_no_list_of_answers_or_no_problem_is_refused_in_a_sentence():
     problem = dm.Problem.complete(["ann", "bob"], ["chair"])
-    with pytest.raises(ProblemError, match="must be a list of them, not None"):
+    with pytest.raises(dm.ProblemError, match="must be a list of them, not None"):
         dm.standings(problem, None)
-    with pytest.raises(ProblemError, match="needs a Problem, not 5"):
+    with pytest.raises(dm.ProblemError, match="needs a Problem, not 5"):
         dm.standings(5, [])
 
 
