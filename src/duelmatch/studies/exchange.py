@@ -17,7 +17,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from duelmatch.answers import Answer, ranking_text
-from duelmatch.errors import DuelmatchError, FileError
+from duelmatch.errors import DuelmatchError, FileError, NotAllowedError
 from duelmatch.files.tables import dump_table, harmless
 from duelmatch.studies import schema
 from duelmatch.studies.entries import BEGINNING, FORMAT, Entry, canonical, checked, line_of
@@ -35,7 +35,14 @@ JUDGE_COLUMNS = ("weight", "conflict", "missing", "struck", "withdrawn", "chosen
 
 TABLE_COLUMNS = ("entry", "time", "voter", "question", "position", "ranking", "struck", "counts")
 
-SECRET_COLUMNS = ("position", "ranking", "struck", "counts")
+SECRET_COLUMNS = ("position", "ranking")
+"""Whether an answer counts is not among them: an organiser could see to it that only one voter's do not."""
+
+SET_APART = (
+    "The ballot is secret, and one of the judges can be told apart from the others: by a weight, whom they "
+    "do not judge, by a struck answer, or because they left. A list of ballots would show whose is theirs. "
+    "Export the table of all answers (format=table), which says of none whose it is."
+)
 
 ENTRIES_AT_ONCE, AT_ONCE = 200, 1_000
 """Entries of the log and answers that are read at once: some ten milliseconds."""
@@ -86,21 +93,42 @@ def exported_answers(study: Study, people: bool = False, secretly: bool = False)
     Of a panel, all that its verdict depends on is there: weights, judges who have said nothing, conflicts,
     answers that were struck, candidates who withdrew (:mod:`duelmatch.files.answers`).
 
-    ``secretly``: voters are numbered anew by chance, and nothing is in the order in which it came.
+    ``secretly``: voters are numbered anew by chance, and nothing is in the order in which it came. Of others
+    than a panel, whose verdict needs no ballots, there are no voters at all.
+
+    :raises NotAllowedError: if the ballots of a panel, though secret, can be told apart.
     """
-    if study.settings.kind != "panel" and not secretly:
+    if study.settings.kind == "panel":
+        rows = [*_judge_rows(study), *_counting_rows(study)]
+        if secretly:
+            _check_all_alike(study, rows)
+        yield _written(study, people, ANSWER_COLUMNS, _shuffled(rows) if secretly else rows)
+    elif secretly:
+        yield from exported_table(study, secretly=True)
+    else:
         yield from _in_order(study, people, ANSWER_COLUMNS, _counting_row)
-        return
-    rows = [*_judge_rows(study), *_counting_rows(study)]
-    yield _written(study, people, ANSWER_COLUMNS, _shuffled(rows) if secretly else rows)
+
+
+def _check_all_alike(study: Study, rows: Iterable[Row]) -> None:
+    """Refuse to list ballots if an organiser knows, or has seen to it, how one of them differs from the rest.
+
+    Who has said nothing has no ballot to be found.
+    """
+    voters = [voter for voter in study.voters() if voter.answers and not voter.struck]
+    apart = any(voter.left or voter.conflicts for voter in voters)
+    apart = apart or len({voter.weight for voter in voters}) > 1
+    if apart or any(row.get("struck") for row in rows):
+        raise NotAllowedError(SET_APART)
 
 
 def exported_table(study: Study, people: bool = False, secretly: bool = False) -> Iterator[str]:
-    """Yield all answers, in pieces; ``secretly``: neither when they came nor by whom."""
+    """Yield all answers, in pieces; ``secretly``: those that count, neither when they came nor by whom."""
     if secretly:
-        answers = [_table_row(given) for given in _latest_first(study)]
+        answers = [row for given in _latest_first(study) if (row := _counting_row(given)) is not None]
         answers.sort(key=lambda row: (str(row["position"]), str(row["ranking"])))
-        yield _written(study, False, SECRET_COLUMNS, answers)
+        yield dump_table(
+            SECRET_COLUMNS, [[harmless(row[name]) for name in SECRET_COLUMNS] for row in answers]
+        )
     elif study.settings.kind != "panel":
         yield from _in_order(study, people, TABLE_COLUMNS, _table_row)
     else:
