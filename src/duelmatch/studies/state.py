@@ -269,7 +269,9 @@ class State:
             case "detailed":
                 self.problem = with_details(self.problem, data)
             case "reported":
-                self.reports[entry.seq] = Report(entry.seq, entry.at, entry.voter or "", **data)
+                self.reports[entry.seq] = Report(
+                    entry.seq, entry.at, entry.voter or "", data["candidate"], data["problem"], data["text"]
+                )
             case "resolved":
                 self.reports[data["report"]] = replace(self.reports[data["report"]], resolved=True)
             case "published":

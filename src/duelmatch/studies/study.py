@@ -15,7 +15,7 @@ from duelmatch.explorers.questions import Answer
 from duelmatch.problem import Details
 from duelmatch.studies.candidates import checked_details
 from duelmatch.studies.database import Database
-from duelmatch.studies.feed import Feed
+from duelmatch.studies.feed import NEW_LINK, Feed
 from duelmatch.studies.kinds import Later
 from duelmatch.studies.links import (
     Access,
@@ -278,9 +278,14 @@ class Study(StudyView):
         """Ask a voter again who had left."""
         self._do(lambda feed: feed.come_back(voter), by)
 
-    def conflict(self, voter: str, candidates: Collection[str], by: str | None = None) -> None:
-        """Let a member of a panel not judge some candidates any more; answers about them do not count."""
-        self._do(lambda feed: feed.conflict(voter, tuple(candidates)), by)
+    def conflict(
+        self, voter: str, candidates: Collection[str], by: str | None = None, own: bool = False
+    ) -> None:
+        """Let a member of a panel not judge some candidates any more; answers about them do not count.
+
+        ``own``: the voter has said so, which organisers cannot for those who have begun to vote secretly.
+        """
+        self._do(lambda feed: feed.conflict(voter, tuple(candidates), own), by)
 
     def clear_conflict(self, voter: str, candidates: Collection[str], by: str | None = None) -> None:
         """Let a voter judge candidates again about whom there was a conflict of interest.
@@ -395,8 +400,8 @@ class Study(StudyView):
             raise NotAllowedError(NO_STRANGERS)
 
         def work(transaction: Transaction, feed: Feed) -> str:
-            if voter is not None and feed.state.member(voter).struck:
-                raise NotAllowedError("The organiser has taken this voter out of the study.")
+            if voter is not None:
+                self._check_may_have_link(feed, voter)
             end = None if seconds is None else feed.held.now + seconds
             (token,) = insert_links(transaction.connection, self.id, role, [voter], feed.held.now, end)
             feed.leave_trail("linked", {"link": id_of(token), "role": role, "until": end}, voter)
@@ -411,8 +416,7 @@ class Study(StudyView):
 
         def work(transaction: Transaction, feed: Feed) -> list[str]:
             for voter in voters:
-                if feed.state.member(voter).struck:
-                    raise NotAllowedError("The organiser has taken this voter out of the study.")
+                self._check_may_have_link(feed, voter)
             now = feed.held.now
             end = None if seconds is None else now + seconds
             old = revoke_of(transaction.connection, self.id, voters, now)
@@ -426,6 +430,12 @@ class Study(StudyView):
             return [tokens[voter] for voter in voters]
 
         return self._submit(work, by).result()
+
+    @staticmethod
+    def _check_may_have_link(feed: Feed, voter: str) -> None:
+        if feed.state.member(voter).struck:
+            raise NotAllowedError("The organiser has taken this voter out of the study.")
+        feed.keep_secret(voter, NEW_LINK)
 
     def join(self, by: str | None = None) -> tuple[str, str]:
         """Take in a new, nameless voter, as by an open link; return the id and the token of their link."""
