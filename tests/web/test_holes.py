@@ -13,7 +13,7 @@ from starlette.datastructures import Headers
 
 import duelmatch as dm
 from conftest import PROBLEM
-from duelmatch.errors import ConflictError, DuelmatchError
+from duelmatch.errors import ConflictError, DuelmatchError, NotAllowedError
 from duelmatch.studies import Question, Settings, Store, Study, export_log
 from duelmatch.verify import verify
 from duelmatch.web import Config
@@ -251,3 +251,35 @@ def test_a_link_can_expire(url: str) -> None:
         assert store.access(vote) is not None
         study.revoke(vote[:16])
         assert store.access(vote) is None
+
+
+def test_a_link_that_ends_makes_none_that_outlasts_it_and_ends_none_that_does(url: str) -> None:
+    now = 1000.0
+    with Store(url, clock=lambda: now) as store:
+        study = store.create(PROBLEM, Settings("condorcet"), "x")
+        owner, lent = study.new_link("organiser"), study.new_link("organiser", seconds=60)
+        eve, ned = study.add_voter("eve"), study.add_voter("ned")
+        eves = study.new_link("voter", eve)
+        by = lent[:16]
+        made = [
+            study.new_link("organiser", by=by),
+            study.new_link("organiser", seconds=3600, by=by),
+            study.new_link("voter", ned, by=by),
+            study.new_link("open", seconds=10, by=by),
+        ]
+        ends = {link.id: link.expires_at for link in study.links()}
+        assert [ends[token[:16]] for token in made] == [1060.0, 1060.0, 1060.0, 1010.0]
+        for lasting in (owner, eves):
+            with pytest.raises(NotAllowedError, match="cannot end one that works longer"):
+                study.revoke(lasting[:16], keep_one=True, by=made[0][:16])
+        with pytest.raises(NotAllowedError, match="cannot end one that works longer"):
+            study.replace_links([ned, eve], by=by)
+        study.replace_links([ned], by=by)
+        study.revoke(made[0][:16], by=by)
+        study.revoke(by, by=by)
+        assert [store.access(token) is not None for token in (owner, eves, lent)] == [True, True, False]
+        opened = study.new_link("open", seconds=10)
+        _, joined = study.join(by=opened[:16])
+        now = 5000.0
+        assert store.access(joined) is not None, "who has joined by an open link has one of their own"
+        study.revoke(eves[:16], by=owner[:16])

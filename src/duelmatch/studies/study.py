@@ -20,10 +20,12 @@ from duelmatch.studies.kinds import Later
 from duelmatch.studies.links import (
     Access,
     Role,
+    expiry_of,
     id_of,
     insert_links,
     is_id,
     lasting_organisers,
+    outlasts,
     revoke_of,
     revoke_one,
 )
@@ -49,6 +51,11 @@ MOST_TRIES = 3
 """How often a change is worked out that others have overtaken."""
 
 LONGEST_REASON = 500
+
+OUTLASTED = (
+    "The link that you use stops working by itself, and cannot end one that works longer. Ask an organiser "
+    "whose link lasts."
+)
 
 NO_STRANGERS = (
     "A panel decides by the people named: with an open link, whoever opens it becomes a judge, and what they "
@@ -391,6 +398,8 @@ class Study(StudyView):
     ) -> str:
         """Return the token of a new link, shown now and never again; it may end after so many seconds.
 
+        It ends with the link that makes it at the latest: what was lent is not to become lasting.
+
         A panel decides by the people named, so an open link is refused there unless ``judges`` says that
         whoever opens it is to be one of them: what they have not said is open, and may hold up the result.
         """
@@ -402,7 +411,7 @@ class Study(StudyView):
         def work(transaction: Transaction, feed: Feed) -> str:
             if voter is not None:
                 self._check_may_have_link(feed, voter)
-            end = None if seconds is None else feed.held.now + seconds
+            end = self._end_of_new_link(transaction, feed, seconds)
             (token,) = insert_links(transaction.connection, self.id, role, [voter], feed.held.now, end)
             feed.leave_trail("linked", {"link": id_of(token), "role": role, "until": end}, voter)
             return token
@@ -412,13 +421,17 @@ class Study(StudyView):
     def replace_links(
         self, voters: Sequence[str], seconds: float | None = None, by: str | None = None
     ) -> list[str]:
-        """Return the token of a new link for each of these voters; all their earlier ones stop working."""
+        """Return the token of a new link for each of these voters; all their earlier ones stop working.
+
+        :raises NotAllowedError: if the link that acts ends before one of those.
+        """
 
         def work(transaction: Transaction, feed: Feed) -> list[str]:
             for voter in voters:
                 self._check_may_have_link(feed, voter)
+            self._check_may_end(transaction, feed, voters=voters)
             now = feed.held.now
-            end = None if seconds is None else now + seconds
+            end = self._end_of_new_link(transaction, feed, seconds)
             old = revoke_of(transaction.connection, self.id, voters, now)
             each = list(dict.fromkeys(voters))
             made = insert_links(transaction.connection, self.id, "voter", each, now, end)
@@ -430,6 +443,23 @@ class Study(StudyView):
             return [tokens[voter] for voter in voters]
 
         return self._submit(work, by).result()
+
+    @staticmethod
+    def _end_of_new_link(transaction: Transaction, feed: Feed, seconds: float | None) -> float | None:
+        """Return when a link ends that is to last so long, made by one that may end itself."""
+        ends = [
+            expiry_of(transaction.connection, feed.by),
+            None if seconds is None else feed.held.now + seconds,
+        ]
+        return min((end for end in ends if end is not None), default=None)
+
+    def _check_may_end(
+        self, transaction: Transaction, feed: Feed, links: Sequence[str] = (), voters: Sequence[str] = ()
+    ) -> None:
+        """Refuse to let a link that ends take away one that lasts longer, such as the owner's."""
+        end = expiry_of(transaction.connection, feed.by)
+        if end is not None and outlasts(transaction.connection, self.id, end, links, voters):
+            raise NotAllowedError(OUTLASTED)
 
     @staticmethod
     def _check_may_have_link(feed: Feed, voter: str) -> None:
@@ -451,11 +481,14 @@ class Study(StudyView):
         """Make a link useless from now on, unless it is the organiser's last and one is to be kept.
 
         Organisers' links that expire do not count as kept.
+
+        :raises NotAllowedError: if the link that acts ends before this one.
         """
         if not is_id(link):
             raise NotThereError(f"There is no link {link!r:.40} in this study.")
 
         def work(transaction: Transaction, feed: Feed) -> None:
+            self._check_may_end(transaction, feed, links=[link])
             if keep_one and lasting_organisers(transaction.connection, self.id) == [link]:
                 raise ConflictError("This is the organiser's last link; make another one first.")
             if not revoke_one(transaction.connection, self.id, link, feed.held.now):
