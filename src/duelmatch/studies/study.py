@@ -386,6 +386,10 @@ class Study(StudyView):
         """Show the result to voters while the study is closed, or no longer."""
         self._do(lambda feed: feed.publish(shown), by)
 
+    def note_webhook(self, is_set: bool, by: str | None = None) -> None:
+        """Note that a link has set a webhook, or removed it; the address is nobody else's business."""
+        self._do(lambda feed: feed.leave_trail("webhook", {"set": is_set}), by)
+
     # Links.
 
     def new_link(

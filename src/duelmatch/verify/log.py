@@ -477,8 +477,8 @@ NOTED = (
 )  # fmt: skip
 BESIDE = (
     "skipped", "released", "joined", "backed", "paused", "resumed", "closed", "reopened", "renamed",
-    "detailed", "imported-old", "linked", "revoked", "named", "reported", "resolved",
-    "published",
+    "detailed", "imported-old", "linked", "revoked", "named", "webhook", "reported",
+    "resolved", "published",
 )  # fmt: skip
 """Kinds of entries that no verdict depends on."""
 
