@@ -28,8 +28,8 @@ from duelmatch.studies.settings import Settings
 from duelmatch.studies.values import GivenAnswer, Phase, Question, Receipt, Report, Status
 
 TRAIL = ("linked", "revoked", "named", "webhook")
-"""Who gave out or revoked which link, whose name was changed or deleted, that a webhook was set or removed: for
-the record alone."""
+"""Who gave out or revoked which link, whose name was changed or deleted, and that a webhook was set or
+removed: for the record alone."""
 
 REPORTS = ("reported", "resolved")
 """That something is wrong with a candidate, and that it no longer is."""

@@ -223,8 +223,7 @@ class Study(StudyView):
             checked = [voter.checked(feed.state.problem) for voter in new]
             if twice := look_alike(voter.name for voter in checked if voter.name is not None):
                 raise StudyError(f"Two voters are called '{twice:.80}'.")
-            if taken := taken_name(transaction.connection, self.id, [voter.name for voter in checked]):
-                raise ConflictError(f"There is a voter called '{taken}' already.")
+            self._check_name_is_free(transaction, [voter.name for voter in checked])
             return self._enter(transaction, feed, checked)
 
         return self._submit(work, by).result()
@@ -234,10 +233,19 @@ class Study(StudyView):
 
         def work(transaction: Transaction, feed: Feed) -> str:
             new = NewVoter(name).checked(feed.state.problem)
-            known = voter_called(transaction.connection, self.id, new.name)
-            return known or self._enter(transaction, feed, [new])[0]
+            if (known := voter_called(transaction.connection, self.id, new.name)) is not None:
+                return known
+            self._check_name_is_free(transaction, [new.name])
+            return self._enter(transaction, feed, [new])[0]
 
         return self._submit(work, by).result()
+
+    def _check_name_is_free(
+        self, transaction: Transaction, names: Collection[str | None], but_of: str | None = None
+    ) -> None:
+        """Refuse names that nobody could tell from that of a voter there is, other than one."""
+        if (taken := taken_name(transaction.connection, self.id, names, but_of)) is not None:
+            raise ConflictError(f"There is a voter called '{taken}' already.")
 
     def _enter(self, transaction: Transaction, feed: Feed, new: Sequence[NewVoter]) -> list[str]:
         ids = [new_voter_id() for _ in new]
@@ -251,8 +259,7 @@ class Study(StudyView):
         checked_name = plain(name, "The name of a voter")
 
         def work(transaction: Transaction, feed: Feed) -> None:
-            if voter_called(transaction.connection, self.id, checked_name) not in (None, voter):
-                raise ConflictError(f"There is a voter called '{checked_name}' already.")
+            self._check_name_is_free(transaction, [checked_name], but_of=voter)
             self._set_name(transaction, feed, voter, checked_name)
 
         self._submit(work, by).result()
