@@ -209,6 +209,7 @@ async function send() {
     me = await insist(() => get(`${study}/me`));
   } else me = { ...me, answers: me.answers === null ? null : me.answers + 1, last: number, left: me.left && Math.max(1, me.left - 1) };
   said = saidOf(kept.answer);
+  if (!kept.answer) notice = said; // so that nobody believes that another answer has taken its place
   element("receipt").textContent = fill(words.receipt, { hash: kept.hash.slice(0, 12) });
   element("receipt").title = fill(words.entry, { entry: kept.entry, hash: kept.hash });
   return kept.next;
