@@ -127,6 +127,33 @@ def test_a_forged_log_that_cannot_have_happened_is_not_taken_in(study: Study, st
             import_log(store, "\n".join(rechained(log)))
 
 
+@pytest.mark.parametrize(
+    "about",
+    [
+        {"link": "javascript:alert(1)"},
+        {"picture": "http://tracker.example/x.png"},
+        {"title": "bob"},
+        {"title": "b\u034fob"},
+        {"title": "Ann\ue000"},
+        {"text": "x" * 5001},
+    ],
+    ids=lambda about: ascii(next(iter(about.values())))[:30],
+)
+def test_what_no_form_would_have_taken_is_not_imported(
+    new_study: Callable[..., Study], store: Store, about: Any
+) -> None:
+    study = new_study(algorithm="panel", voters=["Eve"], problem=dm.Problem.complete(["ann", "bob"], ["p"]))
+    study.edit({"ann": {"title": "Ann"}})
+    log = [json.loads(line) for line in export_log(study).splitlines()]
+    assert import_log(store, "\n".join(rechained(log))).problem == study.problem
+    log[-1]["data"]["candidates"]["ann"] = about
+    with pytest.raises(FileError, match="cannot be taken in"):
+        import_log(store, "\n".join(rechained(log)))
+    log[0]["data"]["problem"]["candidates"][0] = {"name": "ann", **about}
+    with pytest.raises(FileError, match="cannot be taken in"):
+        import_log(store, "\n".join(rechained(log[:-1])))
+
+
 def rechained(log: list[Any]) -> list[str]:
     before, lines = BEGINNING, []
     for number, line in enumerate(log, start=1):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from collections.abc import Iterator
@@ -13,8 +14,8 @@ from starlette.datastructures import Headers
 
 import duelmatch as dm
 from conftest import PROBLEM
-from duelmatch.errors import ConflictError, DuelmatchError
-from duelmatch.studies import Question, Settings, Store, Study, export_log
+from duelmatch.errors import ConflictError, DuelmatchError, NotAllowedError
+from duelmatch.studies import NewVoter, Question, Settings, Store, Study, export_log
 from duelmatch.verify import verify
 from duelmatch.web import Config
 from duelmatch.web.guard import is_our_own
@@ -251,3 +252,85 @@ def test_a_link_can_expire(url: str) -> None:
         assert store.access(vote) is not None
         study.revoke(vote[:16])
         assert store.access(vote) is None
+
+
+def test_a_link_that_ends_makes_none_that_outlasts_it_and_ends_none_that_does(url: str) -> None:
+    now = 1000.0
+    with Store(url, clock=lambda: now) as store:
+        study = store.create(PROBLEM, Settings("condorcet"), "x")
+        owner, lent = study.new_link("organiser"), study.new_link("organiser", seconds=60)
+        eve, ned = study.add_voter("eve"), study.add_voter("ned")
+        eves = study.new_link("voter", eve)
+        by = lent[:16]
+        made = [
+            study.new_link("organiser", by=by),
+            study.new_link("organiser", seconds=3600, by=by),
+            study.new_link("voter", ned, by=by),
+            study.new_link("open", seconds=10, by=by),
+        ]
+        ends = {link.id: link.expires_at for link in study.links()}
+        assert [ends[token[:16]] for token in made] == [1060.0, 1060.0, 1060.0, 1010.0]
+        for lasting in (owner, eves):
+            with pytest.raises(NotAllowedError, match="cannot end one that works longer"):
+                study.revoke(lasting[:16], keep_one=True, by=made[0][:16])
+        with pytest.raises(NotAllowedError, match="cannot end one that works longer"):
+            study.replace_links([ned, eve], by=by)
+        study.replace_links([ned], by=by)
+        study.revoke(made[0][:16], by=by)
+        study.revoke(by, by=by)
+        assert [store.access(token) is not None for token in (owner, eves, lent)] == [True, True, False]
+        opened = study.new_link("open", seconds=10)
+        _, joined = study.join(by=opened[:16])
+        now = 5000.0
+        assert store.access(joined) is not None, "who has joined by an open link has one of their own"
+        study.revoke(eves[:16], by=owner[:16])
+
+
+UNSEEN = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b\u180e\u200b\u200d\u202e\u2060\u2065\u3164\ufe00\ufe0f\ufeff"
+    "\uffa0\ufff0\U0001bca0\U0001d173\U000e0001\U000e0100"
+)
+
+
+@pytest.mark.parametrize("unseen", UNSEEN, ids=ascii)
+def test_what_is_not_seen_tells_no_names_apart(study: Study, store: Store, unseen: str) -> None:
+    eve = study.add_voter("Eve")
+    for name in (f"E{unseen}ve", f"Eve{unseen}", f"{unseen}Eve", f"E\u034f{unseen}ve"):
+        with pytest.raises(ConflictError, match="called 'Eve' already"):
+            study.add_voter(name)
+        study.rename_voter(eve, name)
+        assert study.name_of(eve) == "Eve", "it is dropped"
+        with pytest.raises(DuelmatchError, match="look the same"):
+            store.create(dm.Problem.complete(["Eve", name], ["chair"]), name="x")
+    with pytest.raises(DuelmatchError, match="is empty"):
+        study.add_voter(unseen)
+
+
+@pytest.mark.parametrize("other", ["\uff25ve", "Eve\u2800", "\u2800Eve", "Eve\u2028", "E\u200cve"])
+def test_a_new_name_is_compared_by_look_with_those_there_are(study: Study, other: str) -> None:
+    """Before, only those of one request were."""
+    eve, ned = study.add_voter("Eve"), study.add_voter("Ned")
+    acts = (
+        lambda: study.add_voter(other),
+        lambda: study.voter_named(other),
+        lambda: study.rename_voter(ned, other),
+        lambda: study.add_voters([NewVoter("Zoe"), NewVoter(other)]),
+    )
+    for act in acts:
+        with contextlib.suppress(DuelmatchError):
+            assert act() == eve, "as somebody who was there"
+    assert [voter.name for voter in study.voters()] == ["Eve", "Ned"]
+    study.rename_voter(eve, "\uff25ve")
+    study.forget_voter_name(eve)
+    study.rename_voter(ned, "Eve")
+
+
+@pytest.mark.parametrize("unknown", ["\ue000", "\ufffe", "\u0378", "\U0010ffff"], ids=ascii)
+def test_characters_that_look_like_any_other_are_in_no_name(study: Study, store: Store, unknown: str) -> None:
+    with pytest.raises(DuelmatchError, match=f"not known here: U\\+{ord(unknown):04X}"):
+        study.add_voter(f"Eve{unknown}")
+    with pytest.raises(DuelmatchError, match="not known here"):
+        store.create(dm.Problem.complete(["ann", f"ann{unknown}"], ["chair"]), name="x")
+    with pytest.raises(DuelmatchError, match="not known here"):
+        study.edit({"ann": {"title": f"Ann{unknown}"}})
+    study.edit({"ann": {"text": f"See {unknown}"}})

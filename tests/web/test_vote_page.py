@@ -187,6 +187,33 @@ def test_two_voters_at_once(browser: Browser, study: Study, tmp_path: Path) -> N
         assert entry.kind != "answered" or owner[entry.data["question"]] == entry.voter
 
 
+def test_the_page_of_a_secret_ballot_does_not_show_what_was_answered(
+    browser: Browser, place: tuple[str, Store]
+) -> None:
+    team = dm.Problem.complete(["Ann", "Bob", "Cyd"], ["Chair", "Editor"])
+    study = place[1].create(team, Settings("panel", secret=True), "Team", ["Eve", "Flo"])
+    eve = study.voters()[0].id
+    browser.go(f"/l/{study.new_link('voter', eve)}")
+    browser.question()
+    assert browser.text("#count") == "", "nobody is told how many"
+    assert not browser.find("#undo").is_enabled()
+    browser.press("1")
+    browser.until(lambda: study.answers_by(eve) == 1)
+    browser.until(lambda: "Kept: " in heard(browser))
+    browser.driver.refresh()
+    browser.question()
+    assert browser.text("#count") == ""
+    assert browser.find("#undo").is_enabled()
+    question = study.ask(eve)  # and in another tab
+    assert isinstance(question, Question)
+    study.tell(eve, question.number, question.candidates[0])
+    browser.press("2")
+    browser.until(lambda: "as the ballot is secret it is not shown" in browser.text("#trouble"))
+    browser.press("u")
+    browser.until(lambda: study.answers_by(eve) == 1)
+    browser.check()
+
+
 def test_a_judge_is_told_what_is_still_needed(browser: Browser, place: tuple[str, Store]) -> None:
     best = {"Chair": "Bob", "Editor": "Ann"}
     team = dm.Problem.complete(["Ann", "Bob", "Cyd"], list(best))

@@ -24,6 +24,7 @@ from cases import each
 from duelmatch.client import Client, Organiser, Question
 from duelmatch.errors import NotAllowedError, NotThereError, StudyError
 from duelmatch.studies import Store
+from duelmatch.verify import verify
 from duelmatch.web import Config
 from duelmatch.web.webhooks import deliver, is_public
 from web.running import served
@@ -147,13 +148,18 @@ def test_what_is_decided_is_told_once_in_order_and_signed(
         assert headers["path"] == "/hook?x=1"
     shown = study._get("/webhook")
     assert shown == {"url": receiver.url, "failure": None}
-    assert "hook" not in study.export()
+    assert not any(part in study.export() for part in ("/hook", receiver.url, secret))
     study.change_phase("reopen")
     until(lambda: receiver.events[-1]["event"] == "opened")
     assert len({headers["webhook-id"] for headers, _ in receiver.requests}) == len(receiver.requests)
     study._post("/webhook/remove")
     with pytest.raises(NotThereError, match="no webhook"):
         study._get("/webhook")
+    study._post("/webhook/remove")
+    entries = [json.loads(line) for line in study.export().splitlines()]
+    trail = [(entry["data"], entry["by"]) for entry in entries if entry["kind"] == "webhook"]
+    assert trail == [({"set": True}, study.token[:16]), ({"set": False}, study.token[:16])]
+    assert verify(study.export().splitlines()).damage is None
 
 
 def test_a_receiver_that_fails_is_told_again_with_the_same_id(study: Organiser, receiver: Receiver) -> None:
@@ -292,6 +298,11 @@ def test_whatever_goes_wrong_is_said(url: str) -> None:
         ("::ffff:10.0.0.1", False),
         ("2002:7f00:1::", False),
         ("64:ff9b::7f00:1", False),
+        ("64:ff9b:1::7f00:1", False),
+        ("64:ff9b:2::1", True),
+        ("fec0::1", False),
+        ("::127.0.0.1", False),
+        ("::8.8.8.8", False),
     ],
 )
 def test_what_is_public(address: str, public: bool) -> None:

@@ -34,12 +34,13 @@ class NoQuestion:
 class AnswerReceipt:
     """An answer that is on disk: ``entry`` of the log, whose ``hash`` `duelmatch verify --receipt` finds.
 
-    ``answer`` has groups of candidates, best first; ``repeated``: the same answer was there already.
+    ``answer`` has groups of candidates, best first; ``repeated``: the same answer was there already. In a
+    secret study a repeated receipt has neither ``position`` nor ``answer``: whoever has the link could ask.
     """
 
     number: int
-    position: str
-    answer: tuple[tuple[str, ...], ...]
+    position: str | None
+    answer: tuple[tuple[str, ...], ...] | None
     winner: str | None
     entry: int
     hash: str

@@ -12,6 +12,7 @@ their own answer, can tell whether anything up to it was changed, removed or put
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -22,6 +23,16 @@ FORMAT = 2
 BEGINNING = "0" * 64
 """The hash before the first entry."""
 
+SALT = "salt"
+"""128 random bits in the data of an entry of a secret study.
+
+All else in an entry can be guessed: who answered, which of a few answers, and when, between two looks at the
+log. Whoever knows the hashes of an entry and of the one before, as organisers do who look often enough, could
+try everything until the hash fits, which took 33 million tries. To withhold hashes until the study is closed
+would not do: voters have receipts, and two of them may enclose a third's answer. With these bits nobody can
+try, and hashes and receipts are as good as ever. They are never shown; only the log itself has them, which in
+a secret study nobody gets without the database.
+"""
 
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
 
@@ -44,7 +55,14 @@ class Entry(NamedTuple):
     @property
     def event(self) -> dict[str, Any]:
         """The event as explorers know it."""
-        return {**self.data, "kind": self.kind, "voter": self.voter}
+        event = {**self.data, "kind": self.kind, "voter": self.voter}
+        event.pop(SALT, None)
+        return event
+
+
+def salted(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the data of an entry with random bits, so that its hash cannot be searched for."""
+    return {**data, SALT: secrets.token_hex(16)}
 
 
 def canonical(data: Mapping[str, Any]) -> str:

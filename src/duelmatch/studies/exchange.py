@@ -17,9 +17,11 @@ from typing import Any
 import sqlalchemy as sa
 
 from duelmatch.answers import Answer, ranking_text
-from duelmatch.errors import DuelmatchError, FileError
+from duelmatch.errors import DuelmatchError, FileError, NotAllowedError
 from duelmatch.files.tables import dump_table, harmless
+from duelmatch.problem import Problem
 from duelmatch.studies import schema
+from duelmatch.studies.candidates import check_titles, checked_details
 from duelmatch.studies.entries import BEGINNING, FORMAT, Entry, canonical, checked, line_of
 from duelmatch.studies.links import is_id
 from duelmatch.studies.log import LAST
@@ -35,7 +37,14 @@ JUDGE_COLUMNS = ("weight", "conflict", "missing", "struck", "withdrawn", "chosen
 
 TABLE_COLUMNS = ("entry", "time", "voter", "question", "position", "ranking", "struck", "counts")
 
-SECRET_COLUMNS = ("position", "ranking", "struck", "counts")
+SECRET_COLUMNS = ("position", "ranking")
+"""Whether an answer counts is not among them: an organiser could see to it that only one voter's do not."""
+
+SET_APART = (
+    "The ballot is secret, and one of the judges can be told apart from the others: by a weight, whom they "
+    "do not judge, by a struck answer, or because they left. A list of ballots would show whose is theirs. "
+    "Export the table of all answers (format=table), which says of none whose it is."
+)
 
 ENTRIES_AT_ONCE, AT_ONCE = 200, 1_000
 """Entries of the log and answers that are read at once: some ten milliseconds."""
@@ -86,21 +95,42 @@ def exported_answers(study: Study, people: bool = False, secretly: bool = False)
     Of a panel, all that its verdict depends on is there: weights, judges who have said nothing, conflicts,
     answers that were struck, candidates who withdrew (:mod:`duelmatch.files.answers`).
 
-    ``secretly``: voters are numbered anew by chance, and nothing is in the order in which it came.
+    ``secretly``: voters are numbered anew by chance, and nothing is in the order in which it came. Of others
+    than a panel, whose verdict needs no ballots, there are no voters at all.
+
+    :raises NotAllowedError: if the ballots of a panel, though secret, can be told apart.
     """
-    if study.settings.kind != "panel" and not secretly:
+    if study.settings.kind == "panel":
+        rows = [*_judge_rows(study), *_counting_rows(study)]
+        if secretly:
+            _check_all_alike(study, rows)
+        yield _written(study, people, ANSWER_COLUMNS, _shuffled(rows) if secretly else rows)
+    elif secretly:
+        yield from exported_table(study, secretly=True)
+    else:
         yield from _in_order(study, people, ANSWER_COLUMNS, _counting_row)
-        return
-    rows = [*_judge_rows(study), *_counting_rows(study)]
-    yield _written(study, people, ANSWER_COLUMNS, _shuffled(rows) if secretly else rows)
+
+
+def _check_all_alike(study: Study, rows: Iterable[Row]) -> None:
+    """Refuse to list ballots if an organiser knows, or has seen to it, how one of them differs from the rest.
+
+    Who has said nothing has no ballot to be found.
+    """
+    voters = [voter for voter in study.voters() if voter.answers and not voter.struck]
+    apart = any(voter.left or voter.conflicts for voter in voters)
+    apart = apart or len({voter.weight for voter in voters}) > 1
+    if apart or any(row.get("struck") for row in rows):
+        raise NotAllowedError(SET_APART)
 
 
 def exported_table(study: Study, people: bool = False, secretly: bool = False) -> Iterator[str]:
-    """Yield all answers, in pieces; ``secretly``: neither when they came nor by whom."""
+    """Yield all answers, in pieces; ``secretly``: those that count, neither when they came nor by whom."""
     if secretly:
-        answers = [_table_row(given) for given in _latest_first(study)]
+        answers = [row for given in _latest_first(study) if (row := _counting_row(given)) is not None]
         answers.sort(key=lambda row: (str(row["position"]), str(row["ranking"])))
-        yield _written(study, False, SECRET_COLUMNS, answers)
+        yield dump_table(
+            SECRET_COLUMNS, [[harmless(row[name]) for name in SECRET_COLUMNS] for row in answers]
+        )
     elif study.settings.kind != "panel":
         yield from _in_order(study, people, TABLE_COLUMNS, _table_row)
     else:
@@ -220,6 +250,7 @@ def import_log(store: Store, text: str, name: str = "An imported study") -> Stud
             raise FileError("This is not an exported study. `duelmatch study export` writes one.")
         state = State(entries[0])
         state.note(entries[1:])
+        _check_shown(state.problem)
         people = {voter: plain(of, "A voter's name") for voter, of in names.get("voters", {}).items()}
         name = plain(names.get("study", name), "The name of the study")
     except DuelmatchError as error:
@@ -233,6 +264,13 @@ def import_log(store: Store, text: str, name: str = "An imported study") -> Stud
             f"This study cannot be taken in; was the file edited? ({type(error).__name__}: {error!s:.200})"
         ) from None
     return _insert(store, name, people, entries, state)
+
+
+def _check_shown(problem: Problem) -> None:
+    """Refuse what no form would have taken for voters to see: an export can be edited, hashes and all."""
+    for about in (*problem.candidate_details.values(), *problem.position_details.values()):
+        checked_details(about)
+    check_titles(problem)
 
 
 def _entries(lines: Iterable[Any]) -> Iterator[Entry]:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from duelmatch.errors import ConflictError, DuelError, NotAllowedError, NotThereError, StudyError
 from duelmatch.explorers import questions
 from duelmatch.studies.candidates import check_titles, with_candidate, with_details
-from duelmatch.studies.entries import Entry
+from duelmatch.studies.entries import Entry, salted
 from duelmatch.studies.kinds import Event, Later, Newcomer
 from duelmatch.studies.log import Held
 from duelmatch.studies.questions import Asked
@@ -20,6 +20,9 @@ from duelmatch.studies.state import State, check_size
 from duelmatch.studies.texts import look_alike
 from duelmatch.studies.values import Nothing, Phase, Question, Ranking, Reason, Receipt, Report, Trouble
 from duelmatch.studies.verdicts import verdict_of
+
+NEW_LINK = "whoever has a new link could vote, and take back an answer, in their name."
+OTHERWISE_COUNTED = "what changes when their answers count otherwise would tell how they have voted."
 
 
 class Feed:
@@ -72,7 +75,7 @@ class Feed:
         """Keep an answer, or return it if it was kept before, as when it is sent again."""
         asked = self._own(voter, question)
         if asked.state == "answered":
-            if self.ranking(asked, answer) != asked.answer:
+            if not self.state.settings.secret and self.ranking(asked, answer) != asked.answer:
                 raise ConflictError(
                     f"Question {question} was answered already, and differently. That answer stays unless "
                     "it is taken back first."
@@ -209,12 +212,14 @@ class Feed:
     def strike(self, voter: str) -> None:
         """Let no answer of a voter count, given or to come."""
         if not self.state.member(voter).struck:
+            self.keep_secret(voter, OTHERWISE_COUNTED)
             with self._recording():
                 self.state.kind.strike(voter)
 
     def reinstate(self, voter: str) -> None:
         """Take back that a voter was struck."""
         if self.state.member(voter).struck:
+            self.keep_secret(voter, OTHERWISE_COUNTED)
             with self._recording():
                 self.state.kind.reinstate(voter)
 
@@ -273,12 +278,14 @@ class Feed:
             with self._recording():
                 self.state.kind.come_back(voter)
 
-    def conflict(self, voter: str, candidates: Sequence[str]) -> None:
-        """Let a voter not judge some candidates any more."""
+    def conflict(self, voter: str, candidates: Sequence[str], own: bool = False) -> None:
+        """Let a voter not judge some candidates any more; ``own``: the voter has said so."""
         known = self.state.member(voter).conflicts
         for candidate in candidates:
             self.state.problem.candidate_number(candidate)
         if new := [candidate for candidate in dict.fromkeys(candidates) if candidate not in known]:
+            if not own:
+                self.keep_secret(voter, OTHERWISE_COUNTED)
             with self._recording():
                 self.state.kind.conflict(voter, new)
 
@@ -288,6 +295,7 @@ class Feed:
         for candidate in candidates:
             self.state.problem.candidate_number(candidate)
         if gone := [candidate for candidate in dict.fromkeys(candidates) if candidate in known]:
+            self.keep_secret(voter, OTHERWISE_COUNTED)
             with self._recording():
                 self.state.kind.clear_conflict(voter, gone)
 
@@ -325,10 +333,20 @@ class Feed:
         with self._recording():
             self.state.kind.settle()
 
+    def keep_secret(self, voter: str, why: str) -> None:
+        """Refuse what would show by a detour what a voter has answered secretly.
+
+        :raises NotAllowedError: if the voter has begun. Whoever needs no link has the database anyway.
+        """
+        if self.by is not None and self.state.settings.secret and self.state.member(voter).answered:
+            raise NotAllowedError(f"The ballot is secret, and this voter has begun: {why}")
+
     # For all.
 
     def append(self, kind: str, data: Mapping[str, Any], voter: str | None = None) -> Entry:
         """Add an entry of the study's own to the log."""
+        if self.state.settings.secret:
+            data = salted(data)
         entry = self.held.append(kind, data, voter, self.by)
         self.state.follow(entry)
         return entry

@@ -164,6 +164,24 @@ def revoke_one(connection: Connection, study: str, link: str, now: float) -> boo
     return connection.execute(change.values(revoked_at=end)).rowcount > 0
 
 
+def expiry_of(connection: Connection, link: str | None) -> float | None:
+    """Return when a link stops working by itself; None for one that does not, and for no link."""
+    end: float | None = connection.execute(
+        sa.select(_columns.revoked_at).where(_columns.id == link)
+    ).scalar_one_or_none()
+    return end
+
+
+def outlasts(
+    connection: Connection, study: str, end: float, links: Sequence[str], voters: Sequence[str]
+) -> bool:
+    """Whether one of these links, or of those of these voters, works beyond a time."""
+    later = sa.or_(_columns.revoked_at.is_(None), _columns.revoked_at > end)
+    these = sa.or_(_columns.id.in_(links), _columns.voter.in_(voters))
+    query = sa.select(_columns.id).where(_columns.study == study, these, later)
+    return connection.execute(query.limit(1)).scalar_one_or_none() is not None
+
+
 def lasting_organisers(connection: Connection, study: str) -> list[str]:
     """Return the ids of the organisers' links that neither were revoked nor expire."""
     query = sa.select(_columns.id).where(

@@ -27,8 +27,9 @@ from duelmatch.studies.questions import Asked, Questions
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.values import GivenAnswer, Phase, Question, Receipt, Report, Status
 
-TRAIL = ("linked", "revoked", "named")
-"""Who gave out or revoked which link, and whose name was changed or deleted: for the record alone."""
+TRAIL = ("linked", "revoked", "named", "webhook")
+"""Who gave out or revoked which link, whose name was changed or deleted, and that a webhook was set or
+removed: for the record alone."""
 
 REPORTS = ("reported", "resolved")
 """That something is wrong with a candidate, and that it no longer is."""
@@ -269,12 +270,14 @@ class State:
             case "detailed":
                 self.problem = with_details(self.problem, data)
             case "reported":
-                self.reports[entry.seq] = Report(entry.seq, entry.at, entry.voter or "", **data)
+                self.reports[entry.seq] = Report(
+                    entry.seq, entry.at, entry.voter or "", data["candidate"], data["problem"], data["text"]
+                )
             case "resolved":
                 self.reports[data["report"]] = replace(self.reports[data["report"]], resolved=True)
             case "published":
                 self.published = data["shown"]
-            case "renamed" | "linked" | "revoked" | "named":
+            case "renamed" | "linked" | "revoked" | "named" | "webhook":
                 pass
             case "paused" | "resumed" | "closed" | "reopened":
                 self.phase = PHASES[entry.kind]

@@ -15,15 +15,17 @@ from duelmatch.explorers.questions import Answer
 from duelmatch.problem import Details
 from duelmatch.studies.candidates import checked_details
 from duelmatch.studies.database import Database
-from duelmatch.studies.feed import Feed
+from duelmatch.studies.feed import NEW_LINK, Feed
 from duelmatch.studies.kinds import Later
 from duelmatch.studies.links import (
     Access,
     Role,
+    expiry_of,
     id_of,
     insert_links,
     is_id,
     lasting_organisers,
+    outlasts,
     revoke_of,
     revoke_one,
 )
@@ -49,6 +51,11 @@ MOST_TRIES = 3
 """How often a change is worked out that others have overtaken."""
 
 LONGEST_REASON = 500
+
+OUTLASTED = (
+    "The link that you use stops working by itself, and cannot end one that works longer. Ask an organiser "
+    "whose link lasts."
+)
 
 NO_STRANGERS = (
     "A panel decides by the people named: with an open link, whoever opens it becomes a judge, and what they "
@@ -216,8 +223,7 @@ class Study(StudyView):
             checked = [voter.checked(feed.state.problem) for voter in new]
             if twice := look_alike(voter.name for voter in checked if voter.name is not None):
                 raise StudyError(f"Two voters are called '{twice:.80}'.")
-            if taken := taken_name(transaction.connection, self.id, [voter.name for voter in checked]):
-                raise ConflictError(f"There is a voter called '{taken}' already.")
+            self._check_name_is_free(transaction, [voter.name for voter in checked])
             return self._enter(transaction, feed, checked)
 
         return self._submit(work, by).result()
@@ -227,10 +233,19 @@ class Study(StudyView):
 
         def work(transaction: Transaction, feed: Feed) -> str:
             new = NewVoter(name).checked(feed.state.problem)
-            known = voter_called(transaction.connection, self.id, new.name)
-            return known or self._enter(transaction, feed, [new])[0]
+            if (known := voter_called(transaction.connection, self.id, new.name)) is not None:
+                return known
+            self._check_name_is_free(transaction, [new.name])
+            return self._enter(transaction, feed, [new])[0]
 
         return self._submit(work, by).result()
+
+    def _check_name_is_free(
+        self, transaction: Transaction, names: Collection[str | None], but_of: str | None = None
+    ) -> None:
+        """Refuse names that nobody could tell from that of a voter there is, other than one."""
+        if (taken := taken_name(transaction.connection, self.id, names, but_of)) is not None:
+            raise ConflictError(f"There is a voter called '{taken}' already.")
 
     def _enter(self, transaction: Transaction, feed: Feed, new: Sequence[NewVoter]) -> list[str]:
         ids = [new_voter_id() for _ in new]
@@ -244,8 +259,7 @@ class Study(StudyView):
         checked_name = plain(name, "The name of a voter")
 
         def work(transaction: Transaction, feed: Feed) -> None:
-            if voter_called(transaction.connection, self.id, checked_name) not in (None, voter):
-                raise ConflictError(f"There is a voter called '{checked_name}' already.")
+            self._check_name_is_free(transaction, [checked_name], but_of=voter)
             self._set_name(transaction, feed, voter, checked_name)
 
         self._submit(work, by).result()
@@ -278,9 +292,14 @@ class Study(StudyView):
         """Ask a voter again who had left."""
         self._do(lambda feed: feed.come_back(voter), by)
 
-    def conflict(self, voter: str, candidates: Collection[str], by: str | None = None) -> None:
-        """Let a member of a panel not judge some candidates any more; answers about them do not count."""
-        self._do(lambda feed: feed.conflict(voter, tuple(candidates)), by)
+    def conflict(
+        self, voter: str, candidates: Collection[str], by: str | None = None, own: bool = False
+    ) -> None:
+        """Let a member of a panel not judge some candidates any more; answers about them do not count.
+
+        ``own``: the voter has said so, which organisers cannot for those who have begun to vote secretly.
+        """
+        self._do(lambda feed: feed.conflict(voter, tuple(candidates), own), by)
 
     def clear_conflict(self, voter: str, candidates: Collection[str], by: str | None = None) -> None:
         """Let a voter judge candidates again about whom there was a conflict of interest.
@@ -374,6 +393,10 @@ class Study(StudyView):
         """Show the result to voters while the study is closed, or no longer."""
         self._do(lambda feed: feed.publish(shown), by)
 
+    def note_webhook(self, is_set: bool, by: str | None = None) -> None:
+        """Note that a link has set a webhook, or removed it; the address is nobody else's business."""
+        self._do(lambda feed: feed.leave_trail("webhook", {"set": is_set}), by)
+
     # Links.
 
     def new_link(
@@ -386,6 +409,8 @@ class Study(StudyView):
     ) -> str:
         """Return the token of a new link, shown now and never again; it may end after so many seconds.
 
+        It ends with the link that makes it at the latest: what was lent is not to become lasting.
+
         A panel decides by the people named, so an open link is refused there unless ``judges`` says that
         whoever opens it is to be one of them: what they have not said is open, and may hold up the result.
         """
@@ -395,9 +420,9 @@ class Study(StudyView):
             raise NotAllowedError(NO_STRANGERS)
 
         def work(transaction: Transaction, feed: Feed) -> str:
-            if voter is not None and feed.state.member(voter).struck:
-                raise NotAllowedError("The organiser has taken this voter out of the study.")
-            end = None if seconds is None else feed.held.now + seconds
+            if voter is not None:
+                self._check_may_have_link(feed, voter)
+            end = self._end_of_new_link(transaction, feed, seconds)
             (token,) = insert_links(transaction.connection, self.id, role, [voter], feed.held.now, end)
             feed.leave_trail("linked", {"link": id_of(token), "role": role, "until": end}, voter)
             return token
@@ -407,14 +432,17 @@ class Study(StudyView):
     def replace_links(
         self, voters: Sequence[str], seconds: float | None = None, by: str | None = None
     ) -> list[str]:
-        """Return the token of a new link for each of these voters; all their earlier ones stop working."""
+        """Return the token of a new link for each of these voters; all their earlier ones stop working.
+
+        :raises NotAllowedError: if the link that acts ends before one of those.
+        """
 
         def work(transaction: Transaction, feed: Feed) -> list[str]:
             for voter in voters:
-                if feed.state.member(voter).struck:
-                    raise NotAllowedError("The organiser has taken this voter out of the study.")
+                self._check_may_have_link(feed, voter)
+            self._check_may_end(transaction, feed, voters=voters)
             now = feed.held.now
-            end = None if seconds is None else now + seconds
+            end = self._end_of_new_link(transaction, feed, seconds)
             old = revoke_of(transaction.connection, self.id, voters, now)
             each = list(dict.fromkeys(voters))
             made = insert_links(transaction.connection, self.id, "voter", each, now, end)
@@ -426,6 +454,29 @@ class Study(StudyView):
             return [tokens[voter] for voter in voters]
 
         return self._submit(work, by).result()
+
+    @staticmethod
+    def _end_of_new_link(transaction: Transaction, feed: Feed, seconds: float | None) -> float | None:
+        """Return when a link ends that is to last so long, made by one that may end itself."""
+        ends = [
+            expiry_of(transaction.connection, feed.by),
+            None if seconds is None else feed.held.now + seconds,
+        ]
+        return min((end for end in ends if end is not None), default=None)
+
+    def _check_may_end(
+        self, transaction: Transaction, feed: Feed, links: Sequence[str] = (), voters: Sequence[str] = ()
+    ) -> None:
+        """Refuse to let a link that ends take away one that lasts longer, such as the owner's."""
+        end = expiry_of(transaction.connection, feed.by)
+        if end is not None and outlasts(transaction.connection, self.id, end, links, voters):
+            raise NotAllowedError(OUTLASTED)
+
+    @staticmethod
+    def _check_may_have_link(feed: Feed, voter: str) -> None:
+        if feed.state.member(voter).struck:
+            raise NotAllowedError("The organiser has taken this voter out of the study.")
+        feed.keep_secret(voter, NEW_LINK)
 
     def join(self, by: str | None = None) -> tuple[str, str]:
         """Take in a new, nameless voter, as by an open link; return the id and the token of their link."""
@@ -441,11 +492,14 @@ class Study(StudyView):
         """Make a link useless from now on, unless it is the organiser's last and one is to be kept.
 
         Organisers' links that expire do not count as kept.
+
+        :raises NotAllowedError: if the link that acts ends before this one.
         """
         if not is_id(link):
             raise NotThereError(f"There is no link {link!r:.40} in this study.")
 
         def work(transaction: Transaction, feed: Feed) -> None:
+            self._check_may_end(transaction, feed, links=[link])
             if keep_one and lasting_organisers(transaction.connection, self.id) == [link]:
                 raise ConflictError("This is the organiser's last link; make another one first.")
             if not revoke_one(transaction.connection, self.id, link, feed.held.now):

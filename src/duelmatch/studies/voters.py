@@ -13,7 +13,7 @@ from sqlalchemy.engine import Connection
 from duelmatch.errors import StudyError
 from duelmatch.problem import Problem
 from duelmatch.studies import schema
-from duelmatch.studies.texts import plain
+from duelmatch.studies.texts import look_of, plain
 
 LARGEST_WEIGHT = 1_000
 
@@ -63,12 +63,16 @@ def insert_voters(connection: Connection, study: str, people: Iterable[tuple[str
         connection.execute(sa.insert(schema.voters), rows)
 
 
-def taken_name(connection: Connection, study: str, names: Collection[str | None]) -> str | None:
-    """Return one of these names that a voter of the study has already."""
-    wanted = [name for name in names if name is not None]
-    query = sa.select(_columns.name).where(_columns.study == study, _columns.name.in_(wanted))
-    found: str | None = connection.execute(query.limit(1)).scalar_one_or_none()
-    return found
+def taken_name(
+    connection: Connection, study: str, names: Collection[str | None], but_of: str | None = None
+) -> str | None:
+    """Return the name of a voter of the study, except of one, that looks like one of these."""
+    wanted = {look_of(name) for name in names if name is not None}
+    if not wanted:
+        return None
+    query = sa.select(_columns.id, _columns.name).where(_columns.study == study, _columns.name.is_not(None))
+    known = connection.execute(query)
+    return next((row.name for row in known if row.id != but_of and look_of(row.name) in wanted), None)
 
 
 def voter_called(connection: Connection, study: str, name: str | None) -> str | None:

@@ -19,6 +19,9 @@ UNFIT = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError)
 """What Python raises where data are not of the form expected."""
 NOT_AS_WRITTEN = "something that it should say is missing, or not of its form"
 
+SALT = "salt"
+"""Random bits in the data of every entry of a secret study, so that its hash cannot be searched for."""
+
 LISTED = 10_000
 """Up to so many line-ups are looked at one by one."""
 
@@ -274,7 +277,8 @@ class StudyLog:
         if kind not in NOTED:
             raise DamagedError(f"Entry {number} is of a kind that no study writes: '{kind:.50}'.")
         try:
-            getattr(self, f"_{kind}")(entry.get("voter"), **entry["data"])
+            said = {key: value for key, value in entry["data"].items() if key != SALT}
+            getattr(self, f"_{kind}")(entry.get("voter"), **said)
         except (*UNFIT, ImpossibleError) as error:
             what = error if isinstance(error, ImpossibleError) else NOT_AS_WRITTEN
             raise DamagedError(f"Entry {number} ('{kind}') does not fit those before it: {what}.") from None
@@ -391,10 +395,12 @@ class StudyLog:
             judge.conflicts = [one for one in judge.conflicts if one not in candidates]
 
     def _left(self, voter: str, open_answers: str) -> None:
-        self.judges[voter].dropped = open_answers == "dropped"
+        if self.settings.get("algorithm") == "panel":  # others wait for nobody in particular
+            self.judges[voter].dropped = open_answers == "dropped"
 
     def _returned(self, voter: str) -> None:
-        self.judges[voter].dropped = False
+        if self.settings.get("algorithm") == "panel":
+            self.judges[voter].dropped = False
 
     # Designs and ballots
 
@@ -471,8 +477,8 @@ NOTED = (
 )  # fmt: skip
 BESIDE = (
     "skipped", "released", "joined", "backed", "paused", "resumed", "closed", "reopened", "renamed",
-    "detailed", "imported-old", "linked", "revoked", "named", "reported", "resolved",
-    "published",
+    "detailed", "imported-old", "linked", "revoked", "named", "webhook", "reported",
+    "resolved", "published",
 )  # fmt: skip
 """Kinds of entries that no verdict depends on."""
 

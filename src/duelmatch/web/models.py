@@ -379,8 +379,8 @@ class Me(BaseModel):
 
     voter: VoterId
     name: str | None = Field(description="What the organiser calls me.")
-    answers: int
-    last: int | None
+    answers: int | None = Field(description="Null in a secret study, where it would tell ballots apart.")
+    last: int | None = Field(description="The question that I answered last, and have not taken back.")
     left: int | None = Field(
         description="About how many more questions I will be asked, as a judge of a panel; null if unknown."
     )
@@ -420,21 +420,28 @@ class Receipt(BaseModel):
     """An answer that is on disk."""
 
     number: int
-    position: str
-    answer: Ranking
-    winner: str | None = Field(description="The best one; null if several are.")
+    position: str | None = Field(description="Null where answer is.")
+    answer: Ranking | None = Field(
+        description="Null in a secret study, except as the answer is given: a receipt that can be asked for "
+        "again would show it to whoever has the link."
+    )
+    winner: str | None = Field(description="The best one; null if several are, or answer is.")
     entry: int = Field(description="The number of its entry in the log.")
     hash: str = Field(description="The hash of that entry: keep it to check later that it is still there.")
-    repeated: bool = Field(description="The same answer was there already; another is refused (409).")
+    repeated: bool = Field(
+        description="The same answer was there already; another is refused (409). In a secret study, an "
+        "answer was there already, whatever it said."
+    )
 
     @classmethod
-    def of_study(cls, receipt: studies.Receipt) -> Self:
-        """Show a receipt."""
+    def of_study(cls, receipt: studies.Receipt, secret: bool) -> Self:
+        """Show a receipt; of a ``secret`` ballot what was answered only to whoever has just said so."""
+        hidden = secret and receipt.repeated
         return cls(
             number=receipt.question,
-            position=receipt.position,
-            answer=listed(receipt.answer),
-            winner=receipt.winner,
+            position=None if hidden else receipt.position,
+            answer=None if hidden else listed(receipt.answer),
+            winner=None if hidden else receipt.winner,
             entry=receipt.entry,
             hash=receipt.hash,
             repeated=receipt.repeated,

@@ -385,13 +385,14 @@ def change_phase(
 
 @router.post("/webhook", status_code=201)
 def set_webhook(
-    study: GetStudy, store: GetStore, request: Request, new: models.NewWebhook
+    study: GetStudy, store: GetStore, request: Request, by: OrganiserLink, new: models.NewWebhook
 ) -> models.SignedWebhook:
     """Call an address when something is decided from now on, in place of another.
 
     What is sent is signed with the secret in the response, which is nowhere else.
     """
     url = checked_url(new.url, request.app.state.config)
+    study.note_webhook(True, by=by)
     secret = store.webhooks.set(study.id, url, study.status())
     request.app.state.teller.start()
     return models.SignedWebhook(url=url, secret=secret)
@@ -407,8 +408,11 @@ def webhook(study: GetStudy, store: GetStore) -> models.SetWebhook:
 
 
 @router.post("/webhook/remove", status_code=204)
-def remove_webhook(study: GetStudy, store: GetStore) -> None:
+def remove_webhook(study: GetStudy, store: GetStore, by: OrganiserLink) -> None:
     """Call nobody any more."""
+    if store.webhooks.of_study(study.id) is None:
+        return
+    study.note_webhook(False, by=by)
     store.webhooks.remove(study.id)
 
 

@@ -70,15 +70,21 @@ async def next_question(request: Request) -> Response:
 async def answer(request: Request) -> Response:
     """Answer a question of mine, and perhaps get the next one.
 
-    When this returns, the answer is on disk. Sent twice, it counts once.
+    When this returns, the answer is on disk. Sent twice, it counts once. In a secret study the first answer
+    stays whatever is sent after it, and the receipt does not say what it was: else whoever has a copy of the
+    link could try.
     """
     number = _number(request.path_params["number"])
     body = await _body(request, models.VoterAnswer)
     if not body.next:
-        receipt = await _as_voter(request, lambda feed, voter: feed.tell(voter, number, body.said))
-        return _sent(models.Kept.of_study(receipt))
-    receipt, asked = await _as_voter(request, lambda feed, voter: feed.tell_and_ask(voter, number, body.said))
-    kept = models.Kept.of_study(receipt)
+        receipt, secret = await _as_voter(
+            request, lambda feed, voter: (feed.tell(voter, number, body.said), feed.state.settings.secret)
+        )
+        return _sent(models.Kept.of_study(receipt, secret))
+    (receipt, asked), secret = await _as_voter(
+        request, lambda feed, voter: (feed.tell_and_ask(voter, number, body.said), feed.state.settings.secret)
+    )
+    kept = models.Kept.of_study(receipt, secret)
     kept.next = None if asked is None else models.Question.of_study(asked)
     return _sent(kept)
 
@@ -216,7 +222,7 @@ def conflict(study: GetStudy, voter: CallingVoter, access: GetAccess, about: mod
 
     On a panel, what I said about them does not count either.
     """
-    study.conflict(voter, about.candidates, by=access["voter"].link)
+    study.conflict(voter, about.candidates, by=access["voter"].link, own=True)
 
 
 @router.post("/reports", status_code=204)
@@ -227,25 +233,29 @@ def report(study: GetStudy, voter: CallingVoter, access: GetAccess, seen: models
 
 @router.get("/me")
 def me(study: GetStudy, voter: CallingVoter) -> models.Me:
-    """Say who I am, how many of my answers there are, and about how many more are wanted."""
-    person = study.voters(ids=[voter])[0]
+    """Say who I am, how many of my answers there are, and about how many more are wanted.
+
+    In a secret study the numbers are left out that would tell a ballot from others in an export.
+    """
+    person, settings = study.voters(ids=[voter])[0], study.settings
+    tells_count = settings.secret and settings.questions_each is not None
     return models.Me(
         voter=voter,
         name=person.name,
-        answers=person.answers,
+        answers=None if settings.secret else person.answers,
         last=study.last_answered(voter),
-        left=study.questions_left(voter),
+        left=None if tells_count else study.questions_left(voter),
         struck=person.struck,
     )
 
 
 @router.get("/receipts/{number}", responses=documented(409))
 def receipt(study: GetStudy, voter: CallingVoter, number: Number) -> models.Receipt:
-    """Return the receipt of an answer of mine once more."""
+    """Return the receipt of an answer of mine once more; in a secret study, without the answer."""
     kept = study.answer_of(number, voter)
     if kept is None:
         raise HTTPException(404, f"You have not answered question {number}.")
-    return models.Receipt.of_study(kept)
+    return models.Receipt.of_study(kept, study.settings.secret)
 
 
 @router.post(

@@ -50,6 +50,10 @@ ADDRESS = re.compile(r"https?://[^\s/?#@]+(/[!-~]*)?(\?[!-~]*)?")
 
 NAT64 = ip_network("64:ff9b::/96")
 
+NOT_FOR_ALL = [ip_network(each) for each in ("::/96", "64:ff9b:1::/48", "fec0::/10")]
+"""IPv4 addresses as they were written once (RFC 4291, 2.5.5.1), NAT64 within a network (RFC 8215), and the
+addresses of a site (RFC 3879), which Python takes for public ones."""
+
 NOT_PUBLIC = "is not an address of the public internet, and this server calls no others"
 log = logging.getLogger("duelmatch.web")
 
@@ -88,6 +92,8 @@ def is_public(address: str) -> bool:
 
     >>> [is_public(each) for each in ("93.184.215.14", "10.0.0.1", "::ffff:127.0.0.1", "64:ff9b::a00:1")]
     [True, False, False, False]
+    >>> [is_public(each) for each in ("fec0::1", "64:ff9b:1::7f00:1", "::127.0.0.1", "2606:4700::1111")]
+    [False, False, False, True]
     """
     found = ip_address(address.partition("%")[0])
     if isinstance(found, IPv6Address):
@@ -96,6 +102,8 @@ def is_public(address: str) -> bool:
             inner = ip_address(int(found) & 0xFFFF_FFFF)  # type: ignore[assignment]
         if inner is not None:
             return is_public(str(inner))
+        if any(found in network for network in NOT_FOR_ALL):
+            return False
     return found.is_global and not found.is_multicast
 
 

@@ -89,8 +89,8 @@ function draw() {
   show("join", false);
   show("question-part", isAsked());
   show("end", !isAsked());
-  element("undo").disabled = me.answers === 0;
-  element("end-undo").hidden = me.answers === 0 || question.reason === "closed";
+  element("undo").disabled = !me.last;
+  element("end-undo").hidden = !me.last || question.reason === "closed";
   if (!isAsked()) {
     drawEnd();
     return;
@@ -131,10 +131,11 @@ function hideRanked() {
 }
 
 function tellProgress() {
+  const counted = me.answers !== null; // in a secret study nobody says how many
   const place = me.answers + 1;
-  let text = fillCount(words.answered, me.answers);
+  let text = counted ? fillCount(words.answered, me.answers) : "";
   if (question.of) text = fill(words.counted, question);
-  else if (isAsked() && me.left) text = fill(words.about, { place, of: me.answers + me.left });
+  else if (counted && isAsked() && me.left) text = fill(words.about, { place, of: me.answers + me.left });
   element("count").textContent = text;
 }
 
@@ -181,7 +182,7 @@ async function drawWithDetails() {
   }
   draw();
   tellProgress();
-  if (isAsked() && !question.of && me.answers % LOOK_AGAIN === 0) lookAgain();
+  if (isAsked() && !question.of && me.answers !== null && me.answers % LOOK_AGAIN === 0) lookAgain();
 }
 
 // The receipt of an answer that was given before, in another tab or before a page was closed; null if there is none.
@@ -205,17 +206,24 @@ async function send() {
     if (error.status !== 401) outbox.clear(); // whoever opens their link again can still send it
     kept = error.status === 409 ? await receiptOf(number) : null;
     if (!kept) throw error;
-    notice = fill(words.repeated, { ranking: written(kept.answer) });
+    if (kept.answer) notice = fill(words.repeated, { ranking: written(kept.answer) });
   }
   outbox.clear();
   skipped = false;
   if (kept.repeated) {
     me = await insist(() => get(`${study}/me`));
-  } else me = { ...me, answers: me.answers + 1, last: number, left: me.left && Math.max(1, me.left - 1) };
-  said = kept.answer.length === 1 ? words.no_difference : fill(words.kept, { ranking: written(kept.answer) });
+  } else me = { ...me, answers: me.answers === null ? null : me.answers + 1, last: number, left: me.left && Math.max(1, me.left - 1) };
+  said = saidOf(kept.answer);
+  if (!kept.answer) notice = said; // so that nobody believes that another answer has taken its place
   element("receipt").textContent = fill(words.receipt, { hash: kept.hash.slice(0, 12) });
   element("receipt").title = fill(words.entry, { entry: kept.entry, hash: kept.hash });
   return kept.next;
+}
+
+// What was answered, which in a secret study is not told of an answer that was there before.
+function saidOf(ranking) {
+  if (!ranking) return words.stays;
+  return ranking.length === 1 ? words.no_difference : fill(words.kept, { ranking: written(ranking) });
 }
 
 function answer(value) {
@@ -255,7 +263,7 @@ function skip(reason) {
 }
 
 function undo() {
-  if (me.answers === 0 || busy) return;
+  if (!me.last || busy) return;
   if (skipped && !confirm(words.undo_before_skip)) return;
   act(async () => {
     skipped = false;
