@@ -44,7 +44,7 @@ _HOLD = Prepared(
     .where(_COLUMNS.id == sa.bindparam("id"))
     .with_for_update()
 )
-_END = sa.select(schema.studies.c.seq).where(schema.studies.c.id == sa.bindparam("id"))
+_END = sa.select(schema.studies.c.seq, schema.studies.c.hash).where(schema.studies.c.id == sa.bindparam("id"))
 _AFTER = Prepared(
     sa.select(*(column for column in schema.entries.c if column.name != "study"))
     .where(
@@ -182,12 +182,12 @@ def read_entries(connection: Connection, study: str, after: int = 0, last: int =
             yield Entry(seq, at, kind, by, voter, data, digest)
 
 
-def end_of(connection: Connection, study: str) -> int:
-    """Return the number of the last entry of a study."""
-    found = connection.execute(_END, {"id": study}).scalar_one_or_none()
+def end_of(connection: Connection, study: str) -> tuple[int, str]:
+    """Return the number and the hash of the last entry of a study."""
+    found = connection.execute(_END, {"id": study}).one_or_none()
     if found is None:
         raise NotThereError(f"There is no study '{study:.80}'.")
-    return int(found)
+    return found.seq, found.hash
 
 
 @dataclass(slots=True)

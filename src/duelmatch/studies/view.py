@@ -54,7 +54,7 @@ class StudyView:
     def end(self) -> int:
         """Return the number of the last entry; a quick way to see whether anything has happened."""
         with self._database.reading() as connection:
-            return end_of(connection, self.id)
+            return end_of(connection, self.id)[0]
 
     def entries(self, after: int = 0, limit: int | None = None) -> list[Entry]:
         """Return the entries of the log that follow one, up to so many."""
