@@ -42,7 +42,7 @@ def _set_back(store: Store, study: Study, after: int) -> None:
 def test_votes_go_on_from_the_copy_that_was_put_back(
     store: Store, new_study: NewStudy, others_went_on: int
 ) -> None:
-    """Others, who have read the copy, may have gone on with it: to fewer, as many or more entries than before."""
+    """Others, who have read the copy, may have gone on: to fewer, as many or more entries than before."""
     study = new_study(LARGER, "panel", ["eve", "ned"])
     eve, ned = (voter.id for voter in study.voters())
     vote(study, eve)
