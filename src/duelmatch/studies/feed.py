@@ -252,9 +252,16 @@ class Feed:
         self.append("renamed", {"name": name})
         self.held.name = name
 
+    def check_room(self, voters: int, conflicts: int) -> None:
+        """Refuse voters, with so many conflicts in all, with whom the study would be too large."""
+        state = self.state
+        if state.settings.kind == "panel":
+            size = len(state.members) + voters, state.problem, state.conflicts + conflicts
+            check_size(state.settings, *size)
+
     def enter(self, voters: Sequence[Newcomer]) -> None:
         """Take in voters, which for a panel takes no longer than to take in one."""
-        check_size(self.state.settings, len(self.state.members) + len(voters), self.state.problem)
+        self.check_room(len(voters), sum(len(conflicts) for _, _, conflicts in voters))
         with self._recording():
             self.state.kind.enter(voters)
 
@@ -279,6 +286,7 @@ class Feed:
         for candidate in candidates:
             self.state.problem.candidate_number(candidate)
         if new := [candidate for candidate in dict.fromkeys(candidates) if candidate not in known]:
+            self.check_room(0, len(new))
             with self._recording():
                 self.state.kind.conflict(voter, new)
 

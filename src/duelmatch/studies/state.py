@@ -61,6 +61,10 @@ MOST_OPINIONS = 5_000_000
 """Judges times different duels. Twice as many took 62 MB, and 0.4 to 0.7 seconds of a processor whenever a
 judge came or went."""
 
+MOST_CONFLICTS = 1_000_000
+"""Judges times the candidates that each does not judge. Half of it took 0.3
+seconds whenever a judge came or went."""
+
 SPARE = 1_000
 """So many leases that are over may wait to be swept away."""
 
@@ -367,6 +371,11 @@ class State:
         """How many voters have given an answer that counts."""
         return sum(count > 0 for count in self.counted_by_voter())
 
+    @property
+    def conflicts(self) -> int:
+        """How many candidates are not judged by a voter, of all voters together."""
+        return sum(len(member.conflicts) for member in self.members.values())
+
     def member(self, voter: object) -> Member:
         """Return a voter.
 
@@ -432,8 +441,11 @@ class State:
         return self.questions.given_before(entry)
 
 
-def check_size(settings: Settings, voters: int, problem: Problem) -> None:
-    """Refuse what is too large to be counted anew whenever a voter or a candidate comes or goes."""
+def check_size(settings: Settings, voters: int, problem: Problem, conflicts: int = 0) -> None:
+    """Refuse what is too large to be counted anew whenever a voter or a candidate comes or goes.
+
+    ``conflicts``: how many candidates are not judged by a voter, of all voters together.
+    """
     opinions = voters * problem.graph.pairs if settings.kind == "panel" else 0
     if problem.graph.pairs > MOST_PAIRS:
         raise StudyError(
@@ -445,6 +457,11 @@ def check_size(settings: Settings, voters: int, problem: Problem) -> None:
             f"The panel is too large: {voters:,} judges on {problem.graph.pairs:,} different duels have "
             f"{opinions:,} opinions, where {MOST_OPINIONS:,} are allowed. Have fewer judges, or leave out "
             "candidates that cannot win."
+        )
+    if settings.kind == "panel" and conflicts > MOST_CONFLICTS:
+        raise StudyError(
+            f"The panel is too large: its judges leave out {conflicts:,} candidates, all counted together, "
+            f"where {MOST_CONFLICTS:,} are allowed. Have fewer judges, or let each judge more candidates."
         )
 
 

@@ -94,7 +94,7 @@ class Store:
         settings = (settings or Settings()).settled(named_voters=bool(members))
         if settings.kind == "rounds":
             described(settings.algorithm).check_conditions(problem)
-        check_size(settings, len(members), problem)
+        check_size(settings, len(members), problem, sum(member.excluded(problem) for member in members))
         for kind, listed in (("candidates", problem.candidates), ("positions", problem.positions)):
             if alike := look_alike(listed):
                 raise StudyError(f"Two {kind} look the same: '{alike:.80}'. Nobody could tell them apart.")
