@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -43,6 +44,17 @@ def connected(address: str) -> socket.socket:
     return socket.create_connection((parts.hostname or "", parts.port or 0), timeout=60)
 
 
+def is_cut_off(client: socket.socket, pieces: Iterable[bytes], seconds: float = 0.0) -> bool:
+    """Whether the server ends a connection on which pieces arrive, so many seconds apart."""
+    try:
+        for piece in pieces:
+            client.sendall(piece)
+            time.sleep(seconds)
+    except OSError:
+        return True
+    return False
+
+
 def test_headers_without_end_are_refused(address: str) -> None:
     with connected(address) as client:
         client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n")
@@ -66,12 +78,24 @@ def test_a_head_that_does_not_come_is_not_waited_for(
 ) -> None:
     monkeypatch.setattr(connections, "SLOWEST_HEAD", 0.2)
     with connected(address) as client:
-        client.sendall(begin)
-        try:
-            while client.recv(1000):
-                pass
-        except ConnectionResetError:
-            pass
+        assert is_cut_off(client, [begin, *[piece or b"a" * 10_000] * 10_000])
+
+
+def test_what_follows_a_body_is_no_header(address: str) -> None:
+    with connected(address) as client:
+        client.sendall(WAITED_FOR + b"\r\nAuthorization: Bearer x\r\n\r\n")
+        assert client.recv(1000).startswith(b"HTTP/1.1 4")
+        client.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert b"200 OK" in client.recv(1000), "the connection goes on"
+
+
+@pytest.mark.parametrize("piece", [b"A: b\r\n", b"\r\n"])
+def test_the_rest_of_what_was_answered_is_not_waited_for(
+    address: str, piece: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "SLOWEST_HEAD", 0.2)
+    with connected(address) as client:
+        assert is_cut_off(client, [ANSWERED_AT_ONCE + b"\r\n", *[piece] * 600], 0.05)
 
 
 def test_a_body_that_does_not_come_is_not_waited_for(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
