@@ -78,7 +78,33 @@ def test_a_head_that_does_not_come_is_not_waited_for(
 ) -> None:
     monkeypatch.setattr(connections, "SLOWEST_HEAD", 0.2)
     with connected(address) as client:
-        assert is_cut_off(client, [begin, *[piece or b"a" * 10_000] * 10_000])
+        client.sendall(begin)
+        try:
+            while client.recv(1000):
+                pass
+        except ConnectionResetError:
+            pass
+
+
+CHUNKED = (
+    b"Host: 127.0.0.1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0"
+)
+ANSWERED_AT_ONCE = b"POST /nothing HTTP/1.1\r\n" + CHUNKED
+WAITED_FOR = b"POST /api/v1/estimate HTTP/1.1\r\n" + CHUNKED
+
+
+@pytest.mark.parametrize("begun", [ANSWERED_AT_ONCE, WAITED_FOR])
+@pytest.mark.parametrize(
+    "pieces",
+    [[b"\r\n", b"A: " + b"b" * 10_000 + b"\r\n"], [b"\r\n", b"A" * 10_000], [b";a=", b"a" * 10_000]],
+    ids=["trailers", "one trailer", "a chunk's extension"],
+)
+def test_what_follows_a_body_without_end_is_not_taken(
+    address: str, begun: bytes, pieces: list[bytes]
+) -> None:
+    first, then = pieces
+    with connected(address) as client:
+        assert is_cut_off(client, [begun + first, *[then] * 10_000])
 
 
 def test_what_follows_a_body_is_no_header(address: str) -> None:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from duelmatch.errors import ConflictError, DuelError, NotAllowedError, NotThereError, StudyError
 from duelmatch.explorers import questions
+from duelmatch.problem import Problem
 from duelmatch.studies.candidates import check_titles, with_candidate, with_details
 from duelmatch.studies.entries import Entry
 from duelmatch.studies.kinds import Event, Later, Newcomer
@@ -236,15 +237,16 @@ class Feed:
         check_size(self.state.settings, len(self.state.members), larger)
         if look_alike([*self.state.problem.candidates, candidate]):
             raise ConflictError(f"There is a candidate who looks like '{candidate:.80}' already.")
+        about = {"candidates": {candidate: details}} if details else {}
+        _check_details(larger, about)  # refused later, it would take back what is written by then
         with self._recording():
             self.state.kind.add(candidate, positions)
-        if details:
-            self.edit({"candidates": {candidate: details}})
+        if about:
+            self.append("detailed", about)
 
     def edit(self, details: Mapping[str, Mapping[str, Any]]) -> None:
         """Change titles, texts, pictures and links of candidates and positions."""
-        changed = [name for kind in details.values() for name, about in kind.items() if "title" in about]
-        check_titles(with_details(self.state.problem, details), changed)
+        _check_details(self.state.problem, details)
         self.append("detailed", details)
 
     def rename(self, name: str) -> None:
@@ -390,3 +392,9 @@ class Feed:
         if asked.voter != self.state.member(voter).id:
             raise NotAllowedError(f"Question {question} was put to somebody else.")
         return asked
+
+
+def _check_details(problem: Problem, details: Mapping[str, Mapping[str, Any]]) -> None:
+    """Refuse new details of candidates and positions with whom voters could take one for another."""
+    changed = [name for kind in details.values() for name, about in kind.items() if "title" in about]
+    check_titles(with_details(problem, details), changed)

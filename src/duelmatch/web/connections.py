@@ -1,7 +1,7 @@
 """Connections with bounds: how many there are, how large the head of a request may be, and how slow.
 
-The parser of uvicorn keeps whatever comes until the head of a request is complete, however long that takes. It
-takes what follows a body (trailers) for headers, too, and waits for the rest of a request that is answered.
+The parser of uvicorn keeps whatever comes until the head of a request is complete, however long that takes.
+It takes what follows a body (trailers) for headers, too, and waits for all of what is answered already.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ LARGEST_HEAD = 64_000
 arrives."""
 
 SLOWEST_HEAD = 10.0
-"""Seconds for all of it, from the connection on, or from its first byte if there were requests before; and for
-the rest of a request, once it is answered."""
+"""Seconds for all of it, from the connection on, or from its first byte if there were requests before; and
+for the rest of a request, once it is answered."""
 
 TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
