@@ -16,6 +16,7 @@ from starlette.staticfiles import StaticFiles
 from duelmatch.studies import Store
 from duelmatch.version import __version__
 from duelmatch.web import creating, events, judges, mending, organising, pages, pictures, problems, voting
+from duelmatch.web.access import may_send_much
 from duelmatch.web.cache import StudyCache
 from duelmatch.web.config import Config
 from duelmatch.web.guard import Guard
@@ -83,7 +84,8 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     app.add_api_route("/readyz", _ready, include_in_schema=False)
     app.add_api_route("/metrics", _metrics, include_in_schema=False)
     app.add_middleware(voting.DirectVotes, prefix="/api/v1")
-    app.add_middleware(BodyLimit, largest=LARGEST_BODY, larger={"/pictures": pictures.LARGEST_PICTURE})
+    larger = {"/pictures": pictures.LARGEST_PICTURE}
+    app.add_middleware(BodyLimit, largest=LARGEST_BODY, trusts=may_send_much, larger=larger)
     if config.rates is not None:
         addresses = {kind: Buckets() for kind in OF_ADDRESSES}
         app.add_middleware(RateLimit, rates=config.rates, links=app.state.links, addresses=addresses)
