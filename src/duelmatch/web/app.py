@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import warnings
-from time import monotonic
 from typing import Any
 
 from fastapi import APIRouter, FastAPI, HTTPException, Request
@@ -25,13 +23,11 @@ from duelmatch.web.metrics import Metrics, RequestLog
 from duelmatch.web.problems import documented
 from duelmatch.web.proxies import is_local
 from duelmatch.web.rates import OF_ADDRESSES, Buckets, LinkLimit, RateLimit
+from duelmatch.web.readiness import Readiness
 from duelmatch.web.runs import RemoteRun
 from duelmatch.web.watching import Watcher
 from duelmatch.web.webhooks import Teller
 from duelmatch.web.worker import work_elsewhere
-
-READY_WITHIN = 5.0
-"""Seconds in which something has to be written by a server that says it is ready."""
 
 LARGEST_BODY = 1_000_000
 """Bytes: a problem with its texts."""
@@ -66,8 +62,7 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     app.state.stopping = False
     app.state.teller = Teller(store, config, lambda: bool(app.state.stopping))
     app.state.preparing = None
-    app.state.readiness_lock = threading.Lock()
-    app.state.was_ready = -math.inf
+    app.state.readiness = Readiness(store.writer.check)
     problems.install(app, pages.refusal_page)
     refusals = documented(400, 403, 408, 413, 422, 429, 503)
     app.router.routes[:0] = voting.direct_routes("/api/v1", refusals)
@@ -106,10 +101,7 @@ def _ready(request: Request) -> PlainTextResponse:
     preparing: threading.Thread | None = state.preparing
     if preparing is not None and preparing.is_alive():
         raise HTTPException(503, "The server is getting ready.")
-    with state.readiness_lock:  # however many ask, it writes once a second at most
-        if monotonic() - state.was_ready > 1:
-            state.store.writer.check(READY_WITHIN)
-            state.was_ready = monotonic()
+    state.readiness.check()
     return PlainTextResponse("ready\n")
 
 
