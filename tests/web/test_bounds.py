@@ -173,6 +173,25 @@ def test_the_voters_of_one_study_leave_streams_for_others(study: Study) -> None:
     count.begin("voter 3", study.id, config)
 
 
+def test_the_dashboard_shows_the_latest_reports_and_how_many_more_there_are(
+    address: str, study: Study
+) -> None:
+    for _ in range(21):
+        voter = study.add_voter()
+        for number in range(5):
+            study.report(voter, "ann", "other", f"{number}")
+    client = httpx2.Client(trust_env=False, base_url=address, timeout=60)
+    client.headers["Authorization"] = f"Bearer {study.new_link('organiser')}"
+    page = client.get(f"/studies/{study.id}").text
+    assert page.count("/resolve") == 100
+    assert "5 more, from before these" in page
+    listed = client.get(f"/api/v1/studies/{study.id}/reports").json()
+    assert len(listed) == 100
+    before = listed[-1]["entry"]
+    others = client.get(f"/api/v1/studies/{study.id}/reports", params={"before": before}).json()
+    assert len(others) == 5
+
+
 def test_systemd_is_told_that_the_loop_is_alive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import asyncio
 

@@ -19,8 +19,11 @@ from duelmatch.studies.log import Held
 from duelmatch.studies.questions import Asked
 from duelmatch.studies.state import State, check_size
 from duelmatch.studies.texts import look_alike
-from duelmatch.studies.values import Nothing, Phase, Question, Ranking, Reason, Receipt, Report, Trouble
+from duelmatch.studies.values import Nothing, Phase, Question, Ranking, Reason, Receipt, Trouble
 from duelmatch.studies.verdicts import verdict_of
+
+MOST_REPORTS = 5
+"""Open reports of a voter: whoever has more to say should talk to the organiser."""
 
 
 class Feed:
@@ -177,15 +180,15 @@ class Feed:
         if self.state.member(voter).struck:
             raise NotAllowedError("The organiser has taken this voter out of the study.")
         self.state.problem.candidate_number(candidate)
-        said = voter, candidate, problem, text
-        known = [(each.voter, each.candidate, each.problem, each.text) for each in self.open_reports]
-        if said not in known:
-            self.append("reported", {"candidate": candidate, "problem": problem, "text": text}, voter)
-
-    @property
-    def open_reports(self) -> list[Report]:
-        """What is still wrong, as far as is known."""
-        return [each for each in self.state.reports.values() if not each.resolved]
+        known = self.state.open_reports.get(voter, ())
+        if (candidate, problem, text) in known:
+            return
+        if len(known) >= MOST_REPORTS:
+            raise ConflictError(
+                f"You have reported {MOST_REPORTS} problems that the organiser has not solved yet. Report "
+                "more when they are, or tell the organiser yourself."
+            )
+        self.append("reported", {"candidate": candidate, "problem": problem, "text": text}, voter)
 
     # For organisers.
 

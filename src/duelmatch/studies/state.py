@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import threading
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
@@ -25,7 +25,7 @@ from duelmatch.studies.history import HOUR
 from duelmatch.studies.kinds import Begin, new_kind
 from duelmatch.studies.questions import Asked, Questions
 from duelmatch.studies.settings import Settings
-from duelmatch.studies.values import GivenAnswer, Phase, Question, Receipt, Report, Status
+from duelmatch.studies.values import GivenAnswer, Phase, Question, Receipt, Report, Said, Status
 
 TRAIL = ("linked", "revoked", "named")
 """Who gave out or revoked which link, and whose name was changed or deleted: for the record alone."""
@@ -123,6 +123,8 @@ class State:
         """What was said last of where it stands, and after which entry."""
         self.reports: dict[int, Report] = {}
         """What voters have reported, by entry."""
+        self.open_reports: defaultdict[str, set[Said]] = defaultdict(set)
+        """What each voter has reported that nobody has resolved."""
         self.published = False
         """Whether voters are shown the result, once the study is closed."""
         self._held: list[Entry] = []
@@ -273,9 +275,13 @@ class State:
             case "detailed":
                 self.problem = with_details(self.problem, data)
             case "reported":
-                self.reports[entry.seq] = Report(entry.seq, entry.at, entry.voter or "", **data)
+                report = Report(entry.seq, entry.at, entry.voter or "", **data)
+                self.reports[entry.seq] = report
+                self.open_reports[report.voter].add(report.said)
             case "resolved":
-                self.reports[data["report"]] = replace(self.reports[data["report"]], resolved=True)
+                report = self.reports[data["report"]]
+                self.reports[data["report"]] = replace(report, resolved=True)
+                self.open_reports[report.voter].discard(report.said)
             case "published":
                 self.published = data["shown"]
             case "renamed" | "linked" | "revoked" | "named":
