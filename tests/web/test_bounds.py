@@ -180,16 +180,15 @@ def test_the_dashboard_shows_the_latest_reports_and_how_many_more_there_are(
         voter = study.add_voter()
         for number in range(5):
             study.report(voter, "ann", "other", f"{number}")
-    client = httpx2.Client(trust_env=False, base_url=address, timeout=60)
-    client.headers["Authorization"] = f"Bearer {study.new_link('organiser')}"
-    page = client.get(f"/studies/{study.id}").text
-    assert page.count("/resolve") == 100
-    assert "5 more, from before these" in page
-    listed = client.get(f"/api/v1/studies/{study.id}/reports").json()
-    assert len(listed) == 100
-    before = listed[-1]["entry"]
-    others = client.get(f"/api/v1/studies/{study.id}/reports", params={"before": before}).json()
-    assert len(others) == 5
+    shown = {"Authorization": f"Bearer {study.new_link('organiser')}"}
+    with httpx2.Client(trust_env=False, base_url=address, timeout=60, headers=shown) as client:
+        page = client.get(f"/studies/{study.id}").text
+        assert page.count("/resolve") == 100
+        assert "5 more, from before these" in page
+        reports = f"/api/v1/studies/{study.id}/reports"
+        listed = client.get(reports).json()
+        assert len(listed) == 100
+        assert len(client.get(reports, params={"before": listed[-1]["entry"]}).json()) == 5
 
 
 def test_systemd_is_told_that_the_loop_is_alive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
