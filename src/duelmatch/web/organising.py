@@ -84,7 +84,8 @@ def preview(study: GetStudy, change: models.Change) -> models.Preview:
     action, what = change.chosen
     if study.settings.secret and action != "drop":
         raise HTTPException(403, NO_PREVIEW)
-    found = worker.run(study.preview(action, what), seconds=LONGEST_BEGINNING, patience=PATIENCE)
+    task = study.preview(action, what)
+    found = worker.run(task, seconds=LONGEST_BEGINNING, patience=PATIENCE, of=study.id)
     return models.Preview(
         before=models.Standpoint.of(found.before),
         after=models.Standpoint.of(found.after),
