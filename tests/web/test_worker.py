@@ -59,7 +59,7 @@ def test_who_has_no_patience_does_not_wait(worker: Worker) -> None:
 
 
 def test_who_has_enough_with_the_worker_leaves_the_places_of_others() -> None:
-    """Before, twelve connections of one organiser took all places, and everybody else was told to come back."""
+    """Before, twelve connections of one organiser took all places, and all others were told to come back."""
     worker = Worker(rehearses=False)
     with ThreadPoolExecutor(20) as threads:
         with worker._lock:  # as if it were busy
@@ -78,10 +78,10 @@ def test_who_has_enough_with_the_worker_leaves_the_places_of_others() -> None:
     worker.close()
 
 
-def test_pictures_keep_nothing_else_waiting() -> None:
+def test_pictures_keep_nothing_else_waiting(tmp_path: Path) -> None:
     data = io.BytesIO()
     Image.new("RGB", (30, 20), "red").save(data, "PNG")
-    with worker_module.worker._lock, Store("sqlite://") as store:
+    with worker_module.worker._lock, Store(f"sqlite:///{tmp_path}/x.db") as store:
         assert pictures._keep(store, data.getvalue(), "x").startswith("/pictures/")
 
 

@@ -68,8 +68,8 @@ async def _kept(store: Store, request: Request, of: str) -> models.Picture:
 
 
 def _keep(store: Store, data: bytes, of: str) -> str:
-    limits = {"seconds": LONGEST_BEGINNING, "patience": PATIENCE}
-    return store.keep_picture(picture_worker.run(written_anew, data, of=of, **limits))
+    small = picture_worker.run(written_anew, data, seconds=LONGEST_BEGINNING, patience=PATIENCE, of=of)
+    return store.keep_picture(small)
 
 
 @pages.get("/pictures/{picture}")
