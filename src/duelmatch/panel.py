@@ -140,24 +140,65 @@ def judged_pairs(
     for voter, excluded in conflicts.items():
         if voter not in number:
             raise ProblemError(f"conflicts names '{voter!s:.80}', but there is no such voter.")
-        if isinstance(excluded, str):
-            raise ProblemError(
-                f"The conflicts of '{voter}' must be a list, not the single text '{excluded:.80}'."
-            )
-        if not isinstance(excluded, Collection):
-            raise ProblemError(f"The conflicts of '{voter}' must be a list, not {excluded!r:.80}.")
+        _check_list(voter, excluded)
         judged[number[voter]] = ~_excluded(problem, excluded)
     return judged
+
+
+def check_conflicts(problem: Problem, voter: str, conflicts: Collection[Conflict]) -> None:
+    """Refuse conflicts of a voter that are about nothing in the problem."""
+    _check_list(voter, conflicts)
+    _numbers_of(problem, conflicts)
+
+
+def _check_list(voter: str, conflicts: object) -> None:
+    if isinstance(conflicts, str):
+        raise ProblemError(
+            f"The conflicts of '{voter}' must be a list, not the single text '{conflicts:.80}'."
+        )
+    if not isinstance(conflicts, Collection):
+        raise ProblemError(f"The conflicts of '{voter}' must be a list, not {conflicts!r:.80}.")
+
+
+def those_there(problem: Problem, conflicts: Mapping[str, Collection[Conflict]]) -> dict[str, list[Conflict]]:
+    """Return the conflicts of each voter that are about what is there; candidates may have been dropped."""
+    names = set(problem.candidates)
+    return {
+        voter: [each for each in listed if each in names or _is_there(problem, each)]
+        for voter, listed in conflicts.items()
+    }
+
+
+def _is_there(problem: Problem, conflict: Conflict) -> bool:
+    try:
+        _numbers_of(problem, [conflict])
+    except ProblemError:
+        return False
+    return True
 
 
 def _excluded(problem: Problem, conflicts: Collection[object]) -> Mask:
     """Mark the pairs that any of a voter's conflicts is about."""
     graph, table = problem.graph, problem.graph.pair_table
+    candidates, edges, pairs = _numbers_of(problem, conflicts)
+    out = np.isin(graph.edge_candidate, candidates)
+    out[edges] = True
+    excluded: Mask = out[table.first] | out[table.second]
+    if pairs:
+        excluded[table.number(*np.array(pairs).T)] = True
+    return excluded
+
+
+def _numbers_of(
+    problem: Problem, conflicts: Collection[object]
+) -> tuple[list[int], list[int], list[list[int]]]:
+    """Return the candidates, the edges and the pairs of edges that conflicts are about."""
     candidates, edges, pairs = [], [], []
     for conflict in conflicts:
+        if isinstance(conflict, str):  # nearly all are, and there may be a million
+            candidates.append(problem.candidate_number(conflict))
+            continue
         match conflict:
-            case str(candidate):
-                candidates.append(problem.candidate_number(candidate))
             case (str(candidate), str(position)):
                 edges.append(problem.edge_number(candidate, position))
             case (str(position), str(first), str(second)) if first != second:
@@ -167,12 +208,7 @@ def _excluded(problem: Problem, conflicts: Collection[object]) -> Mask:
                     "A conflict is a candidate, (candidate, position) or (position, first, second), "
                     f"not {conflict!r:.80}."
                 )
-    out = np.isin(graph.edge_candidate, candidates)
-    out[edges] = True
-    excluded: Mask = out[table.first] | out[table.second]
-    if pairs:
-        excluded[table.number(*np.array(pairs).T)] = True
-    return excluded
+    return candidates, edges, pairs
 
 
 def voter_weights(voters: Sequence[str], voter_weight: Mapping[str, object]) -> NDArray[np.int64]:

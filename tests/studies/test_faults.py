@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 import duelmatch as dm
-from duelmatch.errors import ConflictError, StoreError, StudyError, UnreachableError
+from duelmatch.errors import ConflictError, ProblemError, StoreError, StudyError, UnreachableError
 from duelmatch.studies import Entry, Feed, Question, Settings, Store, Study, database
 from duelmatch.studies.kinds.stacks import Stacks
+from duelmatch.studies.links import insert_links
 from duelmatch.studies.log import Transaction
 from duelmatch.studies.state import State
 from studies.playing import check_every_question, check_log, question_for, vote
@@ -163,6 +164,57 @@ def test_a_failing_writer_takes_nobody_with_it(study: Study, store: Store, error
     assert isinstance(failed.exception(60), error)
     assert [entry.voter for entry in study.entries() if entry.kind == "joined"] == [voter, "a" * 16]
     check_log(study)
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError, StudyError])
+def test_a_failing_writer_leaves_other_studies_in_memory(
+    store: Store, new_study: NewStudy, error: type[Exception]
+) -> None:
+    """They need not be read anew, which takes seconds where there are many votes."""
+    before, broken, behind = studies = [new_study() for _ in range(3)]
+    voters = [study.add_voter() for study in studies]
+    states = [store.states._remembered(study.id) for study in studies]
+    release, entered = threading.Event(), threading.Event()
+
+    def slow(transaction: Transaction) -> None:
+        entered.set()
+        release.wait()
+
+    def work(transaction: Transaction, feed: Feed) -> None:
+        insert_links(transaction.connection, broken.id, "organiser", [None], 0.0)
+        feed.enter([("f" * 16, 1, ())])
+        raise error
+
+    firsts = [store.writer.submit(study.id, slow) for study in studies]
+    entered.wait()
+    asked = before.submit(lambda feed: feed.ask(voters[0]))
+    added = broken.submit(lambda feed: feed.enter([("a" * 16, 1, ())]))
+    failed = broken._submit(work, None)
+    last = behind.submit(lambda feed: feed.ask(voters[2]))
+    release.set()
+    for first in firsts:
+        first.result(60)
+    assert isinstance(asked.result(60), Question)
+    assert isinstance(last.result(60), Question)
+    assert added.result(60) is None
+    assert isinstance(failed.exception(60), error)
+    assert broken.links() == []
+    assert [entry.voter for entry in broken.entries() if entry.kind == "joined"] == [voters[1], "a" * 16]
+    kept = [state is store.states._remembered(study.id) for state, study in zip(states, studies, strict=True)]
+    assert kept == [True, False, True]
+    for study in studies:
+        check_log(study)
+
+
+def test_a_late_candidate_with_a_title_that_is_taken_is_refused_before_anything_is_written(
+    store: Store, study: Study
+) -> None:
+    study.add_voter()
+    state = store.states._remembered(study.id)
+    with pytest.raises(ProblemError, match="Voters would read 'ann'"):
+        study.add("late", ["chair"], {"title": "ann"})
+    assert store.states._remembered(study.id) is state
+    assert study.problem.candidates == ("ann", "bob", "cyd", "dan")
 
 
 def test_who_does_not_wait_any_more_takes_nobody_with_them(

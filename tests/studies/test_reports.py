@@ -8,8 +8,9 @@ from itertools import pairwise
 import pytest
 
 import duelmatch as dm
-from duelmatch.errors import NotAllowedError, NotThereError, ProblemError, StudyError
+from duelmatch.errors import ConflictError, NotAllowedError, NotThereError, ProblemError, StudyError
 from duelmatch.studies import NewVoter, Nothing, Question, Settings, Store, Study, export_log
+from duelmatch.studies.feed import MOST_REPORTS
 from duelmatch.verify import verify
 from studies.playing import check_fresh, check_log
 
@@ -45,6 +46,27 @@ def test_a_problem_is_reported_once_and_resolved(new_study: Callable[..., Study]
         check_log(study)
         check_fresh(study, url)
         assert verify(export_log(study).splitlines()).damage is None
+
+
+def test_reports_of_a_voter_are_bounded_and_come_in_pages(new_study: Callable[..., Study]) -> None:
+    study = new_study(TEAM, "panel", ["Eve", "Ned"])
+    eve, ned = (voter.id for voter in study.voters())
+    for number in range(MOST_REPORTS):
+        study.report(eve, "ann", "other", f"{number}")
+    with pytest.raises(ConflictError, match="not solved yet"):
+        study.report(eve, "bob", "absent")
+    study.report(eve, "ann", "other", "0")
+    study.report(ned, "bob", "absent")
+    assert study.count_reports() == MOST_REPORTS + 1
+    latest, *others = study.reports()
+    assert study.reports(limit=1) == [latest]
+    assert study.reports(before=latest.entry, limit=2) == others[:2]
+    study.resolve(others[0].entry)
+    study.report(eve, "bob", "absent")
+    assert study.count_reports() == MOST_REPORTS + 1
+    with pytest.raises(ConflictError):
+        study.report(eve, "bob", "link")
+    check_log(study)
 
 
 def test_a_crowd_is_not_asked_about_whom_a_voter_cannot_judge(store: Store, url: str) -> None:

@@ -479,6 +479,36 @@ def test_large_bodies_are_refused(client: httpx2.Client) -> None:
     assert client.get("/healthz").status_code == 200
 
 
+def test_large_bodies_are_for_organisers_and_for_who_may_create_studies(store: Store, study: Study) -> None:
+    """What strangers send is not looked at: to read it would keep everybody waiting."""
+    body = b'{"voters":[' + b"[]," * 100_000 + b"[]]}"
+    new = json.dumps(NEW | {"name": " " * 70_000 + "x"}).encode()
+    from_afar = {"X-Forwarded-For": "192.0.2.7", "Content-Type": "application/json"}
+    with (
+        served(store, Config(rates=None, create_key="right")) as address,
+        httpx2.Client(trust_env=False, base_url=address, timeout=60, headers=from_afar) as client,
+    ):
+
+        def post(path: str, token: str, content: bytes | Iterator[bytes] = body) -> httpx2.Response:
+            return client.post(path, content=content, headers={"Authorization": f"Bearer {token}"})
+
+        bulk = f"/api/v1/studies/{study.id}/voters/bulk"
+        for token in ("x", "right", study.new_link("voter", study.add_voter()), study.new_link("open")):
+            refused = post(bulk, token)
+            assert refused.status_code == 413
+            assert "without an organiser's link" in checked(refused)
+        assert post(bulk, "x", (body[at : at + 1000] for at in range(0, len(body), 1000))).status_code == 413
+        organiser = study.new_link("organiser")
+        assert post(bulk, organiser).status_code == 422, "which is read"
+        client.cookies.set(f"duelmatch-{study.id}-organiser", organiser)
+        ours = {"Origin": address}
+        assert client.post(bulk, content=body, headers=ours).status_code == 422
+        client.cookies.clear()
+        assert post("/api/v1/studies", "wrong", new).status_code == 413
+        assert post("/api/v1/studies", "right", new).status_code != 413
+        assert client.post(bulk, content=body[:60_000]).status_code in (400, 401, 422)
+
+
 @pytest.mark.parametrize("body", [b"", b"{", b"\xff", b"[" * 100_000, b'{"name": NaN}'])
 def test_what_is_not_json_is_refused(client: httpx2.Client, body: bytes) -> None:
     headers = {"content-type": "application/json"}

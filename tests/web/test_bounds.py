@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -43,6 +44,17 @@ def connected(address: str) -> socket.socket:
     return socket.create_connection((parts.hostname or "", parts.port or 0), timeout=60)
 
 
+def is_cut_off(client: socket.socket, pieces: Iterable[bytes], seconds: float = 0.0) -> bool:
+    """Whether the server ends a connection on which pieces arrive, so many seconds apart."""
+    try:
+        for piece in pieces:
+            client.sendall(piece)
+            time.sleep(seconds)
+    except OSError:
+        return True
+    return False
+
+
 def test_headers_without_end_are_refused(address: str) -> None:
     with connected(address) as client:
         client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n")
@@ -72,6 +84,44 @@ def test_a_head_that_does_not_come_is_not_waited_for(
                 pass
         except ConnectionResetError:
             pass
+
+
+CHUNKED = (
+    b"Host: 127.0.0.1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0"
+)
+ANSWERED_AT_ONCE = b"POST /nothing HTTP/1.1\r\n" + CHUNKED
+WAITED_FOR = b"POST /api/v1/estimate HTTP/1.1\r\n" + CHUNKED
+
+
+@pytest.mark.parametrize("begun", [ANSWERED_AT_ONCE, WAITED_FOR])
+@pytest.mark.parametrize(
+    "pieces",
+    [[b"\r\n", b"A: " + b"b" * 10_000 + b"\r\n"], [b"\r\n", b"A" * 10_000], [b";a=", b"a" * 10_000]],
+    ids=["trailers", "one trailer", "a chunk's extension"],
+)
+def test_what_follows_a_body_without_end_is_not_taken(
+    address: str, begun: bytes, pieces: list[bytes]
+) -> None:
+    first, then = pieces
+    with connected(address) as client:
+        assert is_cut_off(client, [begun + first, *[then] * 10_000])
+
+
+def test_what_follows_a_body_is_no_header(address: str) -> None:
+    with connected(address) as client:
+        client.sendall(WAITED_FOR + b"\r\nAuthorization: Bearer x\r\n\r\n")
+        assert client.recv(1000).startswith(b"HTTP/1.1 4")
+        client.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert b"200 OK" in client.recv(1000), "the connection goes on"
+
+
+@pytest.mark.parametrize("piece", [b"A: b\r\n", b"\r\n"])
+def test_the_rest_of_what_was_answered_is_not_waited_for(
+    address: str, piece: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "SLOWEST_HEAD", 0.2)
+    with connected(address) as client:
+        assert is_cut_off(client, [ANSWERED_AT_ONCE + b"\r\n", *[piece] * 600], 0.05)
 
 
 def test_a_body_that_does_not_come_is_not_waited_for(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,6 +171,24 @@ def test_the_voters_of_one_study_leave_streams_for_others(study: Study) -> None:
         count.begin("organiser 5", None, config)
     count.end("voter 0", study.id)
     count.begin("voter 3", study.id, config)
+
+
+def test_the_dashboard_shows_the_latest_reports_and_how_many_more_there_are(
+    address: str, study: Study
+) -> None:
+    for _ in range(21):
+        voter = study.add_voter()
+        for number in range(5):
+            study.report(voter, "ann", "other", f"{number}")
+    shown = {"Authorization": f"Bearer {study.new_link('organiser')}"}
+    with httpx2.Client(trust_env=False, base_url=address, timeout=60, headers=shown) as client:
+        page = client.get(f"/studies/{study.id}").text
+        assert page.count("/resolve") == 100
+        assert "5 more, from before these" in page
+        reports = f"/api/v1/studies/{study.id}/reports"
+        listed = client.get(reports).json()
+        assert len(listed) == 100
+        assert len(client.get(reports, params={"before": listed[-1]["entry"]}).json()) == 5
 
 
 def test_systemd_is_told_that_the_loop_is_alive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

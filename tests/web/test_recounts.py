@@ -11,7 +11,9 @@ from typing import Any
 import httpx2
 import pytest
 
+import duelmatch as dm
 from conftest import PROBLEM
+from duelmatch import panel
 from duelmatch.errors import StudyError
 from duelmatch.explorers.ballots import conclusions
 from duelmatch.explorers.ballots.evidence import Evidence
@@ -178,6 +180,48 @@ def test_many_judges_at_once_are_counted_once(tmp_path: Path, monkeypatch: pytes
             study.add("late", ["chair", "editor"])
         assert len(study.voters()) == 202
         study.add_voter("the last but 7")
+
+
+def test_judges_of_few_of_many_candidates_are_marked_once_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before, every pair was looked at for each candidate that somebody does not judge."""
+    marked = []
+    excluded = panel._excluded
+    monkeypatch.setattr(panel, "_excluded", lambda *given: (marked.append(1), excluded(*given))[1])
+    names = [f"c{number}" for number in range(50)]
+    with Store(f"sqlite:///{tmp_path}/x.db") as store:
+        study = store.create(dm.Problem.complete(names, ["p"]), Settings("panel"), "x", ["eve"])
+        study.add_voters([NewVoter(only=["c1", "c2"]) for _ in range(5)])
+        assert len(marked) <= 10
+        study.drop("c7")
+        marked.clear()
+    with Store(f"sqlite:///{tmp_path}/x.db") as store:
+        assert store.study(study.id).status().voters == 6
+        assert len(marked) <= 10
+
+
+def test_too_many_judges_are_refused_before_their_conflicts_are_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Store(f"sqlite:///{tmp_path}/x.db") as store:
+        study = store.create(PROBLEM, Settings("panel"), "x", ["eve"])
+        judge = study.add_voters([NewVoter(only=["ann"])])[0]
+        monkeypatch.setattr(state, "MOST_CONFLICTS", 8)
+        with monkeypatch.context() as patched:
+            patched.setattr(NewVoter, "checked", None)
+            with pytest.raises(StudyError, match="let each judge more candidates"):
+                study.add_voters([NewVoter(only=["ann"]), NewVoter(conflicts=["ann", "bob", "cyd"])])
+            with pytest.raises(StudyError, match="let each judge more candidates"):
+                store.create(PROBLEM, Settings("panel"), "x", [NewVoter(only=["ann"])] * 3)
+            patched.setattr(state, "MOST_OPINIONS", 0)
+            with pytest.raises(StudyError, match="Have fewer judges"):
+                study.add_voters([NewVoter(only=["ann"])])
+        study.add_voters([NewVoter(only=["ann"]), NewVoter(conflicts=["ann"])])
+        study.conflict(judge, ["bob"])
+        study.conflict(judge, ["ann"])
+        with pytest.raises(StudyError, match="let each judge more candidates"):
+            study.conflict(study.voters()[0].id, ["ann"])
 
 
 def test_votes_are_not_settled_anew_where_others_wait(

@@ -105,7 +105,8 @@ def test_only_our_own_reading_of_proxies_is_used(tmp_path: Path, monkeypatch: py
 
     monkeypatch.setattr(serving, "_Server", Server)
     monkeypatch.setattr(serving, "configure_logging", lambda level: None)
-    for name in ("worker", "round_worker", "estimator"):  # other tests need those that are running
+    workers = "worker", "round_worker", "picture_worker", "estimator"
+    for name in workers:  # other tests need those that are running
         monkeypatch.setattr(serving, name, Worker())
     with Store(f"sqlite:///{tmp_path}/x.db") as store, serving.listen("127.0.0.1", 0) as listener:
         serving.serve(create_app(store), listener, "*")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 import operator
 import os
@@ -16,12 +17,14 @@ from typing import Any
 
 import httpx2
 import pytest
+from PIL import Image
 
 from duelmatch.errors import FileError, UnreachableError
 from duelmatch.files.problems import read_problem
 from duelmatch.studies import Store
-from duelmatch.web import Config, creating, organising
-from duelmatch.web.worker import MEMORY, BusyError, ExhaustedError, Worker
+from duelmatch.web import Config, creating, organising, pictures
+from duelmatch.web import worker as worker_module
+from duelmatch.web.worker import MEMORY, MOST_OF_ONE, BusyError, ExhaustedError, Worker
 from web.running import served
 
 HEAVY = {
@@ -56,6 +59,33 @@ def test_what_takes_too_long_or_too_much_is_ended_and_the_next_goes_on(worker: W
 def test_who_has_no_patience_does_not_wait(worker: Worker) -> None:
     with worker._lock, pytest.raises(BusyError):
         worker.run(math.gcd, seconds=60)
+
+
+def test_who_has_enough_with_the_worker_leaves_the_places_of_others() -> None:
+    """Before, twelve connections of one organiser took all places, and all others were told to come back."""
+    worker = Worker(rehearses=False)
+    with ThreadPoolExecutor(20) as threads:
+        with worker._lock:  # as if it were busy
+            tasks = [
+                threads.submit(worker.run, math.gcd, 12, 18, seconds=60, patience=60, of="one")
+                for _ in range(12)
+            ]
+            while sum(task.done() for task in tasks) < 12 - MOST_OF_ONE:
+                time.sleep(0.01)
+            other = threads.submit(worker.run, math.gcd, 9, 6, seconds=60, patience=60, of="other")
+        assert other.result(120) == 3
+        refused = [task.exception(120) for task in tasks if task.exception(120) is not None]
+    assert len(refused) == 12 - MOST_OF_ONE
+    assert all("what you sent before" in str(error) for error in refused)
+    assert worker.run(math.gcd, 12, 18, seconds=60, of="one") == 6
+    worker.close()
+
+
+def test_pictures_keep_nothing_else_waiting(tmp_path: Path) -> None:
+    data = io.BytesIO()
+    Image.new("RGB", (30, 20), "red").save(data, "PNG")
+    with worker_module.worker._lock, Store(f"sqlite:///{tmp_path}/x.db") as store:
+        assert pictures._keep(store, data.getvalue(), "x").startswith("/pictures/")
 
 
 @pytest.mark.parametrize("path", ["/api/v1/estimate", "/api/v1/studies"])

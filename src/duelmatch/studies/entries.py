@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -116,6 +116,14 @@ def checked(entries: Iterable[Entry]) -> Iterator[Entry]:
             )
         before = entry.hash
         yield entry
+
+
+def follows(entries: Sequence[Entry], before: str) -> bool:
+    """Whether the first of some entries comes after the one with this hash."""
+    if not entries:
+        return False
+    text = sealed_text(*entries[0][:5], canonical(entries[0].data), before)
+    return sha256(text.encode()).hexdigest() == entries[0].hash
 
 
 def line_of(entry: Entry, before: str) -> str:

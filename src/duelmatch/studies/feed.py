@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from duelmatch.errors import ConflictError, DuelError, NotAllowedError, NotThereError, StudyError
 from duelmatch.explorers import questions
+from duelmatch.problem import Problem
 from duelmatch.studies.candidates import check_titles, with_candidate, with_details
 from duelmatch.studies.entries import Entry, salted
 from duelmatch.studies.kinds import Event, Later, Newcomer
@@ -18,8 +19,11 @@ from duelmatch.studies.log import Held
 from duelmatch.studies.questions import Asked
 from duelmatch.studies.state import State, check_size
 from duelmatch.studies.texts import look_alike
-from duelmatch.studies.values import Nothing, Phase, Question, Ranking, Reason, Receipt, Report, Trouble
+from duelmatch.studies.values import Nothing, Phase, Question, Ranking, Reason, Receipt, Trouble
 from duelmatch.studies.verdicts import verdict_of
+
+MOST_REPORTS = 5
+"""Open reports of a voter: whoever has more to say should talk to the organiser."""
 
 NEW_LINK = "whoever has a new link could vote, and take back an answer, in their name."
 OTHERWISE_COUNTED = "what changes when their answers count otherwise would tell how they have voted."
@@ -179,15 +183,15 @@ class Feed:
         if self.state.member(voter).struck:
             raise NotAllowedError("The organiser has taken this voter out of the study.")
         self.state.problem.candidate_number(candidate)
-        said = voter, candidate, problem, text
-        known = [(each.voter, each.candidate, each.problem, each.text) for each in self.open_reports]
-        if said not in known:
-            self.append("reported", {"candidate": candidate, "problem": problem, "text": text}, voter)
-
-    @property
-    def open_reports(self) -> list[Report]:
-        """What is still wrong, as far as is known."""
-        return [each for each in self.state.reports.values() if not each.resolved]
+        known = self.state.open_reports.get(voter, ())
+        if (candidate, problem, text) in known:
+            return
+        if len(known) >= MOST_REPORTS:
+            raise ConflictError(
+                f"You have reported {MOST_REPORTS} problems that the organiser has not solved yet. Report "
+                "more when they are, or tell the organiser yourself."
+            )
+        self.append("reported", {"candidate": candidate, "problem": problem, "text": text}, voter)
 
     # For organisers.
 
@@ -241,15 +245,16 @@ class Feed:
         check_size(self.state.settings, len(self.state.members), larger)
         if look_alike([*self.state.problem.candidates, candidate]):
             raise ConflictError(f"There is a candidate who looks like '{candidate:.80}' already.")
+        about = {"candidates": {candidate: details}} if details else {}
+        _check_details(larger, about)  # refused later, it would take back what is written by then
         with self._recording():
             self.state.kind.add(candidate, positions)
-        if details:
-            self.edit({"candidates": {candidate: details}})
+        if about:
+            self.append("detailed", about)
 
     def edit(self, details: Mapping[str, Mapping[str, Any]]) -> None:
         """Change titles, texts, pictures and links of candidates and positions."""
-        changed = [name for kind in details.values() for name, about in kind.items() if "title" in about]
-        check_titles(with_details(self.state.problem, details), changed)
+        _check_details(self.state.problem, details)
         self.append("detailed", details)
 
     def rename(self, name: str) -> None:
@@ -257,9 +262,16 @@ class Feed:
         self.append("renamed", {"name": name})
         self.held.name = name
 
+    def check_room(self, voters: int, conflicts: int) -> None:
+        """Refuse voters, with so many conflicts in all, with whom the study would be too large."""
+        state = self.state
+        if state.settings.kind == "panel":
+            size = len(state.members) + voters, state.problem, state.conflicts + conflicts
+            check_size(state.settings, *size)
+
     def enter(self, voters: Sequence[Newcomer]) -> None:
         """Take in voters, which for a panel takes no longer than to take in one."""
-        check_size(self.state.settings, len(self.state.members) + len(voters), self.state.problem)
+        self.check_room(len(voters), sum(len(conflicts) for _, _, conflicts in voters))
         with self._recording():
             self.state.kind.enter(voters)
 
@@ -286,6 +298,7 @@ class Feed:
         if new := [candidate for candidate in dict.fromkeys(candidates) if candidate not in known]:
             if not own:
                 self.keep_secret(voter, OTHERWISE_COUNTED)
+            self.check_room(0, len(new))
             with self._recording():
                 self.state.kind.conflict(voter, new)
 
@@ -400,3 +413,9 @@ class Feed:
         if asked.voter != self.state.member(voter).id:
             raise NotAllowedError(f"Question {question} was put to somebody else.")
         return asked
+
+
+def _check_details(problem: Problem, details: Mapping[str, Mapping[str, Any]]) -> None:
+    """Refuse new details of candidates and positions with whom voters could take one for another."""
+    changed = [name for kind in details.values() for name, about in kind.items() if "title" in about]
+    check_titles(with_details(problem, details), changed)

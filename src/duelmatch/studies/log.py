@@ -12,13 +12,14 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Generic, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
+from sqlalchemy.exc import SQLAlchemyError
 
 from duelmatch.errors import DuelError, NotThereError, ProblemError, StudyError, UnreachableError
 from duelmatch.studies import schema
@@ -44,7 +45,7 @@ _HOLD = Prepared(
     .where(_COLUMNS.id == sa.bindparam("id"))
     .with_for_update()
 )
-_END = sa.select(schema.studies.c.seq).where(schema.studies.c.id == sa.bindparam("id"))
+_END = sa.select(schema.studies.c.seq, schema.studies.c.hash).where(schema.studies.c.id == sa.bindparam("id"))
 _AFTER = Prepared(
     sa.select(*(column for column in schema.entries.c if column.name != "study"))
     .where(
@@ -108,6 +109,10 @@ class Held:
         return entry.hash
 
 
+class _PartError(Exception):
+    """A part of a transaction has failed, and is taken back; the rest of it goes on."""
+
+
 class Transaction:
     """A transaction that adds to logs. ``locks`` are let go when it is on disk, or has failed.
 
@@ -164,6 +169,24 @@ class Transaction:
         """Return how many entries were added so far."""
         return sum(len(held.rows) for held in self._held.values())
 
+    @contextmanager
+    def part(self, study: str) -> Iterator[None]:
+        """Do something for a study; if it fails, take it back, and nothing else.
+
+        :raises _PartError: in place of what made it fail, unless nothing at all can be written.
+        """
+        self.connection.exec_driver_sql("SAVEPOINT part")
+        try:
+            yield
+        except (UnreachableError, SQLAlchemyError):
+            raise
+        except Exception as error:
+            self.connection.exec_driver_sql("ROLLBACK TO part")
+            self._held.pop(study, None)
+            self._accesses = None
+            raise _PartError from error
+        self.connection.exec_driver_sql("RELEASE part")
+
     def finish(self) -> list[Held]:
         """Hand everything to the database, which others see at the end of the transaction."""
         changed = [held for held in self._held.values() if held.rows]
@@ -182,12 +205,12 @@ def read_entries(connection: Connection, study: str, after: int = 0, last: int =
             yield Entry(seq, at, kind, by, voter, data, digest)
 
 
-def end_of(connection: Connection, study: str) -> int:
-    """Return the number of the last entry of a study."""
-    found = connection.execute(_END, {"id": study}).scalar_one_or_none()
+def end_of(connection: Connection, study: str) -> tuple[int, str]:
+    """Return the number and the hash of the last entry of a study."""
+    found = connection.execute(_END, {"id": study}).one_or_none()
     if found is None:
         raise NotThereError(f"There is no study '{study:.80}'.")
-    return int(found)
+    return found.seq, found.hash
 
 
 @dataclass(slots=True)
@@ -300,8 +323,9 @@ class Writer:
     def _do(self, batch: list[_Ticket[Any]]) -> bool:
         """Do what some want, and tell them; return whether the database could be reached."""
         reached = True
+        again: list[_Ticket[Any]] = []
         try:
-            outcomes = self._commit(batch)
+            outcomes, again = self._commit(batch)
         except BaseException as error:
             reached = not isinstance(error, UnreachableError)
             if len(batch) > 1 and reached:
@@ -309,7 +333,7 @@ class Writer:
                 return all(done)
             outcomes = [partial(ticket.fail, error) for ticket in batch]
         self._tell(outcomes)
-        return reached
+        return all([reached, *(self._do([ticket]) for ticket in again)])
 
     @staticmethod
     def _tell(outcomes: Iterable[Callable[[], object]]) -> None:
@@ -319,15 +343,27 @@ class Writer:
             except Exception:  # as of a future that was cancelled; the others are told all the same
                 _log.exception("Nobody could be told what became of a transaction.")
 
-    def _commit(self, batch: list[_Ticket[Any]]) -> list[Callable[[], object]]:
+    def _commit(self, batch: list[_Ticket[Any]]) -> tuple[list[Callable[[], object]], list[_Ticket[Any]]]:
+        """Do what some want; return how to tell them, and who is to try again alone."""
+        studies: dict[str, list[_Ticket[Any]]] = {}
+        for ticket in batch:
+            studies.setdefault(ticket.study, []).append(ticket)
+        outcomes: list[Callable[[], object]] = []
+        again: list[_Ticket[Any]] = []
         with ExitStack() as locks:
             try:
                 with self._database.writing() as connection:
                     tokens = [ticket.token for ticket in batch if ticket.token is not None]
                     transaction = Transaction(self._database, connection, locks, tokens)
-                    outcomes = [ticket.run(transaction) for ticket in batch]
+                    for study, tickets in studies.items():
+                        try:
+                            with transaction.part(study) if len(studies) > 1 else nullcontext():
+                                outcomes += [ticket.run(transaction) for ticket in tickets]
+                        except _PartError:
+                            self._on_failure([study])
+                            again += tickets
                     transaction.finish()
             except BaseException:
-                self._on_failure({ticket.study for ticket in batch})
+                self._on_failure(studies)
                 raise
-        return outcomes
+        return outcomes, again

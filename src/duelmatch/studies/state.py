@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import threading
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
@@ -25,7 +25,7 @@ from duelmatch.studies.history import HOUR
 from duelmatch.studies.kinds import Begin, new_kind
 from duelmatch.studies.questions import Asked, Questions
 from duelmatch.studies.settings import Settings
-from duelmatch.studies.values import GivenAnswer, Phase, Question, Receipt, Report, Status
+from duelmatch.studies.values import GivenAnswer, Phase, Question, Receipt, Report, Said, Status
 
 TRAIL = ("linked", "revoked", "named", "webhook")
 """Who gave out or revoked which link, whose name was changed or deleted, and that a webhook was set or
@@ -61,6 +61,10 @@ MOST_PAIRS = 200_000
 MOST_OPINIONS = 5_000_000
 """Judges times different duels. Twice as many took 62 MB, and 0.4 to 0.7 seconds of a processor whenever a
 judge came or went."""
+
+MOST_CONFLICTS = 1_000_000
+"""Judges times the candidates that each does not judge. Half of it took 0.3
+seconds whenever a judge came or went."""
 
 SPARE = 1_000
 """So many leases that are over may wait to be swept away."""
@@ -120,6 +124,8 @@ class State:
         """What was said last of where it stands, and after which entry."""
         self.reports: dict[int, Report] = {}
         """What voters have reported, by entry."""
+        self.open_reports: defaultdict[str, set[Said]] = defaultdict(set)
+        """What each voter has reported that nobody has resolved."""
         self.published = False
         """Whether voters are shown the result, once the study is closed."""
         self._held: list[Entry] = []
@@ -270,11 +276,15 @@ class State:
             case "detailed":
                 self.problem = with_details(self.problem, data)
             case "reported":
-                self.reports[entry.seq] = Report(
+                report = Report(
                     entry.seq, entry.at, entry.voter or "", data["candidate"], data["problem"], data["text"]
                 )
+                self.reports[entry.seq] = report
+                self.open_reports[report.voter].add(report.said)
             case "resolved":
-                self.reports[data["report"]] = replace(self.reports[data["report"]], resolved=True)
+                report = self.reports[data["report"]]
+                self.reports[data["report"]] = replace(report, resolved=True)
+                self.open_reports[report.voter].discard(report.said)
             case "published":
                 self.published = data["shown"]
             case "renamed" | "linked" | "revoked" | "named" | "webhook":
@@ -370,6 +380,11 @@ class State:
         """How many voters have given an answer that counts."""
         return sum(count > 0 for count in self.counted_by_voter())
 
+    @property
+    def conflicts(self) -> int:
+        """How many candidates are not judged by a voter, of all voters together."""
+        return sum(len(member.conflicts) for member in self.members.values())
+
     def member(self, voter: object) -> Member:
         """Return a voter.
 
@@ -435,8 +450,11 @@ class State:
         return self.questions.given_before(entry)
 
 
-def check_size(settings: Settings, voters: int, problem: Problem) -> None:
-    """Refuse what is too large to be counted anew whenever a voter or a candidate comes or goes."""
+def check_size(settings: Settings, voters: int, problem: Problem, conflicts: int = 0) -> None:
+    """Refuse what is too large to be counted anew whenever a voter or a candidate comes or goes.
+
+    ``conflicts``: how many candidates are not judged by a voter, of all voters together.
+    """
     opinions = voters * problem.graph.pairs if settings.kind == "panel" else 0
     if problem.graph.pairs > MOST_PAIRS:
         raise StudyError(
@@ -448,6 +466,11 @@ def check_size(settings: Settings, voters: int, problem: Problem) -> None:
             f"The panel is too large: {voters:,} judges on {problem.graph.pairs:,} different duels have "
             f"{opinions:,} opinions, where {MOST_OPINIONS:,} are allowed. Have fewer judges, or leave out "
             "candidates that cannot win."
+        )
+    if settings.kind == "panel" and conflicts > MOST_CONFLICTS:
+        raise StudyError(
+            f"The panel is too large: its judges leave out {conflicts:,} candidates, all counted together, "
+            f"where {MOST_CONFLICTS:,} are allowed. Have fewer judges, or let each judge more candidates."
         )
 
 

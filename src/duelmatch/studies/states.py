@@ -11,10 +11,10 @@ from contextlib import contextmanager
 
 from sqlalchemy.engine import Connection
 
-from duelmatch.errors import NotThereError, UnreachableError
+from duelmatch.errors import NotThereError, StoreError, UnreachableError
 from duelmatch.matchings.counted import Elsewhere, counting_elsewhere
 from duelmatch.studies.database import Database
-from duelmatch.studies.entries import canonical
+from duelmatch.studies.entries import canonical, follows
 from duelmatch.studies.kinds import Begin, Event
 from duelmatch.studies.log import Held, Transaction, end_of, read_entries
 from duelmatch.studies.state import State
@@ -78,7 +78,7 @@ class States:
                     continue
                 try:
                     with self._database.reading() as connection:
-                        followed = self._bring_up(state, connection, study, end_of(connection, study))
+                        followed = self._bring_up(state, connection, study, *end_of(connection, study))
                 except BaseException:
                     self.evict([study])
                     raise
@@ -97,7 +97,7 @@ class States:
             transaction.locks.enter_context(state.lock)
             if state.evicted:
                 return None
-            if not self._bring_up(state, transaction.connection, held.study, held.seq):
+            if not self._bring_up(state, transaction.connection, held.study, held.seq, held.hash):
                 self.evict([held.study])
                 return None
             held.state = state
@@ -156,13 +156,18 @@ class States:
                     state.evicted = True
 
     @staticmethod
-    def _bring_up(state: State, connection: Connection, study: str, end: int) -> bool:
-        """Note what another process has written, unless that takes long: then the study is read anew."""
-        if state.seq < end:
-            entries = list(read_entries(connection, study, state.seq, end))
-            if any(state.kind.takes_long(entry.event) for entry in entries):
-                return False
-            state.note(entries)
+    def _bring_up(state: State, connection: Connection, study: str, end: int, digest: str) -> bool:
+        """Note what another process has written; return whether the state is that of the log by then.
+
+        It is not if noting takes long, nor if another log is there by now, as after an older copy of the
+        database was put back: then the study is read anew.
+        """
+        if state.seq >= end:
+            return (state.seq, state.hash) == (end, digest)
+        entries = list(read_entries(connection, study, state.seq, end))
+        if not follows(entries, state.hash) or any(state.kind.takes_long(entry.event) for entry in entries):
+            return False
+        state.note(entries)
         return True
 
     def _remembered(self, study: str) -> State | None:
@@ -186,7 +191,12 @@ class States:
         with counting_elsewhere(self.elsewhere):
             state = State(created, self.begin)
             with self._database.reading() as connection, _without_collection():
-                state.note(read_entries(connection, study, state.seq))
+                end = end_of(connection, study)
+                state.note(read_entries(connection, study, state.seq, end[0]))
+            if (state.seq, state.hash) != end:
+                raise StoreError(
+                    f"The log of study {study} does not end as it should; the database is damaged."
+                )
             state.kind.look()
         with self._lock:
             self._states[study] = state

@@ -94,7 +94,7 @@ class Store:
         settings = (settings or Settings()).settled(named_voters=bool(members))
         if settings.kind == "rounds":
             described(settings.algorithm).check_conditions(problem)
-        check_size(settings, len(members), problem)
+        check_size(settings, len(members), problem, sum(member.excluded(problem) for member in members))
         for kind, listed in (("candidates", problem.candidates), ("positions", problem.positions)):
             if alike := look_alike(listed):
                 raise StudyError(f"Two {kind} look the same: '{alike:.80}'. Nobody could tell them apart.")
@@ -162,8 +162,12 @@ class Store:
 
     def access(self, token: str) -> Access | None:
         """Return what a link's token allows; None if it is not one, or was revoked."""
+        return self.accesses([token]).get(token)
+
+    def accesses(self, tokens: Iterable[str]) -> dict[str, Access]:
+        """Return what the tokens of links allow; those that allow nothing are left out."""
         with self.database.reading() as connection:
-            return accesses_in(connection, [token], self.database.now(connection)).get(token)
+            return accesses_in(connection, tokens, self.database.now(connection))
 
     def messages(self, channel: str) -> Messages | None:
         """Return a channel to the other servers of this store; there is none on SQLite."""

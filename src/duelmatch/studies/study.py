@@ -220,7 +220,9 @@ class Study(StudyView):
         new = list(voters)
 
         def work(transaction: Transaction, feed: Feed) -> list[str]:
-            checked = [voter.checked(feed.state.problem) for voter in new]
+            problem = feed.state.problem
+            feed.check_room(len(new), sum(voter.excluded(problem) for voter in new))
+            checked = [voter.checked(problem) for voter in new]
             if twice := look_alike(voter.name for voter in checked if voter.name is not None):
                 raise StudyError(f"Two voters are called '{twice:.80}'.")
             self._check_name_is_free(transaction, [voter.name for voter in checked])

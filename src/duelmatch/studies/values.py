@@ -99,6 +99,10 @@ Trouble = Literal["absent", "link", "other"]
 """What can be wrong with a candidate: not there, a link or picture that does not work, or something else."""
 
 
+Said = tuple[str, Trouble, str]
+"""A candidate, what is wrong, and a text."""
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """A voter's word that something is wrong with a candidate; ``entry`` is its place in the log."""
@@ -110,6 +114,11 @@ class Report:
     problem: Trouble
     text: str
     resolved: bool = False
+
+    @property
+    def said(self) -> Said:
+        """What was reported, whoever did."""
+        return self.candidate, self.problem, self.text
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ class StudyView:
     def end(self) -> int:
         """Return the number of the last entry; a quick way to see whether anything has happened."""
         with self._database.reading() as connection:
-            return end_of(connection, self.id)
+            return end_of(connection, self.id)[0]
 
     def entries(self, after: int = 0, limit: int | None = None) -> list[Entry]:
         """Return the entries of the log that follow one, up to so many."""
@@ -178,6 +178,11 @@ class StudyView:
         with self._database.reading() as connection:
             return names_in(connection, self.id, [voter]).get(voter)
 
+    def names_of(self, voters: Collection[str]) -> dict[str, str | None]:
+        """Return what the organiser calls some voters, by id."""
+        with self._database.reading() as connection:
+            return names_in(connection, self.id, voters)
+
     def hints(self) -> dict[str, Hints]:
         """Return what is odd about how voters vote, by id, of those about whom something is."""
         with self._states.reading(self.id) as state:
@@ -245,10 +250,20 @@ class StudyView:
         with self._states.reading(self.id) as state:
             return History(state.kind.points, dict(state.hours))
 
-    def reports(self) -> list[Report]:
-        """Return what voters have reported and nobody has resolved, the latest first."""
+    def reports(self, before: int = LAST, limit: int | None = None) -> list[Report]:
+        """Return what voters have reported and nobody has resolved, the latest first.
+
+        All, or so many that came before an entry of the log.
+        """
         with self._states.reading(self.id) as state:
-            return [report for report in reversed(state.reports.values()) if not report.resolved]
+            latest = reversed(state.reports.values())
+            found = (report for report in latest if not report.resolved and report.entry < before)
+            return list(islice(found, limit))
+
+    def count_reports(self) -> int:
+        """Return how many reports there are that nobody has resolved."""
+        with self._states.reading(self.id) as state:
+            return sum(len(said) for said in state.open_reports.values())
 
     def links(
         self, after: str | None = None, limit: int | None = None, voters: Collection[str] | None = None

@@ -37,6 +37,11 @@ class NewVoter:
     conflicts: Collection[str] = ()
     only: Collection[str] | None = None
 
+    def excluded(self, problem: Problem) -> int:
+        """Return how many candidates the voter will not judge, at least, before they are listed."""
+        others = 0 if self.only is None else max(0, len(problem.candidates) - len({*self.only}))
+        return max(len({*self.conflicts}), others)
+
     def checked(self, problem: Problem) -> NewVoter:
         """Return the same with plain text, if it is about this problem."""
         name = None if self.name is None else plain(self.name, "The name of a voter")
@@ -48,7 +53,8 @@ class NewVoter:
         for candidate in (*conflicts, *(self.only or ())):
             problem.candidate_number(candidate)
         if self.only is not None:
-            conflicts += [name for name in problem.candidates if name not in (*self.only, *conflicts)]
+            named = {*self.only, *conflicts}
+            conflicts += [name for name in problem.candidates if name not in named]
         return NewVoter(name, self.weight, tuple(conflicts))
 
     def as_dict(self, voter: str) -> dict[str, Any]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import warnings
-from time import monotonic
 from typing import Any
 
 from fastapi import APIRouter, FastAPI, HTTPException, Request
@@ -16,6 +14,7 @@ from starlette.staticfiles import StaticFiles
 from duelmatch.studies import Store
 from duelmatch.version import __version__
 from duelmatch.web import creating, events, judges, mending, organising, pages, pictures, problems, voting
+from duelmatch.web.access import may_send_much
 from duelmatch.web.cache import StudyCache
 from duelmatch.web.config import Config
 from duelmatch.web.guard import Guard
@@ -24,13 +23,11 @@ from duelmatch.web.metrics import Metrics, RequestLog
 from duelmatch.web.problems import documented
 from duelmatch.web.proxies import is_local
 from duelmatch.web.rates import OF_ADDRESSES, Buckets, LinkLimit, RateLimit
+from duelmatch.web.readiness import Readiness
 from duelmatch.web.runs import RemoteRun
 from duelmatch.web.watching import Watcher
 from duelmatch.web.webhooks import Teller
 from duelmatch.web.worker import work_elsewhere
-
-READY_WITHIN = 5.0
-"""Seconds in which something has to be written by a server that says it is ready."""
 
 LARGEST_BODY = 1_000_000
 """Bytes: a problem with its texts."""
@@ -65,8 +62,7 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     app.state.stopping = False
     app.state.teller = Teller(store, config, lambda: bool(app.state.stopping))
     app.state.preparing = None
-    app.state.readiness_lock = threading.Lock()
-    app.state.was_ready = -math.inf
+    app.state.readiness = Readiness(store.writer.check)
     problems.install(app, pages.refusal_page)
     refusals = documented(400, 403, 408, 413, 422, 429, 503)
     app.router.routes[:0] = voting.direct_routes("/api/v1", refusals)
@@ -83,7 +79,8 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     app.add_api_route("/readyz", _ready, include_in_schema=False)
     app.add_api_route("/metrics", _metrics, include_in_schema=False)
     app.add_middleware(voting.DirectVotes, prefix="/api/v1")
-    app.add_middleware(BodyLimit, largest=LARGEST_BODY, larger={"/pictures": pictures.LARGEST_PICTURE})
+    larger = {"/pictures": pictures.LARGEST_PICTURE}
+    app.add_middleware(BodyLimit, largest=LARGEST_BODY, trusts=may_send_much, larger=larger)
     if config.rates is not None:
         addresses = {kind: Buckets() for kind in OF_ADDRESSES}
         app.add_middleware(RateLimit, rates=config.rates, links=app.state.links, addresses=addresses)
@@ -104,10 +101,7 @@ def _ready(request: Request) -> PlainTextResponse:
     preparing: threading.Thread | None = state.preparing
     if preparing is not None and preparing.is_alive():
         raise HTTPException(503, "The server is getting ready.")
-    with state.readiness_lock:  # however many ask, it writes once a second at most
-        if monotonic() - state.was_ready > 1:
-            state.store.writer.check(READY_WITHIN)
-            state.was_ready = monotonic()
+    state.readiness.check()
     return PlainTextResponse("ready\n")
 
 

@@ -1,6 +1,7 @@
 """Connections with bounds: how many there are, how large the head of a request may be, and how slow.
 
 The parser of uvicorn keeps whatever comes until the head of a request is complete, however long that takes.
+It takes what follows a body (trailers) for headers, too, and waits for all of what is answered already.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ MOST_CONNECTIONS = 4_000
 """Of a server process; the files that it may have open must be more."""
 
 LARGEST_HEAD = 64_000
-"""Bytes of the path and all headers; more is refused when another piece arrives."""
+"""Bytes of the path and all headers, or of anything else that is no body; more is refused when another piece
+arrives."""
 
 SLOWEST_HEAD = 10.0
-"""Seconds for all of it, from the connection on, or from its first byte if there were requests before."""
+"""Seconds for all of it, from the connection on, or from its first byte if there were requests before; and
+for the rest of a request, once it is answered."""
 
 TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
@@ -29,6 +32,9 @@ class BoundedConnection(HttpToolsProtocol):
         super().__init__(*arguments, **options)
         self._head = 0
         self._in_head = True
+        self._in_request = False
+        self._beside = 0
+        """Bytes since the last one of a body."""
         self._patience: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -46,28 +52,64 @@ class BoundedConnection(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Take a piece of a request."""
-        self._head += len(data) if self._in_head else 0
+        if self._in_head:
+            self._head += len(data)
+        else:
+            self._beside += len(data)
         super().data_received(data)
-        if not self._in_head or self.transport.is_closing():
+        if self.transport.is_closing():
             return
-        if self._head > LARGEST_HEAD:
+        if self._beside > LARGEST_HEAD:
+            self.transport.abort()
+        elif self._in_head and self._head > LARGEST_HEAD:
             self.transport.write(TOO_LARGE)
             self.transport.close()
-        elif self._patience is None:
+        else:
+            self._wait()
+
+    def _wait(self) -> None:
+        """Wait so long, and no longer, for what the client has to send before anything else can happen."""
+        if self._patience is None and (self._in_head or self.cycle.response_complete):
             self._patience = self.loop.call_later(SLOWEST_HEAD, self.transport.abort)
 
     def on_message_begin(self) -> None:
         """Begin with the head of a request."""
-        self._in_head = True
+        self._in_head = self._in_request = True
+        self._beside = 0
         super().on_message_begin()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header; what follows the body is none."""
+        if self._in_head:
+            super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         """Go on with its body."""
         self._head_is_complete()
         super().on_headers_complete()
 
+    def on_body(self, body: bytes) -> None:
+        """Take a piece of the body."""
+        self._beside = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """End a request."""
+        self._in_request = False
+        self._stop_waiting()
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """Go on with the next request, when all of this one is there."""
+        super().on_response_complete()
+        if self._in_request and not self.transport.is_closing():
+            self._wait()
+
     def _head_is_complete(self) -> None:
         self._in_head, self._head = False, 0
+        self._stop_waiting()
+
+    def _stop_waiting(self) -> None:
         if self._patience is not None:
             self._patience.cancel()
             self._patience = None

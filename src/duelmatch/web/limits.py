@@ -1,11 +1,15 @@
-"""Requests that are too large are refused before they fill the memory."""
+"""Requests that are too large are refused before they fill the memory, or keep the event loop busy.
+
+A body is read before it is known who sends it, and to read a megabyte of brackets takes a tenth of a second.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from duelmatch.web.problems import refusal
@@ -14,6 +18,9 @@ DRAINED = 16
 """Drain up to this multiple of the limit before answering 413: clients read when they have sent."""
 
 
+LARGEST_OF_STRANGERS = 64_000
+"""Bytes of a body for which it does not matter who sends it."""
+
 SLOWEST_BODY = 30.0
 """Seconds in which the body of a request has to be there."""
 
@@ -21,22 +28,38 @@ SLOWEST_BODY = 30.0
 TOO_SLOW = "The request did not arrive in time."
 
 
-class BodyLimit:
-    """Refuses bodies above a size, whether it is announced or not, and those that take too long."""
+FOR_ORGANISERS = (
+    f"The request is too large: {LARGEST_OF_STRANGERS:,} bytes are allowed without an organiser's link or "
+    "the key for creating studies."
+)
 
-    def __init__(self, app: ASGIApp, largest: int, larger: Mapping[str, int] | None = None) -> None:
+
+class BodyLimit:
+    """Refuses bodies above a size, whether it is announced or not, and those that take too long.
+
+    ``trusts``: whether whoever sends a request may send more than strangers. ``larger``: limits of what is
+    read only after it is known who sends it, by how paths end.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        largest: int,
+        trusts: Callable[[Request], Awaitable[bool]],
+        larger: Mapping[str, int] | None = None,
+    ) -> None:
         self._app = app
         self._largest = largest
+        self._trusts = trusts
         self._larger = larger or {}
-        """By how paths end."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, counting its body."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        larger = (most for end, most in self._larger.items() if scope["path"].endswith(end))
-        largest = next(larger, self._largest)
+        larger = next((most for end, most in self._larger.items() if scope["path"].endswith(end)), None)
+        largest, is_trusted = larger or self._largest, larger is not None
         detail = f"The request is too large: {largest:,} bytes are allowed."
         announced = dict(scope["headers"]).get(b"content-length", b"0")
         if announced.isdigit() and int(announced) > largest:
@@ -47,7 +70,7 @@ class BodyLimit:
         size, complete, end = 0, False, asyncio.get_running_loop().time() + SLOWEST_BODY
 
         async def counted() -> Message:
-            nonlocal size, complete
+            nonlocal size, complete, is_trusted
             if complete:  # all that can follow is the end of the connection
                 return await receive()
             try:
@@ -61,6 +84,12 @@ class BodyLimit:
                 if message.get("more_body"):
                     await self._drain(receive)
                 raise HTTPException(413, detail, {"Connection": "close"})
+            if size > LARGEST_OF_STRANGERS and not is_trusted:
+                is_trusted = await self._trusts(Request(scope))
+                if not is_trusted:
+                    if message.get("more_body"):
+                        await self._drain(receive)
+                    raise HTTPException(413, FOR_ORGANISERS, {"Connection": "close"})
             return message
 
         await self._app(scope, counted, send)

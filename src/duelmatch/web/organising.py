@@ -84,7 +84,8 @@ def preview(study: GetStudy, change: models.Change) -> models.Preview:
     action, what = change.chosen
     if study.settings.secret and action != "drop":
         raise HTTPException(403, NO_PREVIEW)
-    found = worker.run(study.preview(action, what), seconds=LONGEST_BEGINNING, patience=PATIENCE)
+    task = study.preview(action, what)
+    found = worker.run(task, seconds=LONGEST_BEGINNING, patience=PATIENCE, of=study.id)
     return models.Preview(
         before=models.Standpoint.of(found.before),
         after=models.Standpoint.of(found.after),
@@ -333,9 +334,14 @@ def _candidates_of(study: Study, number: int) -> list[str]:
 
 
 @router.get("/reports")
-def reports(study: GetStudy) -> list[models.GivenReport]:
-    """List what voters have reported and nobody has resolved, the latest first."""
-    return [models.GivenReport.model_validate(each, from_attributes=True) for each in study.reports()]
+def reports(
+    study: GetStudy,
+    before: Annotated[int, Query(ge=1, le=LARGEST_NUMBER)] = LARGEST_NUMBER,
+    limit: Limit = 100,
+) -> list[models.GivenReport]:
+    """List the latest open reports of voters that came before an entry of the log."""
+    found = study.reports(before, limit)
+    return [models.GivenReport.model_validate(each, from_attributes=True) for each in found]
 
 
 @router.post("/reports/{number}/resolve", status_code=204)

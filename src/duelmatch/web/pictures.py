@@ -2,7 +2,7 @@
 
 Only what Pillow decodes as a JPEG, PNG, WebP or GIF is taken, whatever the file's name or type says; SVG is a
 program, and refused. Writing it anew leaves nothing of the file but its pixels: no place where it was taken,
-no camera, nothing hidden behind the end. All of it happens in the worker process, within its memory and time.
+no camera, nothing hidden behind the end. All of it happens in a worker process, within its memory and time.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from duelmatch.studies import Store
 from duelmatch.web import models
 from duelmatch.web.access import GetStore, GetStudy, organiser_link, require_creator
 from duelmatch.web.problems import documented
-from duelmatch.web.worker import LONGEST_BEGINNING, PATIENCE, worker
+from duelmatch.web.rates import network_of
+from duelmatch.web.worker import LONGEST_BEGINNING, PATIENCE, picture_worker
 
 LARGEST_PICTURE = 10_000_000
 """Bytes of an upload: what the camera of a phone makes."""
@@ -47,7 +48,7 @@ UPLOAD = {
 @router.post("/pictures", status_code=201, dependencies=[Depends(require_creator)], openapi_extra=UPLOAD)
 async def upload(store: GetStore, request: Request) -> models.Picture:
     """Upload a picture for a study that is to be created; it is deleted after a day if there is none."""
-    return await _kept(store, request)
+    return await _kept(store, request, network_of(request.client.host if request.client else ""))
 
 
 @router.post(
@@ -58,16 +59,17 @@ async def upload(store: GetStore, request: Request) -> models.Picture:
 )
 async def upload_for(study: GetStudy, store: GetStore, request: Request) -> models.Picture:
     """Upload a picture for a candidate or position of this study, to be named in an edit."""
-    return await _kept(store, request)
+    return await _kept(store, request, study.id)
 
 
-async def _kept(store: Store, request: Request) -> models.Picture:
+async def _kept(store: Store, request: Request, of: str) -> models.Picture:
     data = await request.body()
-    return models.Picture(picture=await run_in_threadpool(_keep, store, data))
+    return models.Picture(picture=await run_in_threadpool(_keep, store, data, of))
 
 
-def _keep(store: Store, data: bytes) -> str:
-    return store.keep_picture(worker.run(written_anew, data, seconds=LONGEST_BEGINNING, patience=PATIENCE))
+def _keep(store: Store, data: bytes, of: str) -> str:
+    small = picture_worker.run(written_anew, data, seconds=LONGEST_BEGINNING, patience=PATIENCE, of=of)
+    return store.keep_picture(small)
 
 
 @pages.get("/pictures/{picture}")

@@ -29,18 +29,22 @@ class ReportRow:
     """As ISO 8601 has it; the page shows it as the reader writes times."""
 
 
+MOST_SHOWN = 100
+
+
 def reports_of(study: Study) -> list[ReportRow]:
-    """Return what voters have said is wrong with candidates, and nobody has mended, the latest first."""
-    reports = study.reports()
+    """Return the latest of what voters have said is wrong with candidates, and nobody has mended."""
+    reports = study.reports(limit=MOST_SHOWN)
     if not reports:
         return []
+    voters = study.names_of({report.voter for report in reports})
     names = Names.of(study.problem).candidates
     return [
         ReportRow(
             report,
             names[report.candidate],
             SENTENCES[report.problem],
-            voter_name(report.voter, study.name_of(report.voter)),
+            voter_name(report.voter, voters.get(report.voter)),
             datetime.fromtimestamp(report.at, UTC).isoformat(timespec="seconds"),
         )
         for report in reports

@@ -22,7 +22,7 @@ from duelmatch.web.metrics import configure_logging
 from duelmatch.web.proxies import Proxies
 from duelmatch.web.shared_rates import share_rates
 from duelmatch.web.watching import estimator
-from duelmatch.web.worker import round_worker, worker
+from duelmatch.web.worker import picture_worker, round_worker, worker
 
 LET_FINISH = 10
 """Seconds for requests that are under way when the server is told to stop."""
@@ -117,7 +117,7 @@ def serve(
         _Server(config, app).run(sockets=[listener])
     finally:
         app.state.watcher.close()
-        for each in (worker, round_worker, estimator):
+        for each in (worker, round_worker, picture_worker, estimator):
             each.close()
     log.info("stopped")
 

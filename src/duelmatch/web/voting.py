@@ -225,7 +225,7 @@ def conflict(study: GetStudy, voter: CallingVoter, access: GetAccess, about: mod
     study.conflict(voter, about.candidates, by=access["voter"].link, own=True)
 
 
-@router.post("/reports", status_code=204)
+@router.post("/reports", status_code=204, responses=documented(409))
 def report(study: GetStudy, voter: CallingVoter, access: GetAccess, seen: models.Report) -> None:
     """Tell the organiser that something is wrong with a candidate. Sent twice, it is noted once."""
     study.report(voter, seen.candidate, seen.problem, seen.text, by=access["voter"].link)

@@ -25,6 +25,9 @@ SIMULATING = 2.0
 FIRST_LOOK = 3.0
 """Seconds for which a request waits that wants estimates, where there are none at all."""
 
+MOST_WAITING = 5
+"""So many requests wait for first estimates at a time, of the 40 threads they share; others do without."""
+
 REST = 2.0
 """After its estimates were computed, a study waits so many times as long for the next."""
 
@@ -42,13 +45,14 @@ class Watcher:
         self._lock = threading.Condition()
         self._wanted: OrderedDict[str, Study] = OrderedDict()
         self._not_before: dict[str, float] = {}
+        self._places = MOST_WAITING
         self._thread: threading.Thread | None = None
         self._stopping = False
 
     def estimates(self, study: Study, patience: float = 0.0) -> Estimates | None:
         """Return the latest estimates of a study; newer ones are on their way.
 
-        With ``patience`` wait so many seconds for them, if there are none at all.
+        With ``patience`` wait so many seconds for them, if there are none at all, unless many others wait.
         """
         found, fresh = study.latest_estimates()
         if fresh:
@@ -60,9 +64,15 @@ class Watcher:
                 self._thread = threading.Thread(target=self._work, daemon=True)
                 self._thread.start()
             self._lock.notify_all()
-            while found is None and (left := end - monotonic()) > 0 and not self._stopping:
-                self._lock.wait(left)
-                found, _ = study.latest_estimates()
+            if found is not None or self._places == 0:
+                return found
+            self._places -= 1
+            try:
+                while found is None and (left := end - monotonic()) > 0 and not self._stopping:
+                    self._lock.wait(left)
+                    found, _ = study.latest_estimates()
+            finally:
+                self._places += 1
         return found
 
     def close(self) -> None:

@@ -15,8 +15,9 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from time import monotonic
 from typing import Any, TypeVar
 
@@ -42,11 +43,15 @@ LONGEST_RECOUNT = 20.0
 MOST_WAITING = 10
 """So many wait for the worker at a time, of the 40 threads that all requests share."""
 
+MOST_OF_ONE = 3
+"""So many tasks of one study, or of one address, are with the worker or wait for it at a time."""
+
 PATIENCE = 10.0
 """Seconds for which those wait for the worker who cannot do without it."""
 
 
 BUSY = "The server is busy with another estimate or study. Wait a moment, then try again."
+BUSY_WITH_YOURS = "The server is busy with what you sent before. Wait a moment, then try again."
 STARTS = "The server was started just now, and is not ready yet. Wait a moment, then try again."
 
 
@@ -64,13 +69,22 @@ class ExhaustedError(TooLargeError):
 class Worker:
     """Calls functions in a process of its own. Safe to use from several threads."""
 
-    def __init__(self, memory: int = MEMORY, niceness: int = 0, most_waiting: int = MOST_WAITING) -> None:
-        self._memory, self._niceness = memory, niceness
+    def __init__(
+        self,
+        memory: int = MEMORY,
+        niceness: int = 0,
+        most_waiting: int = MOST_WAITING,
+        rehearses: bool = True,
+    ) -> None:
+        self._memory, self._niceness, self._rehearses = memory, niceness, rehearses
         self._process: subprocess.Popen[bytes] | None = None
         self._greeted = False
         """Whether it has said that it is there."""
         self._lock = threading.Lock()
         self._places = threading.Semaphore(most_waiting)
+        self._of = Counter[str]()
+        """How many tasks there are of each study or address."""
+        self._counting = threading.Lock()
 
     def start(self) -> None:
         """Start the process, if there is none, so that the first who needs it does not wait."""
@@ -88,26 +102,49 @@ class Worker:
         self._kill()
 
     def run(
-        self, function: Callable[..., Returned], *arguments: Any, seconds: float, patience: float = 0.0
+        self,
+        function: Callable[..., Returned],
+        *arguments: Any,
+        seconds: float,
+        patience: float = 0.0,
+        of: str | None = None,
     ) -> Returned:
         """Return what a function of a module returns, or raise the DuelmatchError that it raises.
 
-        ``patience``: how many seconds to wait for others whom the worker serves.
+        ``patience``: how many seconds to wait for others whom the worker serves. ``of``: the study, or the
+        address, that this is for.
 
-        :raises BusyError: if they take longer, or too many others wait.
+        :raises BusyError: if they take longer, or too many others wait, or too much is for the same.
         :raises ExhaustedError: if it takes more seconds than that, or more memory than the worker may have.
         """
         if registered_algorithms() or sys.platform == "win32":  # added to this process, and known to no other
             return function(*arguments)
-        self._wait(patience)
-        try:
-            done, outcome = self._call(pickle.dumps((function, arguments, seconds)), seconds)
-        finally:
-            self._lock.release()
+        with self._counted(of):
+            self._wait(patience)
+            try:
+                done, outcome = self._call(pickle.dumps((function, arguments, seconds)), seconds)
+            finally:
+                self._lock.release()
         if not done:
             raise outcome
         result: Returned = outcome
         return result
+
+    @contextmanager
+    def _counted(self, of: str | None) -> Iterator[None]:
+        """Count a task among those that are for the same study or address, unless these are too many."""
+        if of is None:
+            yield
+            return
+        with self._counting:
+            if self._of[of] >= MOST_OF_ONE:
+                raise BusyError(BUSY_WITH_YOURS)
+            self._of[of] += 1
+        try:
+            yield
+        finally:
+            with self._counting:
+                self._of -= Counter([of])
 
     def _wait(self, patience: float) -> None:
         """Wait for others whom the worker serves, unless too many do.
@@ -160,7 +197,7 @@ class Worker:
         return self._process
 
     def _begin(self) -> None:
-        code = f"from duelmatch.web.worker import work; work({self._memory}, {self._niceness})"
+        code = f"from duelmatch.web.worker import work; work{self._memory, self._niceness, self._rehearses}"
         arguments, pipe = [sys.executable, "-c", code], subprocess.PIPE
         atexit.register(self.close)
         self._process, self._greeted = subprocess.Popen(arguments, stdin=pipe, stdout=pipe), False
@@ -196,6 +233,10 @@ round_worker = Worker(most_waiting=1_000)  # those who wait there have threads o
 """For the rounds of studies that are under way, which do not wait for the other one."""
 
 
+picture_worker = Worker(niceness=5, rehearses=False)
+"""For pictures, which nothing else waits for."""
+
+
 def _read(process: subprocess.Popen[bytes], end: float) -> bytes | None:
     """Return a message of the worker: its length in 8 bytes, and the rest; None if it is not there in time.
 
@@ -215,11 +256,12 @@ def _read(process: subprocess.Popen[bytes], end: float) -> bytes | None:
 # In the worker process.
 
 
-def work(memory: int, niceness: int = 0) -> None:
-    """Call one function after the other, until the input ends; others go first if it is nice."""
-    import resource
+def work(memory: int, niceness: int = 0, rehearses: bool = True) -> None:
+    """Call one function after the other, until the input ends; others go first if it is nice.
 
-    from duelmatch.web.forecasting import rehearse_forecasts
+    Unless it ``rehearses`` it is for what needs nothing compiled.
+    """
+    import resource
 
     os.nice(niceness)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is for the server
@@ -227,9 +269,10 @@ def work(memory: int, niceness: int = 0) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     tasks, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever is printed is no answer
-    rehearse_forecasts(
-        algorithm.name for algorithm in (*BUILT_IN, PANEL)
-    )  # a task that compiles may never end
+    if rehearses:  # a task that compiles may never end
+        from duelmatch.web.forecasting import rehearse_forecasts
+
+        rehearse_forecasts(algorithm.name for algorithm in (*BUILT_IN, PANEL))
     with suppress(EOFError, BrokenPipeError):  # the server is gone, before a task or in the middle of one
         _write(answers, b"")
         while True:

@@ -22,7 +22,7 @@ from duelmatch.explorers.questions import MISSING, Answer, Question, places, tol
 from duelmatch.explorers.result import Progress, Result
 from duelmatch.graph import Graph, Vector
 from duelmatch.matchings.counted import is_quick, keep_count
-from duelmatch.panel import Conflict, check_voters, judged_pairs, voter_weights
+from duelmatch.panel import Conflict, check_conflicts, check_voters, judged_pairs, voter_weights
 from duelmatch.preferences import Criterion
 from duelmatch.problem import Problem, check_problem
 
@@ -313,7 +313,7 @@ class PanelExplorer:
         weights = {name: seat.weight for name, seat in self._proceedings.seats.items()}
         voter_weights(names, weights | {voter: weight for voter, weight, _ in voters})
         for voter, _, conflicts in voters:
-            judged_pairs(self.problem, [voter], {voter: conflicts})
+            check_conflicts(self.problem, voter, conflicts)
         for voter, weight, conflicts in voters:
             self._happen("entered", voter=voter, weight=weight, conflicts=_plain(conflicts))
         self.settle()

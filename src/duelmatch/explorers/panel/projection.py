@@ -7,13 +7,12 @@ once, everything is computed anew: a hundred thousand answers take less than a s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from duelmatch.errors import ProblemError
 from duelmatch.explorers.panel.closure import UNKNOWN, Opinions
 from duelmatch.explorers.panel.criteria import BordaMethod, CondorcetMethod
 from duelmatch.explorers.panel.entries import Change, Groups
@@ -26,7 +25,7 @@ from duelmatch.explorers.panel.state import PanelState
 from duelmatch.explorers.questions import Question
 from duelmatch.graph import Indices, Mask, Vector
 from duelmatch.matchings.assignment import decisions_of
-from duelmatch.panel import Conflict, judged_pairs, voter_weights
+from duelmatch.panel import judged_pairs, those_there, voter_weights
 from duelmatch.preferences import Criterion
 
 Plan = QuestionPlan | ListedPlan
@@ -48,11 +47,8 @@ class Projection:
         self.number = {voter: row for row, voter in enumerate(self.voters)}
         self._edge = {edge: number for number, edge in enumerate(problem.edges)}
         self._position = {position: number for number, position in enumerate(problem.positions)}
-        judged = judged_pairs(
-            problem,
-            self.voters,
-            {voter: list(self._conflicts(seat.conflicts)) for voter, seat in seats.items()},
-        )
+        conflicts = {voter: seat.conflicts for voter, seat in seats.items() if seat.conflicts}
+        judged = judged_pairs(problem, self.voters, those_there(problem, conflicts))
         judged[[seat.struck for seat in seats.values()]] = False
         weights = voter_weights(self.voters, {voter: seat.weight for voter, seat in seats.items()})
         silent = np.array([seat.left == "dropped" for seat in seats.values()], dtype=np.bool_)
@@ -172,15 +168,6 @@ class Projection:
         values = np.where(high < low, 1, -1).astype(np.int8)
         values[np.array(ties, dtype=np.bool_)] = 0
         return self.problem.graph.pair_table.number(high, low), values
-
-    def _conflicts(self, conflicts: Iterable[Conflict]) -> Iterator[Conflict]:
-        """Yield those that are about candidates who are there: others have been dropped."""
-        for conflict in conflicts:
-            try:
-                judged_pairs(self.problem, ("",), {"": [conflict]})
-            except ProblemError:
-                continue
-            yield conflict
 
 
 def _method(state: PanelState, model: Model, criterion: Criterion) -> Any:
