@@ -146,12 +146,11 @@ def delete_file(place: Place) -> None:
     before = acknowledged(place.clients)
     time.sleep(0.3)
     assert acknowledged(place.clients) == before, "nothing is confirmed into a deleted file"
-    place.servers.kill()
-    for file in files:
+    Path(f"{place.file}-shm").unlink(missing_ok=True)
+    for file in files:  # first: a server that is started meanwhile would begin a new file
         file.unlink(missing_ok=True)
         os.rename(file.with_suffix(".kept" + file.suffix), file)
-    Path(f"{place.file}-shm").unlink(missing_ok=True)
-    place.servers.kill()  # which may have opened what was there meanwhile
+    place.servers.kill()
 
 
 @dataclass(frozen=True)
