@@ -18,7 +18,7 @@ def command(as_json: bool) -> None:
     Example:
       duelmatch algorithms
       duelmatch simulate example:lineup --algorithm borda
-    """  # noqa: D301
+    """
     rows = [
         {
             "name": algorithm.name,

@@ -63,7 +63,7 @@ def command(
     Example:
       duelmatch ask example:lineup
       duelmatch ask team.yaml --algorithm borda --epsilon 0.1 --votes friday.csv
-    """  # noqa: D301
+    """
     from duelmatch.cli.dialogue import Dialogue
     from duelmatch.files.journal import COMPARISONS, TIES, Journal, fingerprint
 

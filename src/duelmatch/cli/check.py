@@ -36,7 +36,7 @@ def command(source: Source, plot: Path | None, as_json: bool) -> None:
     Example:
       duelmatch check example:lineup
       duelmatch check team.yaml --plot team.svg
-    """  # noqa: D301
+    """
     document = source.document
     problem = document.preferences().problem if document.has_preferences else document.problem()
     about = dm.matchings.describe(problem)

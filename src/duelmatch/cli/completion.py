@@ -21,7 +21,7 @@ def command(ctx: click.Context, shell: str, as_json: bool) -> None:
       eval "$(duelmatch completion bash)"
       eval "$(duelmatch completion zsh)"
       duelmatch completion fish | source
-    """  # noqa: D301
+    """
     completion = get_completion_class(shell)
     assert completion is not None, "click knows these shells"
     script = completion(ctx.find_root().command, {}, "duelmatch", "_DUELMATCH_COMPLETE").source()

@@ -76,7 +76,7 @@ def command(
       duelmatch decide team.yaml answers.csv
       duelmatch decide team.yaml answers.csv --criterion borda --missing dropped
       duelmatch decide election.soc
-    """  # noqa: D301
+    """
     sheet = _read(problem, answers)
     with working("Counting"):
         decision = dm.decide(

@@ -59,7 +59,7 @@ def command(
     Example:
       duelmatch estimate answers.csv --out team.yaml
       duelmatch simulate team.yaml
-    """  # noqa: D301
+    """
     preferences = _estimated(file, problem, method, smoothing)
     found = preferences.problem
     dm.save_problem(found, out, preferences)

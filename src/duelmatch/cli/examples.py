@@ -23,7 +23,7 @@ def command(name: str | None, as_json: bool) -> None:
     Example:
       duelmatch examples
       duelmatch examples lineup > mine.yaml
-    """  # noqa: D301
+    """
     if name is not None:
         text = dm.instances.example_path(name.removeprefix(EXAMPLE)).read_text(encoding="utf-8")
         if as_json:

@@ -41,7 +41,7 @@ def command() -> None:
       duelmatch experiment run compare.toml --out compare
       duelmatch experiment status compare
       duelmatch experiment report compare
-    """  # noqa: D301
+    """
 
 
 @command.command("run")
@@ -84,7 +84,7 @@ def run(
       gap = [0.1, 0.2, 0.4]
       [[algorithms]]
       name = "car-cond"
-    """  # noqa: D301
+    """
     if jobs is not None and scheduler is not None:
         raise click.UsageError("--jobs is for this machine, and --scheduler for a cluster: give one.")
     status = _run(file, out, jobs, scheduler, accept_changes)
@@ -122,7 +122,7 @@ def status_(folder: Path, as_json: bool) -> None:
     \b
     Example:
       duelmatch experiment status compare
-    """  # noqa: D301
+    """
     from duelmatch import experiments
 
     status = experiments.status(folder)
@@ -164,7 +164,7 @@ def report(folder: Path, to: Path | None, as_json: bool) -> None:
     \b
     Example:
       duelmatch experiment report compare
-    """  # noqa: D301
+    """
     from duelmatch import experiments
 
     with working("Drawing"):
@@ -219,7 +219,7 @@ def figure(
     Example:
       duelmatch experiment figure compare duels-by-algorithm --to duels.pdf
       duelmatch experiment figure compare.toml duels-against-delta --to delta.pgf --panel lineup
-    """  # noqa: D301
+    """
     from duelmatch import experiments
     from duelmatch.drawing import check_format
 

@@ -123,7 +123,7 @@ def command(
     Example:
       duelmatch explore team.yaml --judge "python judge.py" --jobs 50
       duelmatch explore team.yaml --panel --both-orders --judge "a=./ask model-a" --judge "b=./ask model-b"
-    """  # noqa: D301
+    """
     from duelmatch.explorers.judging import Judging
     from duelmatch.files.journal import Journal, fingerprint
 

@@ -94,7 +94,7 @@ def command(
       duelmatch plan team.csv --judges 20 --minutes 15
       duelmatch plan example:lineup
       duelmatch plan team.csv --gap 0.1 --delta 0.01
-    """  # noqa: D301
+    """
     from duelmatch.explorers import planning
 
     if judges is not None or voters is not None:

@@ -103,7 +103,7 @@ def command(
       duelmatch serve
       duelmatch serve --demo --store sqlite:///demo.db
       duelmatch serve --store postgresql://me@localhost/duels --port 8080
-    """  # noqa: D301
+    """
     from duelmatch.web import Config, Rates, create_app
     from duelmatch.web import demo as example
     from duelmatch.web.links import network_address

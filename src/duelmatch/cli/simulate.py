@@ -59,7 +59,7 @@ def command(
       duelmatch simulate example:lineup
       duelmatch simulate example:prizes --algorithm borda --epsilon 0.02 --delta 0.01 --runs 1000
       duelmatch simulate example:lineup --max-duels 300
-    """  # noqa: D301
+    """
     from duelmatch.experiments.cell import single_cell
     from duelmatch.experiments.simulation import simulations, summarise
 

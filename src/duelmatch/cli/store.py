@@ -87,7 +87,7 @@ def command() -> None:
     Example:
       duelmatch store backup friday.gz
       duelmatch store restore friday.gz --store postgresql://me@localhost/duels
-    """  # noqa: D301
+    """
 
 
 @command.command("upgrade")
@@ -99,7 +99,7 @@ def upgrade(url: str, as_json: bool) -> None:
     \b
     Example:
       duelmatch store upgrade
-    """  # noqa: D301
+    """
     from duelmatch.studies.database import Database
 
     _check_there(url)
@@ -126,7 +126,7 @@ def backup(file: Path, url: str, as_json: bool) -> None:
     \b
     Example:
       duelmatch store backup friday.gz
-    """  # noqa: D301
+    """
     from duelmatch.studies.backup import backup as write_backup
 
     with opened_store(url) as store, working("Writing"):
@@ -144,7 +144,7 @@ def restore(file: Path, url: str, as_json: bool) -> None:
     \b
     Example:
       duelmatch store restore friday.gz --store sqlite:///again.db
-    """  # noqa: D301
+    """
     from duelmatch.studies.backup import restore as put_back
     from duelmatch.studies.database import Database
 

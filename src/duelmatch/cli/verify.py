@@ -67,7 +67,7 @@ def command(log: Path, receipts: Sequence[str], as_json: bool) -> None:
     Example:
       duelmatch study export log.jsonl
       duelmatch verify log.jsonl --receipt 8c2f01d9a47e
-    """  # noqa: D301
+    """
     report = verify(_lines(log), receipts)
     if as_json:
         shown = asdict(report) | {"differs": report.differs}

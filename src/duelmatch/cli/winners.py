@@ -34,7 +34,7 @@ def command(ctx: click.Context, source: Source, criterion: str, plot: Path | Non
     Example:
       duelmatch winners example:prizes
       duelmatch winners team.yaml --criterion condorcet --plot winner.svg
-    """  # noqa: D301
+    """
     preferences = source.document.preferences()
     borda, condorcet, too_large = None, None, None
     if criterion in ("borda", "both"):

@@ -30,7 +30,7 @@ def command() -> None:
       duelmatch study create example:lineup --voter ann --voter ben
       duelmatch study vote --voter ann
       duelmatch study status
-    """  # noqa: D301
+    """
 
 
 @command.command("create")
@@ -132,7 +132,7 @@ def create(
     Example:
       duelmatch study create example:lineup --voter ann --voter ben --conflict ben=comets
       duelmatch study create team.yaml --algorithm condorcet --delta 0.01 --lease 60
-    """  # noqa: D301
+    """
     from duelmatch.studies import NewVoter, Settings
 
     problem = source.document.problem()

@@ -44,7 +44,7 @@ def correct(
     Example:
       duelmatch study correct 12 harbour --clerical
       duelmatch study correct 12 --strike
-    """  # noqa: D301
+    """
     if (answer is None) != strike:
         raise click.UsageError("Give the ANSWER that was meant, or --strike.")
     if answer is None:
@@ -107,7 +107,7 @@ def leave(name: str, drop_open: bool, study: Study, as_json: bool) -> None:
     \b
     Example:
       duelmatch study leave ann --drop-open
-    """  # noqa: D301
+    """
     voter = voter_called(study, name)
     study.leave(voter.id, "dropped" if drop_open else "open")
     _report(study, as_json, f"'{name}' has left.", {"voter": voter.id, "done": "leave"})
@@ -124,7 +124,7 @@ def conflict(name: str, candidates: Sequence[str], study: Study, as_json: bool) 
     \b
     Example:
       duelmatch study conflict ann foxes
-    """  # noqa: D301
+    """
     voter = voter_called(study, name)
     study.conflict(voter.id, candidates)
     _report(study, as_json, f"'{name}' does not judge {', '.join(candidates)}.", {"voter": voter.id})
@@ -144,7 +144,7 @@ def clear_conflict(name: str, candidates: Sequence[str], study: Study, as_json: 
     \b
     Example:
       duelmatch study clear-conflict ann foxes
-    """  # noqa: D301
+    """
     voter = voter_called(study, name)
     cleared = [candidate for candidate in candidates if candidate in voter.conflicts]
     study.clear_conflict(voter.id, candidates)
@@ -162,7 +162,7 @@ def drop(candidate: str, study: Study, as_json: bool) -> None:
     \b
     Example:
       duelmatch study drop comets
-    """  # noqa: D301
+    """
     study.drop(candidate)
     _report(study, as_json, f"'{candidate}' is out.", {"dropped": study.status().dropped})
 
@@ -178,7 +178,7 @@ def add(candidate: str, positions: Sequence[str], study: Study, as_json: bool) -
     \b
     Example:
       duelmatch study add owls friday saturday
-    """  # noqa: D301
+    """
     study.add(candidate, positions)
     _report(study, as_json, f"'{candidate}' is in.", {"added": candidate})
 
@@ -199,7 +199,7 @@ def edit(name: str, position: bool, study: Study, as_json: bool, **details: str 
     \b
     Example:
       duelmatch study edit foxes --title "The Foxes" --text "Five people from Leeds"
-    """  # noqa: D301
+    """
     given = {key: value or None for key, value in details.items() if value is not None}
     if not given:
         raise StudyError("Say what to change: --title, --text, --picture, --link or --place.")
@@ -217,7 +217,7 @@ def rename(name: str, study: Study, as_json: bool) -> None:
     \b
     Example:
       duelmatch study rename "Friday night"
-    """  # noqa: D301
+    """
     study.rename(name)
     print_either(as_json, {"study": study.id, "name": study.name}, f"The study is called {study.name}.")
 
@@ -244,7 +244,7 @@ def publish(hide: bool, study: Study, as_json: bool) -> None:
     \b
     Example:
       duelmatch study publish
-    """  # noqa: D301
+    """
     study.publish(not hide)
     name, phase = study.name, study.status().phase
     sentence = "voters see the result" + ("" if phase == "closed" else " once the study is closed")

@@ -60,7 +60,7 @@ def judges(study: Study, file: Path | None, names: Sequence[str], server: str, a
       duelmatch study judges
       duelmatch study judges --add judges.csv --server https://duels.example.org > links.csv
       duelmatch study judges --renew ann --server https://duels.example.org
-    """  # noqa: D301
+    """
     from duelmatch.studies import NewVoter
 
     if file is None and not names:

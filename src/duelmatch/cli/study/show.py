@@ -55,7 +55,7 @@ def status(study: Study, quick: bool, as_json: bool) -> None:
     Example:
       duelmatch study status
       duelmatch study status --quick --json
-    """  # noqa: D301
+    """
     with working("Going through the log"):
         where = study.status()
     with working("Estimating where it stands (--quick leaves that out)"):
@@ -183,7 +183,7 @@ def list_all(url: str, as_json: bool) -> None:
     \b
     Example:
       duelmatch study list
-    """  # noqa: D301
+    """
     with opened_store(url) as store:
         studies = store.studies()
     if as_json:
@@ -212,7 +212,7 @@ def log(study: Study, after: int, limit: int | None, as_json: bool) -> None:
     \b
     Example:
       duelmatch study log --after 100
-    """  # noqa: D301
+    """
     entries = study.entries(after, limit)
     if as_json:
         print_json({"study": study.id, "entries": [entry._asdict() for entry in entries]})
@@ -267,7 +267,7 @@ def export(
     Example:
       duelmatch study export lineup.jsonl
       duelmatch study export answers.csv
-    """  # noqa: D301
+    """
     from duelmatch.files.text import naming, write_text
     from duelmatch.studies import export_answers, export_log, export_table
 
@@ -303,7 +303,7 @@ def take_in(file: Path, url: str, name: str | None, as_json: bool) -> None:
     \b
     Example:
       duelmatch study import lineup.jsonl --store postgresql://me@localhost/duels
-    """  # noqa: D301
+    """
     from duelmatch.files.text import naming, read_text
     from duelmatch.studies import import_log
 

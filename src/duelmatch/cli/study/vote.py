@@ -71,7 +71,7 @@ def vote(voter: str, study: Study, as_json: bool) -> None:
     \b
     Example:
       duelmatch study vote --voter ann
-    """  # noqa: D301
+    """
     from duelmatch.studies import Question
 
     page, voter_id, reason = Page(stderr=as_json), _answering(study, voter), None
@@ -162,7 +162,7 @@ def ask(voter: str, study: Study, as_json: bool) -> None:
     \b
     Example:
       duelmatch study ask --voter ann
-    """  # noqa: D301
+    """
     from duelmatch.studies import Question
 
     question = _asked(study, _answering(study, voter))
@@ -207,7 +207,7 @@ def tell(
       duelmatch study tell 1 foxes --voter ann
       duelmatch study tell 2 --tie --voter ann
       duelmatch study tell 3 "foxes > comets = harbour" --voter ann
-    """  # noqa: D301
+    """
     if (answer is not None) + tie + skip != 1:
         raise click.UsageError("Give the ANSWER, or --tie, or --skip.")
     voter_id = _answering(study, voter)
@@ -238,7 +238,7 @@ def undo(voter: str, study: Study, as_json: bool) -> None:
     \b
     Example:
       duelmatch study undo --voter ann
-    """  # noqa: D301
+    """
     question = study.undo(voter_called(study, voter).id)
     sentence = f"The answer to question {question.number} is taken back. It is open again."
     print_either(as_json, {"study": study.id, "question": asdict(question)}, sentence)
@@ -271,7 +271,7 @@ def link(study: Study, voter: str | None, anybody: bool, judges: bool, server: s
       duelmatch study link
       duelmatch study link --voter ann --server https://duels.example.org
       duelmatch study link --open
-    """  # noqa: D301
+    """
     if voter is not None and anybody:
         raise click.UsageError(
             "A link is for one voter, or for anybody: --voter and --open exclude each other."
