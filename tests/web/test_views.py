@@ -94,7 +94,11 @@ def test_a_panel_that_skipped_everything_is_not_called_certain_and_has_a_way_out
         study.skip(voter.id, study.ask(voter.id).number)  # type: ignore[union-attr]
     assert [study.ask(voter.id) for voter in study.voters()] == [Nothing("all yours")] * 2
     view = Dashboard.of(study)
-    assert (view.status.done, view.certain, view.headline) == (True, False, "Nothing more can be asked")
+    assert (view.status.done, view.status.certain, view.headline) == (
+        True,
+        False,
+        "Nothing more can be asked",
+    )
     assert "There are no votes. Nobody can be asked anything more. What would help:" in view.explanation
     for voter in study.voters():
         study.leave(voter.id, "dropped")
@@ -122,13 +126,13 @@ def test_a_study_without_questions_left_says_that_it_is_not_certain(
         question = study.ask(voter.id)
         study.tell(voter.id, question.number, question.candidates[0])  # type: ignore[union-attr]
     view = Dashboard.of(study)
-    assert (view.status.done, view.certain) == (True, False)
+    assert (view.status.done, view.status.certain) == (True, False)
     assert says in view.explanation
     assert any(race.others for race in view.races), "nobody is chosen yet"
     if view.is_panel:
         for voter in study.voters():
             study.leave(voter.id, "dropped")
-        assert Dashboard.of(study).certain, "what was said to help does"
+        assert Dashboard.of(study).status.certain, "what was said to help does"
 
 
 @pytest.mark.parametrize("criterion", ["condorcet", "borda"])
@@ -150,7 +154,7 @@ def test_a_panel_is_watched_to_its_end(store: Store, criterion: str) -> None:
                     "others may draw level" in view.explanation,
                 )
                 bound = view.status.shortfall
-                assert view.certain or may == (bool(bound), not bound)
+                assert view.status.certain or may == (bool(bound), not bound)
     view = Dashboard.of(study)
     assert view.headline == "The result is in"
     assert {race.position.name: race.leaders[0].name for race in view.races} == BEST
@@ -172,7 +176,7 @@ def test_before_anything_is_certain_there_is_an_estimate(store: Store, algorithm
         assert isinstance(question, Question)
         study.tell(voter.id, question.number, best(question.position, *question.candidates))
     view = Dashboard.of(study, estimates=study.estimates(0.2))
-    assert not view.certain
+    assert not view.status.certain
     assert view.kind == "Leading by estimate: it is not decided, and more votes could change it."
     assert "By an estimate from the votes so far" in view.explanation
     assert view.left != "not known yet"

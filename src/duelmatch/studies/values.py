@@ -194,10 +194,15 @@ class Status:
     voters_counted: int = 0
 
     @property
+    def certain(self) -> bool:
+        """Whether the result is certain, or proven; a study can be done without, when nobody can be asked."""
+        return self.result.status != "budget_spent"
+
+    @property
     def outcome(self) -> ResultStatus | Literal["undecided"]:
         """The status of the result; "undecided" while nothing is certain and voting goes on."""
         goes_on = self.phase != "closed" and not self.done
-        return "undecided" if goes_on and self.result.status == "budget_spent" else self.result.status
+        return "undecided" if goes_on and not self.certain else self.result.status
 
     @property
     def shortfall(self) -> float | None:

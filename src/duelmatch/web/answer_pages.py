@@ -1,16 +1,24 @@
-"""The answers as an organiser goes through them: a page at a time, the latest first."""
+"""What voters have said, as an organiser goes through it: answers, a page at a time, and reports."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from markupsafe import Markup
 
-from duelmatch.studies import GivenAnswer, Study, Voter
+from duelmatch.studies import GivenAnswer, Report, Study, Trouble, Voter
 from duelmatch.web.names import Named, Names
 
 PER_PAGE = 50
+MOST_REPORTS = 100
+
+TROUBLES: Mapping[Trouble, str] = {
+    "absent": "cannot be found",
+    "link": "a link or picture does not work",
+    "other": "something is wrong",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +58,7 @@ class AnswerPage:
         rows = [
             AnswerRow(
                 given,
-                datetime.fromtimestamp(given.at, UTC).isoformat(timespec="seconds"),
+                _time(given.at),
                 people[given.voter],
                 names.positions[given.position],
                 said(given, names),
@@ -97,3 +105,37 @@ def _why_not(given: GivenAnswer, voter: Voter, dropped: tuple[str, ...]) -> str:
     if any(name in voter.conflicts for name in given.candidates):
         return "about a candidate whom this judge does not judge"
     return "came after closing"
+
+
+@dataclass(frozen=True, slots=True)
+class ReportRow:
+    """A report of a voter about a candidate, in words; ``time`` as ISO 8601 has it."""
+
+    report: Report
+    candidate: Named
+    sentence: str
+    voter: str
+    time: str
+
+
+def reports_of(study: Study) -> list[ReportRow]:
+    """Return the latest of what voters have said is wrong with candidates, and nobody has mended."""
+    reports = study.reports(limit=MOST_REPORTS)
+    if not reports:
+        return []
+    voters = study.names_of({report.voter for report in reports})
+    names = Names.of(study.problem).candidates
+    return [
+        ReportRow(
+            report,
+            names[report.candidate],
+            TROUBLES[report.problem],
+            voter_name(report.voter, voters.get(report.voter)),
+            _time(report.at),
+        )
+        for report in reports
+    ]
+
+
+def _time(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")

@@ -13,9 +13,8 @@ from starlette.staticfiles import StaticFiles
 
 from duelmatch.studies import Store
 from duelmatch.version import __version__
-from duelmatch.web import creating, events, judges, mending, organising, pages, pictures, problems, voting
+from duelmatch.web import creating, events, judges, organising, pages, pictures, problems, voting
 from duelmatch.web.access import may_send_much
-from duelmatch.web.cache import StudyCache
 from duelmatch.web.config import Config
 from duelmatch.web.guard import Guard
 from duelmatch.web.limits import BodyLimit
@@ -54,7 +53,7 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     app.state.metrics = Metrics()
     app.state.links = LinkLimit(None if config.rates is None else config.rates.link)
     app.state.bridge = None
-    app.state.watched = StudyCache(events.WatchedStudy)
+    app.state.watched = events.WatchedStudies()
     app.state.watcher = Watcher()
     app.state.streams = events.StreamCount()
     # FastAPI silences this for itself, but not while other threads change what is shown (catch_warnings)
@@ -72,7 +71,6 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     app.include_router(api)
     app.include_router(pages.router)
     app.include_router(judges.router)
-    app.include_router(mending.router)
     app.include_router(pictures.pages)
     app.mount("/static", GZipMiddleware(StaticFiles(directory=pages.STATIC), minimum_size=500))
     app.add_api_route("/healthz", _alive, include_in_schema=False)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
+import threading
+from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator, Callable
 from time import monotonic
 from typing import Any
@@ -27,6 +28,9 @@ KEEP_ALIVE_EVERY = 15
 
 CHECK_EVERY = 10
 """Looks until it is asked again whether the link still works."""
+
+MOST_WATCHED = 50
+"""Studies of which the latest progress is kept."""
 
 TOO_MANY_OF_LINK = "This link is being watched in too many places. Close some of them, then try again."
 TOO_MANY = "Too many people watch studies on this server right now. Ask for the progress instead."
@@ -95,6 +99,24 @@ class _Stream(StreamingResponse):
             await super().__call__(scope, receive, send)
         finally:
             self._ended()
+
+
+class WatchedStudies:
+    """Those that were watched last, each polled once for all. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._studies: OrderedDict[str, WatchedStudy] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, study: Study) -> WatchedStudy:
+        """Return what polls a study."""
+        with self._lock:
+            if study.id not in self._studies:
+                self._studies[study.id] = WatchedStudy(study)
+            self._studies.move_to_end(study.id)
+            if len(self._studies) > MOST_WATCHED:
+                self._studies.popitem(last=False)
+            return self._studies[study.id]
 
 
 class WatchedStudy:

@@ -16,13 +16,13 @@ from duelmatch.studies import LARGEST_NUMBER, Access, Role, Study
 from duelmatch.version import __version__
 from duelmatch.web import languages, wording
 from duelmatch.web.access import GetAccess, GetStore, GetStudy, organiser_link, who_creates
-from duelmatch.web.answer_pages import AnswerPage
+from duelmatch.web.answer_pages import AnswerPage, reports_of
 from duelmatch.web.cookies import all_remembered, remember, remembered
 from duelmatch.web.languages import language_of, remember_language, to_translate
 from duelmatch.web.links import PATH, address_of, is_of_this_machine
+from duelmatch.web.names import Names
 from duelmatch.web.organising import not_secret
-from duelmatch.web.published import PublishedResult
-from duelmatch.web.reports import reports_of
+from duelmatch.web.races import PublishedResult
 from duelmatch.web.views import Dashboard
 from duelmatch.web.voting import vote_data
 from duelmatch.web.watching import FIRST_LOOK
@@ -191,6 +191,21 @@ def answers(
 ) -> Response:
     """List the votes, the latest first, for the organiser to correct or strike out what is wrong."""
     return page(request, "answers.html", study=study, view=AnswerPage.of(study, before, voter))
+
+
+@router.get("/studies/{study}/candidates", dependencies=[Depends(organiser_link)])
+def candidates(request: Request, study: GetStudy) -> Response:
+    """Show what voters read of candidates and positions, to change it, and take in a late candidate."""
+    problem, dropped = study.problem, study.status().dropped
+    names = Names.of(problem)
+    return page(
+        request,
+        "candidates.html",
+        study=study,
+        problem=problem,
+        candidates=[who for who in names.candidates.values() if who.name not in dropped],
+        positions=list(names.positions.values()),
+    )
 
 
 @router.get("/studies/{study}/result", dependencies=[Depends(organiser_link)])

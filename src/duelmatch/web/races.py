@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from duelmatch.models.standings import Standings
-from duelmatch.studies import Status, Study
+from duelmatch.studies import Estimates, Status, Study
 from duelmatch.web.names import Named, Names
 
 Edges = set[tuple[str, str]]
@@ -47,10 +48,9 @@ def leader_of(status: Status, standings: Standings | None) -> Edges:
 
     Before the first votes nobody does, wherever the run begins.
     """
-    certain = status.result.status != "budget_spent"
-    if not (certain or status.counted):
+    if not (status.certain or status.counted):
         return set()
-    estimated = None if standings is None or certain else standings.leader
+    estimated = None if standings is None or status.certain else standings.leader
     leader = estimated or status.result.matching or status.progress.leader
     return set() if leader is None else set(leader.edges)
 
@@ -66,12 +66,11 @@ def possible_in(status: Status) -> Edges:
 def races_of(study: Study, status: Status, names: Names, standings: Standings | None) -> list[Race]:
     """Return who may still win each position, as far as the study tells."""
     leader, possible = leader_of(status, standings), possible_in(status)
-    certain = status.result.status != "budget_spent"
     problem = study.problem
     races = []
     for position, called in names.positions.items():
         accepted = [name for name, place in status.progress.accepted if place == position]
-        decided = certain or len(accepted) >= problem.seats.get(position, 1)
+        decided = status.certain or len(accepted) >= problem.seats.get(position, 1)
         leaders = [who for name, who in names.candidates.items() if (name, position) in leader]
         others = [
             who
@@ -116,3 +115,28 @@ def _word(decided: bool, contenders: list[Contender]) -> str:
     if least >= 0.8:
         return "clear lead"
     return "ahead" if least >= 0.5 else "wide open"
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedResult:
+    """What voters see of a result that is shown to them: who fills what, and what kind of answer that is."""
+
+    kind: Literal["panel", "crowd", "beaten least", "leading", "nothing"]
+    wrong: str
+    """How often such a result of a crowd is wrong, at most."""
+    races: list[Race]
+
+    @classmethod
+    def of(cls, study: Study, estimates: Estimates | None) -> PublishedResult:
+        """Return what a closed study has come to; what it says is what the organiser's page says."""
+        status = study.status()
+        wrong = f"{100 * status.result.delta:g}%"
+        if not (status.certain or status.counted):
+            return cls("nothing", wrong, [])
+        standings = None if status.certain or estimates is None else estimates.standings
+        races = races_of(study, status, Names.of(study.problem), standings)
+        if not status.certain:
+            return cls("leading", wrong, races)
+        if status.result.status == "no_winner":
+            return cls("beaten least", wrong, races)
+        return cls("panel" if status.algorithm == "panel" else "crowd", wrong, races)

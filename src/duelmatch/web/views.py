@@ -152,7 +152,7 @@ class Dashboard:
         """Look at a study, with estimates if there are any, and at a page of its voters with their links."""
         status, history = study.status(), study.history()
         names = Names.of(study.problem)
-        certain = status.result.status != "budget_spent"
+        certain = status.certain
         standings = None if estimates is None or certain or not status.counted else estimates.standings
         panel = study.settings.kind == "panel"
         p_value = status.progress.p_value
@@ -192,11 +192,6 @@ class Dashboard:
             withdrawn=[names.candidates[name] for name in status.dropped],
             positions=list(names.positions.values()),
         )
-
-    @property
-    def certain(self) -> bool:
-        """Whether the result is certain, or proven; a study can be done without, when nobody can be asked."""
-        return self.status.result.status != "budget_spent"
 
     def called(self, candidates: Sequence[str]) -> list[str]:
         """Return what candidates are called on the pages."""
@@ -257,9 +252,8 @@ def _graph(study: Study, status: Status, names: Names, standings: Standings | No
     candidates = _heights(problem.candidates, height)
     positions = _heights(problem.positions, height)
     leader = leader_of(status, standings)
-    certain = status.result.status != "budget_spent"
-    accepted = leader if certain else set(status.progress.accepted)
-    possible = accepted if certain else possible_in(status)
+    accepted = leader if status.certain else set(status.progress.accepted)
+    possible = accepted if status.certain else possible_in(status)
     x1, x2 = SIDE * GRAPH_WIDTH, (1 - SIDE) * GRAPH_WIDTH
     lines = []
     for edge in problem.edges:

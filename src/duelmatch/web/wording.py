@@ -57,7 +57,7 @@ def explanation(status: Status, standings: Standings | None) -> str:
     """Say what a study has found, how sure that is, and what it takes for granted."""
     known = standings is None or standings.leader == status.result.matching  # what is known is of that one
     text = _panel_sentence(status, known) if status.algorithm == "panel" else _crowd_sentence(status, known)
-    if status.result.status == "budget_spent":
+    if not status.certain:
         return text if standings is None else f"{text} {estimate(standings)}"
     for assumption in status.assuming:
         clause = A_WINNER if assumption is Assumption.CONDORCET_WINNER else assumption.sentence
@@ -77,7 +77,7 @@ def estimate(standings: Standings) -> str:
 def check(status: Status, standings: Standings | None, names: Names) -> str:
     """Say what a check of the log shows where nothing is decided: not the estimate. Else nothing."""
     result = status.result
-    if result.status != "budget_spent" or not status.counted:
+    if status.certain or not status.counted:
         return ""
     text = "It says that nothing is decided: who leads here is an estimate, which is no part of the log."
     if standings is None or result.matching is None or result.matching == standings.leader:

@@ -20,7 +20,7 @@ LISTED = 8
 def panel_facts(where: Status, positions: int) -> Iterator[tuple[str, str]]:
     """Say how far a panel is: nothing is left to decide once the outcome is certain."""
     progress = where.progress
-    if where.result.status != "budget_spent":
+    if where.certain:
         yield "Outcome", where.result.status.replace("_", " ")
         return
     yield "Positions decided", f"{len(progress.decided):,} of {positions:,}"
@@ -61,7 +61,7 @@ def print_awaited(page: Page, where: Status, study: Study) -> None:
     """Say whose answers a panel waits for, and what to do if they will not come."""
     judges = {voter.id: voter for voter in study.voters()}
     awaited = where.progress.waiting_for
-    if not awaited or where.result.status != "budget_spent":
+    if not awaited or where.certain:
         return
     names = [
         f"{judges[voter].name or voter} {number:,}" + " (has left)" * judges[voter].left

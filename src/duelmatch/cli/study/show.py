@@ -109,16 +109,15 @@ def _print_titles(page: Page, study: Study) -> None:
 
 
 def _print_result(page: Page, where: Status, study: Study) -> None:
-    certain = where.result.status != "budget_spent"
-    if not (certain or where.counted):
+    if not (where.certain or where.counted):
         page.paragraph(NO_JUDGE if nothing_counts(where.result) else NOBODY_LEADS)
     elif where.algorithm == "panel" and where.result.matching is not None:
-        heading = "Candidate" if certain else f"{unsettled_label(where.result.shortfall)} (NOT CERTAIN)"
+        heading = "Candidate" if where.certain else f"{unsettled_label(where.result.shortfall)} (NOT CERTAIN)"
         page.table({"Position": "left", heading: "left"}, where.result.matching.items())
         page.paragraph(panel_meaning(where.result))
     else:
         print_matching(page, where.result)
-        page.paragraph(meaning(where.result) if certain else GUESS)
+        page.paragraph(meaning(where.result) if where.certain else GUESS)
     if where.algorithm == "panel":
         print_awaited(page, where, study)
 
