@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from duelmatch.errors import DuelError
@@ -82,6 +82,16 @@ def places(question: Question | Duel, answer: object) -> dict[str, int]:
         missing = next(name for name in asked if name not in place)
         raise DuelError(f"The ranking for question {question.id} lacks '{missing}'.")
     return place
+
+
+def groups_of(order: Mapping[str, int]) -> list[list[str]]:
+    """Write an answer as groups of candidates, best first, from the place of each; sorted within a group."""
+    return [sorted(name for name in order if order[name] == each) for each in sorted(set(order.values()))]
+
+
+def order_of(groups: Sequence[Sequence[str]]) -> dict[str, int]:
+    """Return the place of each candidate in an answer, equal ones for a tie."""
+    return {name: place for place, group in enumerate(groups) for name in group}
 
 
 def opinions(question: Question, answer: object) -> list[tuple[str, str, bool]]:

@@ -173,19 +173,18 @@ def _shuffled(rows: list[Row]) -> list[Row]:
 
 def _counting_rows(study: Study) -> list[Row]:
     """Return the answers of a panel that count; of several on a pair, the last."""
-    is_panel = study.settings.kind == "panel"
     judges = {voter.id: voter for voter in study.voters()}
     said: set[tuple[str, str, frozenset[str]]] = set()
     answers: list[Row] = []
     for given in _latest_first(study):
-        struck = is_panel and given.struck and not judges[given.voter].struck
+        struck = given.struck and not judges[given.voter].struck
         if not given.counts and not struck:
             continue
         row: Row = {"voter": given.voter, "position": given.position, "struck": "yes" if struck else ""}
         answer = Answer(given.position, given.answer)
         pairs = {(given.voter, given.position, frozenset(pair[:2])): pair for pair in answer.pairs()}
         new = {about: pair for about, pair in pairs.items() if about not in said}
-        if not is_panel or struck or len(new) == len(pairs):
+        if struck or len(new) == len(pairs):
             answers.append(row | {"ranking": answer.text})
         else:  # of several answers on a pair, the last counts
             answers += [
@@ -206,8 +205,6 @@ def _table_row(given: GivenAnswer) -> Row:
 
 def _judge_rows(study: Study) -> list[Row]:
     """Return what is to be known of a panel: its judges, who has withdrawn, and the line-up, if not alone."""
-    if study.settings.kind != "panel":
-        return []
     status = study.status()
     dropped, result = status.dropped, status.result
     rows: list[Row] = [{"withdrawn": candidate} for candidate in dropped]
@@ -224,9 +221,9 @@ def _judge_rows(study: Study) -> list[Row]:
 
 
 def _written(study: Study, people: bool, columns: Sequence[str], rows: list[Row]) -> str:
-    """Return rows as CSV, with the weights and perhaps the names of the voters."""
+    """Return rows of a panel as CSV, with the weights and perhaps the names of the voters."""
     voters = {voter.id: voter for voter in study.voters()}
-    weighted = study.settings.kind == "panel" and any(voter.weight != 1 for voter in voters.values())
+    weighted = any(voter.weight != 1 for voter in voters.values())
     for row in rows:
         if (voter := voters.get(str(row.get("person", row.get("voter"))))) is not None:
             if "person" not in row:

@@ -19,8 +19,16 @@ from duelmatch.studies.log import Held
 from duelmatch.studies.questions import Asked
 from duelmatch.studies.state import State, check_size
 from duelmatch.studies.texts import look_alike
-from duelmatch.studies.values import Nothing, Phase, Question, Ranking, Reason, Receipt, Trouble
-from duelmatch.studies.verdicts import verdict_of
+from duelmatch.studies.values import (
+    Nothing,
+    Phase,
+    Question,
+    Ranking,
+    Reason,
+    Receipt,
+    Trouble,
+    verdict_of,
+)
 
 MOST_REPORTS = 5
 """Open reports of a voter: whoever has more to say should talk to the organiser."""
@@ -399,11 +407,7 @@ class Feed:
         :raises StudyError: if it is not one to this question.
         """
         question = questions.Question(asked.position, asked.candidates, asked.number)
-        place = questions.places(question, answer)
-        groups: dict[int, list[str]] = {}
-        for name in sorted(place, key=place.__getitem__):
-            groups.setdefault(place[name], []).append(name)
-        ranking = tuple(tuple(sorted(group)) for group in groups.values())
+        ranking = tuple(map(tuple, questions.groups_of(questions.places(question, answer))))
         if not self.state.settings.ties and len(ranking) < len(asked.candidates):
             raise NotAllowedError("This study has no ties: one must be better.")
         return ranking

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.explorers.result import Progress, Result, ResultStatus
+from duelmatch.problem import Matching
 from duelmatch.studies.estimates import Estimates
 
 LARGEST = 1 << 53
@@ -244,3 +245,22 @@ class Listed:
     name: str
     phase: Phase
     created_at: float
+
+
+def verdict_of(result: Result, assuming: Iterable[Assumption]) -> dict[str, Any]:
+    """Return the result of a study, and what it takes for granted, as they are written into the log."""
+    values = {field.name: getattr(result, field.name) for field in fields(result)}
+    matching = None if result.matching is None else result.matching.as_json()
+    return values | {"matching": matching, "assuming": [str(each) for each in assuming]}
+
+
+def result_of(verdict: Mapping[str, Any]) -> Result:
+    """Return the result that was written into the log."""
+    matching = None if verdict["matching"] is None else Matching(verdict["matching"])
+    values = dict(verdict) | {"matching": matching, "assuming": assumptions_of(verdict)}
+    return Result(**values)
+
+
+def assumptions_of(verdict: Mapping[str, Any]) -> tuple[Assumption, ...]:
+    """Return what was taken for granted."""
+    return tuple(each for each in Assumption if each in verdict["assuming"])

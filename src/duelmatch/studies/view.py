@@ -24,8 +24,16 @@ from duelmatch.studies.previews import Action, Preview, preview
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.state import Member, State
 from duelmatch.studies.states import States
-from duelmatch.studies.values import GivenAnswer, Question, Receipt, Report, Status, Voter
-from duelmatch.studies.verdicts import assumptions_of, result_of
+from duelmatch.studies.values import (
+    GivenAnswer,
+    Question,
+    Receipt,
+    Report,
+    Status,
+    Voter,
+    assumptions_of,
+    result_of,
+)
 from duelmatch.studies.voters import names_in
 
 

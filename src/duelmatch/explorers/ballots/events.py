@@ -25,7 +25,7 @@ order, and at each of them every two of its candidates, in the problem's order.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -100,16 +100,6 @@ def opened(ballot: Ballot, problem: Problem) -> dict[str, Any]:
         ],
         "deadline": ballot.deadline,
     }
-
-
-def groups_of(order: Mapping[str, int]) -> list[list[str]]:
-    """Write an answer as groups of candidates, best first, from the place of each; sorted within a group."""
-    return [sorted(name for name in order if order[name] == each) for each in sorted(set(order.values()))]
-
-
-def order_of(groups: Sequence[Sequence[str]]) -> dict[str, int]:
-    """Return the place of each candidate in an answer, equal ones for a tie."""
-    return {name: place for place, group in enumerate(groups) for name in group}
 
 
 def _named(problem: Problem, matching: Indices) -> dict[str, str]:

@@ -29,13 +29,13 @@ from duelmatch.explorers.ballots.conclusions import (
     Rules,
     check_listed,
 )
-from duelmatch.explorers.ballots.events import Event, designed, groups_of, opened
+from duelmatch.explorers.ballots.events import Event, designed, opened
 from duelmatch.explorers.ballots.latecomers import larger_problem
 from duelmatch.explorers.ballots.planning import Law
 from duelmatch.explorers.ballots.state import CrowdState, Groups, Participation, Told
 from duelmatch.explorers.catalogue import drawn_seed, reference_name
 from duelmatch.explorers.engine import Outcome
-from duelmatch.explorers.questions import Answer, Question, places
+from duelmatch.explorers.questions import Answer, Question, groups_of, places
 from duelmatch.explorers.result import Progress, Result
 from duelmatch.graph import Vector
 from duelmatch.matchings import Edge

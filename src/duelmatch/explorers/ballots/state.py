@@ -17,12 +17,12 @@ import numpy as np
 
 from duelmatch.errors import DuelError, DuelmatchError, TooLargeError
 from duelmatch.explorers.ballots.bets import Contest
-from duelmatch.explorers.ballots.events import KINDS, Event, order_of, read_design
+from duelmatch.explorers.ballots.events import KINDS, Event, read_design
 from duelmatch.explorers.ballots.latecomers import Renumbering, larger_problem
 from duelmatch.explorers.ballots.packed import Packed, Window
 from duelmatch.explorers.ballots.records import EVERYBODY, MISSING, Answers, Ballot, Count, Design
 from duelmatch.explorers.frugal.stakes import Pairs
-from duelmatch.explorers.questions import Question
+from duelmatch.explorers.questions import Question, order_of
 from duelmatch.graph import Vector
 from duelmatch.matchings import Edge
 from duelmatch.matchings.reference import ReferenceName, reference_of

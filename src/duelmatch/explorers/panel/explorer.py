@@ -18,7 +18,7 @@ from duelmatch.explorers.panel.entries import Event, OpenAnswers, Seat
 from duelmatch.explorers.panel.proceedings import Proceedings, as_conflicts, with_candidate
 from duelmatch.explorers.panel.standing import Standing, Until
 from duelmatch.explorers.panel.state import PanelState
-from duelmatch.explorers.questions import MISSING, Answer, Question, places, told
+from duelmatch.explorers.questions import MISSING, Answer, Question, groups_of, places, told
 from duelmatch.explorers.result import Progress, Result
 from duelmatch.graph import Graph, Vector
 from duelmatch.matchings.counted import is_quick, keep_count
@@ -233,7 +233,8 @@ class PanelExplorer:
         late = entry is not None and (entry.status, entry.reason) == ("released", "expired")
         if not late or entry is None or entry.question != question:
             self._check_open(question)
-        self._happen("answered", question=question.id, answer=_groups(question, told(answer, winner)))
+        order = places(question, told(answer, winner))
+        self._happen("answered", question=question.id, answer=groups_of(order))
         self.settle()
 
     def release(self, question: Question, reason: str = "released") -> None:
@@ -265,7 +266,8 @@ class PanelExplorer:
     def correct(self, question: Question, answer: object, *, clerical: bool = False) -> None:
         """Replace an answer, for the organiser; None is no difference, as always."""
         number = self._known(question)
-        self._happen("corrected", question=number, answer=_groups(question, answer), clerical=bool(clerical))
+        groups = groups_of(places(question, answer))
+        self._happen("corrected", question=number, answer=groups, clerical=bool(clerical))
         self.settle()
 
     def strike_answer(self, question: Question, *, clerical: bool = False) -> None:
@@ -434,18 +436,6 @@ class PanelExplorer:
 
     def _seated(self, voter: str) -> None:
         self._proceedings.seat(voter)
-
-
-def _groups(question: Question, answer: object) -> list[list[str]]:
-    """Return an answer as groups of candidates, best first.
-
-    :raises DuelError: if it is not one to this question.
-    """
-    place = places(question, answer)
-    return [
-        sorted(name for name in question.candidates if place[name] == each)
-        for each in sorted(set(place.values()))
-    ]
 
 
 def _plain(conflicts: Collection[Conflict]) -> list[str | list[str]]:

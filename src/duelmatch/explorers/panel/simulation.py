@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -58,14 +59,7 @@ def simulate_panel(
 
 
 def panel_explorer(
-    panel: Panel,
-    criterion: Criterion = "condorcet",
-    consistent: bool = True,
-    *,
-    questions_each: int | None = None,
-    question_size: int = 2,
-    until: Until = "unbeaten",
-    walking: bool = False,
+    panel: Panel, criterion: Criterion = "condorcet", consistent: bool = True, **parameters: Any
 ) -> PanelExplorer:
     """Start a run with the voters, weights and conflicts of a known panel."""
     return PanelExplorer(
@@ -75,10 +69,7 @@ def panel_explorer(
         consistent=consistent,
         conflicts=_conflicts(panel),
         voter_weight=dict(zip(panel.voters, panel.weights.tolist(), strict=True)),
-        questions_each=questions_each,
-        question_size=question_size,
-        until=until,
-        walking=walking,
+        **parameters,
     )
 
 

@@ -28,7 +28,7 @@ from duelmatch.problem import Problem
 from duelmatch.studies.entries import BEGINNING, sealed
 from duelmatch.studies.kinds.rounds import RoundsKind
 from duelmatch.studies.settings import Settings
-from duelmatch.studies.verdicts import verdict_of
+from duelmatch.studies.values import verdict_of
 
 Rows = list[dict[str, Any]]
 
