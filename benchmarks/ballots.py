@@ -13,10 +13,10 @@ import json
 import time
 
 import numpy as np
+from benchmarks.error_rates import simulated_crowds as crowds
 from benchmarks.error_rates.crowds import DELTA, SOUND, WRONG
 
 import duelmatch as dm
-from duelmatch.experiments import crowds
 from duelmatch.experiments.simulation import clopper_pearson
 from duelmatch.explorers.ballots.explorer import BallotExplorer
 

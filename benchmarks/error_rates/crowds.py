@@ -12,11 +12,11 @@ from functools import cache
 from unittest.mock import patch
 
 import numpy as np
+from benchmarks.error_rates import simulated_crowds as crowds
+from benchmarks.error_rates.simulated_crowds import Crowd
 
 import brute
 import duelmatch as dm
-from duelmatch.experiments import crowds
-from duelmatch.experiments.crowds import Crowd
 from duelmatch.explorers.ballots import conclusions
 from duelmatch.explorers.ballots.bets import Bets
 from duelmatch.explorers.ballots.evidence import evidence

@@ -27,10 +27,10 @@ from benchmarks.error_rates.families import (
     strengths,
     two_favourites,
 )
+from benchmarks.error_rates.simulated_crowds import hold, independent
 from benchmarks.error_rates.trials import INSTANCES, Trial, judge
 
 import duelmatch as dm
-from duelmatch.experiments.crowds import hold, independent
 from duelmatch.experiments.simulation import ANSWERS, answer_round
 from duelmatch.explorers.ballots.explorer import BallotExplorer
 from duelmatch.explorers.frugal.listed import Ledger

@@ -6,10 +6,10 @@ import dataclasses
 
 import numpy as np
 import pytest
+from benchmarks.error_rates import simulated_crowds as crowds
 
 import brute
 import duelmatch as dm
-from duelmatch.experiments import crowds
 from duelmatch.explorers.ballots.bets import Bets, Contest
 from duelmatch.explorers.ballots.evidence import evidence
 from duelmatch.explorers.ballots.explorer import BallotExplorer
