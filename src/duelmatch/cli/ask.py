@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
-from contextlib import nullcontext
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,15 +22,17 @@ from duelmatch.cli.options import (
     settle,
     votes_option,
 )
-from duelmatch.cli.output import Page, counted, print_json, working
+from duelmatch.cli.output import Page, print_json, working
 from duelmatch.cli.standing import few_possible, how_sure, meaning, print_matching
-from duelmatch.errors import DuelError, FileError
+from duelmatch.errors import DuelError, FileError, ProblemError
 from duelmatch.explorers.catalogue import described
+from duelmatch.phrases import counted
 
 if TYPE_CHECKING:
     from duelmatch.files.answers import Comparison
     from duelmatch.files.journal import Journal
 
+REPLAYING = "Replaying the answers"
 MANY = 200
 """Answers that take a moment to replay."""
 
@@ -165,29 +167,43 @@ def _start(
     max_duels: int | None,
     journal: Journal[Comparison],
 ) -> dm.Explorer:
-    """Start the run and replay the answers that there are.
-
-    What is asked depends on the budget that the run began with, the aim; it may end sooner or later now.
-    """
+    """Start the run and replay the answers that there are."""
     from duelmatch.files.journal import Tie
 
     if settings.parameters.get("question_size", 2) > 2:
         raise click.UsageError("At the terminal two are compared at a time: leave out --question-size.")
     answers = journal.answers
+    run = begun_run(problem, settings, aim, max_duels, len(answers))
+    with replaying(journal), working(REPLAYING) if len(answers) > MANY else nullcontext():
+        run.replay(
+            (answer.position, answer.winner, answer.loser, *("=" * isinstance(answer, Tie)))
+            for answer in answers
+        )
+    return run
+
+
+def begun_run(
+    problem: dm.Problem, settings: RunSettings, aim: int | None, max_duels: int | None, answers: int
+) -> dm.Explorer:
+    """Begin a run that is to be told so many answers first.
+
+    What is asked depends on the budget that the run began with, the aim; it may end sooner or later now.
+    """
     run = dm.explorer(settings.algorithm, problem, settings.delta, settings.seed, aim, **settings.parameters)
-    run.max_duels = None if max_duels is None else max(max_duels, len(answers))
+    run.max_duels = None if max_duels is None else max(max_duels, answers)
+    return run
+
+
+@contextmanager
+def replaying(journal: Journal[Any]) -> Iterator[None]:
+    """Refuse a journal whose answers a run does not take."""
     try:
-        with working("Replaying the answers") if len(answers) > MANY else nullcontext():
-            run.replay(
-                (answer.position, answer.winner, answer.loser, *("=" * isinstance(answer, Tie)))
-                for answer in answers
-            )
-    except DuelError as error:
+        yield
+    except (DuelError, ProblemError) as error:
         raise FileError(
             f"{journal.path}: {error} The file was edited, or another version of duelmatch began it "
             f"(see {journal.settings_path.name}). Restore it, or choose another file with --votes."
         ) from None
-    return run
 
 
 def _welcome(page: Page, source: Source, journal: Journal[Comparison]) -> None:
@@ -236,14 +252,11 @@ def standings_of(run: dm.Explorer) -> dm.Standings | None:
 
 def estimated(standings: dm.Standings) -> dict[str, Any]:
     """Return what is estimated, without a guarantee: the leader, and who else may be in the best line-up."""
-    probability: dict[str, dict[str, float]] = {}
-    for (candidate, position), share in standings.probability.items():
-        probability.setdefault(position, {})[candidate] = share
     return {
         "estimate": True,
         "leader": standings.leader,
         "leader_probability": standings.leader_probability,
-        "probability": probability,
+        "probability": standings.by_position,
         "expected_shortfall": standings.expected_shortfall,
     }
 

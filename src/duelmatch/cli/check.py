@@ -9,7 +9,8 @@ import click
 
 import duelmatch as dm
 from duelmatch.cli.options import Source, file_argument, json_option, plot_option
-from duelmatch.cli.output import Page, counted, print_json
+from duelmatch.cli.output import Page, print_json
+from duelmatch.phrases import counted
 
 if TYPE_CHECKING:
     from duelmatch.matchings import Description

@@ -9,8 +9,9 @@ import click
 
 import duelmatch as dm
 from duelmatch.cli.options import STDIN, STDIN_NAME, Source, json_option, stdin_text
-from duelmatch.cli.output import Page, counted, print_json, working
+from duelmatch.cli.output import Page, print_json, working
 from duelmatch.errors import ProblemError, spoken
+from duelmatch.phrases import counted
 
 if TYPE_CHECKING:
     from duelmatch.explorers.panel.decision import Decision

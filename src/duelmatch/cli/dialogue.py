@@ -10,10 +10,11 @@ from time import perf_counter
 from typing import Literal
 
 import duelmatch as dm
-from duelmatch.cli.output import Page, counted, working
+from duelmatch.cli.output import Page, working
 from duelmatch.cli.standing import few_possible, standing
 from duelmatch.files.answers import Comparison
 from duelmatch.files.journal import Journal, Tie
+from duelmatch.phrases import counted
 
 Ended = Literal["done", "stopped", "end of input", "interrupted"]
 Shown = tuple[str, str]

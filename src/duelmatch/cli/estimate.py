@@ -9,7 +9,8 @@ import click
 
 import duelmatch as dm
 from duelmatch.cli.options import STDIN, STDIN_NAME, Between, json_option, stdin_text
-from duelmatch.cli.output import Page, counted, print_json
+from duelmatch.cli.output import Page, print_json
+from duelmatch.phrases import counted
 
 if TYPE_CHECKING:
     from duelmatch.estimation import Method

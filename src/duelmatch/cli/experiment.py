@@ -13,7 +13,8 @@ import click
 
 from duelmatch.cli import INTERRUPTED, refuse
 from duelmatch.cli.options import json_option
-from duelmatch.cli.output import Page, counted, print_json, progress_bar, working
+from duelmatch.cli.output import Page, print_json, progress_bar, working
+from duelmatch.phrases import counted
 
 if TYPE_CHECKING:
     from duelmatch.experiments import ExperimentStatus, Tick

@@ -15,7 +15,16 @@ import click
 
 import duelmatch as dm
 from duelmatch.cli import INTERRUPTED, NO_WINNER
-from duelmatch.cli.ask import check_same_run, report, result_as_dict, settings_of, standings_of
+from duelmatch.cli.ask import (
+    REPLAYING,
+    begun_run,
+    check_same_run,
+    replaying,
+    report,
+    result_as_dict,
+    settings_of,
+    standings_of,
+)
 from duelmatch.cli.decide import decision_as_dict, print_decision
 from duelmatch.cli.options import (
     RunSettings,
@@ -25,10 +34,11 @@ from duelmatch.cli.options import (
     settings_options,
     votes_option,
 )
-from duelmatch.cli.output import Page, counted, live_line, print_json, rated, working
+from duelmatch.cli.output import Page, live_line, print_json, rated, working
 from duelmatch.cli.standing import standing
-from duelmatch.errors import DuelError, FileError, JudgeError, ProblemError, listed
+from duelmatch.errors import FileError, JudgeError, listed
 from duelmatch.explorers.catalogue import drawn_seed
+from duelmatch.phrases import counted
 
 if TYPE_CHECKING:
     from duelmatch.cli.judge import CommandJudge
@@ -150,7 +160,8 @@ def command(
                 problem, journal, settings_of(journal, given, identity, {"batch": jobs}), max_duels
             )
         judging = Judging(run, judges, settings["seed"], jobs, both_orders, tries)
-        _replay(judging, journal)
+        with replaying(journal), working(REPLAYING):
+            judging.replay(journal.answers)
         journal.begin(identity | settings | about, problem)
         resumed = len(journal.answers)
         _welcome(page, source, journal)
@@ -255,21 +266,9 @@ def _crowd(
     if settings.parameters.get("question_size", 2) > 2:
         raise click.UsageError("Judges compare two at a time: leave out --question-size.")
     recorded = journal.settings()
-    aim = max_duels if recorded is None else recorded.get("aim")  # what is asked depends on it
-    run = dm.explorer(settings.algorithm, problem, settings.delta, settings.seed, aim, **settings.parameters)
-    run.max_duels = None if max_duels is None else max(max_duels, len(journal.answers))
+    aim = max_duels if recorded is None else recorded.get("aim")
+    run = begun_run(problem, settings, aim, max_duels, len(journal.answers))
     return run, settings.as_dict() | {"aim": aim}
-
-
-def _replay(judging: Judging, journal: Journal[Judgment]) -> None:
-    try:
-        with working("Replaying the answers"):
-            judging.replay(journal.answers)
-    except (DuelError, ProblemError) as error:
-        raise FileError(
-            f"{journal.path}: {error} The file was edited, or another version of duelmatch began it "
-            f"(see {journal.settings_path.name}). Restore it, or choose another file with --votes."
-        ) from None
 
 
 def _welcome(page: Page, source: Source, journal: Journal[Judgment]) -> None:

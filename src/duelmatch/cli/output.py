@@ -196,24 +196,6 @@ def rounded(value: float) -> str:
     return f"{round(value, digits):,.{max(digits, 0)}f}"
 
 
-def counted(number: int, noun: str) -> str:
-    """Return '1 duel' or '2 duels'.
-
-    >>> counted(1, "duel"), counted(1200, "duel")
-    ('1 duel', '1,200 duels')
-    """
-    return f"{number:,} {noun}{'s' * (number != 1)}"
-
-
-def votes_in_100(shortfall: float) -> str:
-    """Write a difference of shares down, rounded up: it is a bound.
-
-    >>> votes_in_100(0.0), votes_in_100(0.0312)
-    ('0.0 votes in 100', '3.2 votes in 100')
-    """
-    return f"{math.ceil(1000 * shortfall - 1e-6) / 10:.1f} votes in 100"
-
-
 def unsettled_label(shortfall: float | None) -> str:
     """Return what the line-up is that a log records while nothing is decided: a bound is of a panel."""
     return "First in the test" if shortfall is None else "Smallest certain shortfall"

@@ -1,4 +1,4 @@
-"""``duelmatch plan``: how many duels to expect."""
+"""``duelmatch plan``: how many duels to expect, or what people bring in their time."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+import duelmatch as dm
 from duelmatch.cli import NO_WINNER, TOO_LARGE
 from duelmatch.cli.options import (
     DELTA,
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from duelmatch.preferences import Criterion
 
 MOST_PEOPLE = 100_000
+
+SIMULATING = 20.0
+"""Seconds of a processor, for what people bring in their time."""
 
 THEOREMS = {"borda": "Theorem 3", "condorcet": "Theorem 6"}
 
@@ -99,10 +103,8 @@ def command(
 
     if judges is not None or voters is not None:
         _check_of_people(ctx, judges)
-        from duelmatch.cli.people import print_expectations
-
         wanted: Criterion = "borda" if criterion == "borda" else "condorcet"
-        print_expectations(
+        _print_expectations(
             source, judges, voters, minutes, seconds_each, question_size, wanted, delta, as_json
         )
         return
@@ -141,6 +143,43 @@ def _check_of_people(ctx: click.Context, judges: int | None) -> None:
         if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT:
             whom = "--voters" if judges is None else "--judges"
             raise click.UsageError(f"--{name} has no meaning with {whom}.")
+
+
+def _print_expectations(
+    source: Source,
+    judges: int | None,
+    voters: int | None,
+    minutes: float | None,
+    seconds_each: float | None,
+    question_size: int,
+    criterion: Criterion,
+    delta: float,
+    as_json: bool,
+) -> None:
+    """Say what so many judges of a panel, or voters of a crowd, bring in their time."""
+    if (judges is None) == (voters is None):
+        raise click.UsageError("Give either --judges, who decide, or --voters, who stand for many others.")
+    problem, size = source.document.problem(), question_size
+    run: object = None
+    if judges is not None:
+        names = [str(number) for number in range(judges)]
+        run = dm.explorer("panel", problem, voters=names, criterion=criterion, question_size=size)
+    else:
+        run = dm.explorer(criterion, problem, delta=delta, seed=0, question_size=size)
+    with working("Simulating studies like this one, for up to a minute"):
+        found = dm.forecast(run, voters, minutes, seconds_each, seconds=SIMULATING)
+    if as_json:
+        about = {"file": source.name, "criterion": criterion, "judges": judges, "minutes": minutes}
+        print_json(about | asdict(found) | {"sentences": found.sentences()})
+        return
+    page = Page()
+    page.heading(f"{source.name}: what to expect")
+    page.paragraph(" ".join(found.sentences()))
+    if voters is not None:
+        page.paragraph(
+            "A voter of a crowd has one ballot, and the crowd is sampled: the result is right with a stated "
+            "probability. Judges of a panel are counted, which takes far fewer answers: --judges."
+        )
 
 
 def _as_dict(plan: Plan) -> dict[str, Any]:

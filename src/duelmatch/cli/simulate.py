@@ -15,10 +15,11 @@ import click
 
 from duelmatch.cli import INTERRUPTED, refuse
 from duelmatch.cli.options import Source, file_argument, json_option, settings_options, settle
-from duelmatch.cli.output import Page, counted, print_json, progress_bar, rounded
+from duelmatch.cli.output import Page, print_json, progress_bar, rounded
 from duelmatch.cli.standing import probability
 from duelmatch.errors import spoken
 from duelmatch.explorers.catalogue import Assumption
+from duelmatch.phrases import counted
 
 if TYPE_CHECKING:
     from duelmatch.experiments.simulation import Run

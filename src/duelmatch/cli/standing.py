@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING
 
-from duelmatch.cli.output import Page, counted
+from duelmatch.cli.output import Page
 from duelmatch.errors import spoken
 from duelmatch.explorers.catalogue import described
+from duelmatch.phrases import counted
 
 if TYPE_CHECKING:
     import duelmatch as dm

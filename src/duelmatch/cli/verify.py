@@ -14,9 +14,10 @@ import click
 
 from duelmatch.cli import DAMAGED
 from duelmatch.cli.options import STDIN, STDIN_NAME, json_option
-from duelmatch.cli.output import Page, print_json, spoken_titles, titled, unsettled_label, votes_in_100
+from duelmatch.cli.output import Page, print_json, spoken_titles, titled, unsettled_label
 from duelmatch.errors import FileError
 from duelmatch.files.text import explaining, naming
+from duelmatch.phrases import votes_in_100
 from duelmatch.verify import Report, Verdict, checked_receipt, verify
 
 AGREED, DIFFERS = 0, 1

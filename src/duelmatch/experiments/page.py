@@ -10,6 +10,7 @@ from html import escape
 from duelmatch.experiments.evaluation import CellSummary, ExperimentStatus, error_rates
 from duelmatch.experiments.experiment import Experiment
 from duelmatch.experiments.slopes import Series
+from duelmatch.phrases import counted
 
 MOST_ROWS = 200
 """Of a table on the page; the CSV has all."""
@@ -186,9 +187,9 @@ def page(
 
 def _summary(status: ExperimentStatus, experiment: Experiment) -> str:
     grid = (
-        f"{_counted(len(experiment.instances), 'problem')}, "
-        f"{_counted(len(experiment.variants), 'algorithm')}, "
-        f"{_counted(len(experiment.deltas), 'delta')}, {_counted(experiment.repetitions, 'repetition')}"
+        f"{counted(len(experiment.instances), 'problem')}, "
+        f"{counted(len(experiment.variants), 'algorithm')}, "
+        f"{counted(len(experiment.deltas), 'delta')}, {counted(experiment.repetitions, 'repetition')}"
     )
     done = (
         f"All {status.runs:,} runs are done."
@@ -196,13 +197,9 @@ def _summary(status: ExperimentStatus, experiment: Experiment) -> str:
         else f"<strong>Not finished: {status.done:,} of {status.runs:,} runs are done.</strong> Where a cell "
         "is incomplete, runs that take long are missing more often than others."
     )
-    failed = f" {_counted(status.failed, 'run')} ended with an error." if status.failed else ""
+    failed = f" {counted(status.failed, 'run')} ended with an error." if status.failed else ""
     budget = "" if experiment.max_duels is None else f" A run has a budget of {experiment.max_duels:,} duels."
     return f"{grid}; seed {experiment.seed}. {done}{failed}{budget}"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def _figure(one: Illustration) -> str:
@@ -252,7 +249,7 @@ def _made_by(status: ExperimentStatus) -> str:
     for session in status.sessions:
         versions = ", ".join(f"{name} {version}" for name, version in session["versions"].items())
         machine = session["machine"]
-        where = _counted(session["jobs"], "job") if session["scheduler"] is None else "a Dask cluster"
+        where = counted(session["jobs"], "job") if session["scheduler"] is None else "a Dask cluster"
         rows.append(
             (
                 str(session["session"]),

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from duelmatch.phrases import counted, two_digits
+
 NEARLY = 0.95
 """A share beyond this is said to be nearly every case."""
 
@@ -49,7 +51,7 @@ class Forecast:
         if self.certain is not None:
             told.append(
                 f"{self.voters:,} {'person has' if self.voters == 1 else 'people have'} time for "
-                f"{self.questions_each:,} question{'s' * (self.questions_each != 1)} each, at "
+                f"{counted(self.questions_each or 0, 'question')} each, at "
                 f"{self.seconds_each:g} seconds a question."
             )
             told.append(f"By then the result is certain {_often(self.certain)}.")
@@ -61,7 +63,7 @@ class Forecast:
                 )
         told.append(self._how_many())
         if self.fewest and self.most:
-            told.append(f"At least about {_rounded(self.fewest)} are needed, and at most {self.most:,}.")
+            told.append(f"At least about {two_digits(self.fewest)} are needed, and at most {self.most:,}.")
         told.append(f"This is an estimate from {self.simulations} simulations, not a promise.")
         return told
 
@@ -71,16 +73,16 @@ class Forecast:
         people = "voters" if self.fewest is None else "judges"
         answers = "more answers" if self.begun else "answers"
         beginning = f"Until the result is certain, all {people} together have to give"
-        beyond = _rounded(self.simulated or 0)
+        beyond = two_digits(self.simulated or 0)
         if self.low is None and (self.simulated or 0) <= (self.fewest or 0):
             return "How many answers it takes could not be simulated in the time there was."
         if self.low is None:
             return f"{beginning} more than {beyond} {answers}, as far as can be told."
-        least = _rounded(self.low)
-        middle = "" if self.middle is None else f", typically about {_rounded(self.middle)}"
+        least = two_digits(self.low)
+        middle = "" if self.middle is None else f", typically about {two_digits(self.middle)}"
         if self.high is None:
             return f"{beginning} {least} {answers} or more{middle}, and perhaps more than {beyond}."
-        return f"{beginning} {least} to {_rounded(self.high)} {answers} in 8 of 10 cases{middle}."
+        return f"{beginning} {least} to {two_digits(self.high)} {answers} in 8 of 10 cases{middle}."
 
 
 def _often(share: float) -> str:
@@ -96,12 +98,3 @@ def _often(share: float) -> str:
         if share >= NEARLY
         else f"in about {min(9, max(1, round(10 * share)))} of 10 cases"
     )
-
-
-def _rounded(number: int) -> str:
-    """Write a number with two digits that matter.
-
-    >>> _rounded(1961), _rounded(37)
-    ('2,000', '37')
-    """
-    return f"{int(float(f'{number:.2g}')):,}"

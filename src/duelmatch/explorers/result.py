@@ -8,6 +8,7 @@ from typing import Any, Literal
 from duelmatch.errors import spoken
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.matchings import Edge
+from duelmatch.phrases import counted
 from duelmatch.problem import Matching, seated
 
 ResultStatus = Literal[
@@ -61,7 +62,7 @@ class Result:
         chosen = "; ".join(
             f"{position}: {spoken(names)}" for position, names in (self.matching or {}).items()
         )
-        duels = f"after {self.duels:,} duel{'s' * (self.duels != 1)}"
+        duels = f"after {counted(self.duels, 'duel')}"
         taken = ", and ".join(assumption.sentence for assumption in self.assuming)
         assuming = f" if {taken}" if taken else ""
         seed = "" if self.seed is None else f", seed {self.seed}"

@@ -67,6 +67,14 @@ class Standings:
             f"{self.expected_shortfall:.3f} per position)"
         )
 
+    @property
+    def by_position(self) -> dict[str, dict[str, float]]:
+        """The probability of each candidate of each position, as JSON can hold it."""
+        shares: dict[str, dict[str, float]] = {}
+        for (candidate, position), share in self.probability.items():
+            shares.setdefault(position, {})[candidate] = share
+        return shares
+
     def said_of(self, position: str) -> str:
         """Return who leads at a position, in words, each with a probability."""
         chosen = self.leader[position]

@@ -557,15 +557,12 @@ class Standings(BaseModel):
         found = None if estimates is None else estimates.standings
         if estimates is None or found is None:
             return None
-        shares: dict[str, dict[str, float]] = {}
-        for (candidate, position), share in found.probability.items():
-            shares.setdefault(position, {})[candidate] = share
         return cls(
             answers=estimates.answers,
             entry=estimates.entry,
             leader=found.leader.as_json(),
             leader_probability=found.leader_probability,
-            probability=shares,
+            probability=found.by_position,
             expected_shortfall=found.expected_shortfall,
         )
 

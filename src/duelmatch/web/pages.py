@@ -12,6 +12,7 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.templating import Jinja2Templates
 
+from duelmatch.phrases import likely
 from duelmatch.studies import LARGEST_NUMBER, Access, Role, Study
 from duelmatch.version import __version__
 from duelmatch.web import languages, wording
@@ -33,7 +34,7 @@ templates = Jinja2Templates(directory=Path(__file__).with_name("templates"))
 templates.env.trim_blocks = templates.env.lstrip_blocks = True
 languages.install(templates.env)
 templates.env.globals |= {"version": __version__, "reports_of": reports_of}
-templates.env.filters |= {name: getattr(wording, name) for name in ("counts_times", "likely", "percent")}
+templates.env.filters |= {"likely": likely, "counts_times": wording.counts_times, "percent": wording.percent}
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 

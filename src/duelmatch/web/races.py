@@ -66,6 +66,7 @@ def possible_in(status: Status) -> Edges:
 def races_of(study: Study, status: Status, names: Names, standings: Standings | None) -> list[Race]:
     """Return who may still win each position, as far as the study tells."""
     leader, possible = leader_of(status, standings), possible_in(status)
+    estimated = {} if standings is None else standings.by_position
     problem = study.problem
     races = []
     for position, called in names.positions.items():
@@ -77,16 +78,10 @@ def races_of(study: Study, status: Status, names: Names, standings: Standings | 
             for name, who in names.candidates.items()
             if (name, position) in possible - leader and not decided
         ]
-        shares = _shares(standings, position) if not decided else {}
+        shares = {} if decided else estimated.get(position, {})
         contenders = _contenders(leaders, shares, names)
         races.append(Race(called, decided, leaders, contenders, others, _word(decided, contenders)))
     return races
-
-
-def _shares(standings: Standings | None, position: str) -> dict[str, float]:
-    if standings is None:
-        return {}
-    return {name: share for (name, place), share in standings.probability.items() if place == position}
 
 
 def _contenders(leaders: list[Named], shares: dict[str, float], names: Names) -> list[Contender]:

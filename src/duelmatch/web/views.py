@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
+from duelmatch import phrases
 from duelmatch.explorers.catalogue import described
 from duelmatch.models.standings import Standings
 from duelmatch.preferences import Criterion
@@ -306,7 +307,7 @@ def _curve(points: Sequence[Point], counted: int) -> Chart | None:
     line = " ".join(
         f"{WIDTH * answers / last.answers:.1f},{HEIGHT * (1 - value):.1f}" for answers, value in values
     )
-    given = f"{last.answers:,} vote{'s' * (last.answers != 1)}"
+    given = phrases.counted(last.answers, "vote")
     if last.answers > counted:
         given += f", {counted:,} of which count"
     return Chart(label, line, wording.percent(_height(last)), given)
@@ -335,7 +336,7 @@ def _bars(hours: Mapping[int, int], counted: int) -> tuple[list[Bar], str]:
             round(HEIGHT * count / most, 1),
             count,
             datetime.fromtimestamp(hour * HOUR, UTC).isoformat(timespec="minutes"),
-            f"{count:,} vote{'s' * (count != 1)}",
+            phrases.counted(count, "vote"),
         )
         for number, (hour, count) in enumerate(counts)
     ]

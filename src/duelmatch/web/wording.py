@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import ceil, floor
+from math import floor
 
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.models.standings import Standings
+from duelmatch.phrases import counted, likely, two_digits, votes_in_100
 from duelmatch.preferences import Criterion
 from duelmatch.problem import Matching, seated
 from duelmatch.studies import AnswersLeft, Hints, Preview, Status
@@ -82,7 +83,7 @@ def check(status: Status, standings: Standings | None, names: Names) -> str:
     text = "It says that nothing is decided: who leads here is an estimate, which is no part of the log."
     if standings is None or result.matching is None or result.matching == standings.leader:
         return text
-    named, bound = _named(result.matching, names), points(result.shortfall or 0.0)
+    named, bound = _named(result.matching, names), votes_in_100(result.shortfall or 0.0)
     lineup = "; ".join(f"{called}: {named[position]}" for position, called in names.positions.items())
     if status.algorithm != "panel":
         return (
@@ -117,14 +118,10 @@ def kind(status: Status, standings: Standings | None) -> str:
 def votes(status: Status) -> str:
     """Say how many votes count, from how many people, and how many do not."""
     voter = "judge" if status.algorithm == "panel" else "voter"
-    text = f"{_some(status.counted, 'vote')} from {_some(status.voters_counted, voter)}"
+    text = f"{counted(status.counted, 'vote')} from {counted(status.voters_counted, voter)}"
     if more := status.answers - status.counted:
-        text += f"; {_some(more, 'more vote')} {'does' if more == 1 else 'do'} not count"
+        text += f"; {counted(more, 'more vote')} {'does' if more == 1 else 'do'} not count"
     return f"{text}."
-
-
-def _some(number: int, what: str) -> str:
-    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 def _decided(gone: int) -> str:
@@ -144,17 +141,6 @@ def counts_times(weight: int) -> str:
     return f"each vote counts {'twice' if weight == 2 else f'{weight} times'}"
 
 
-def likely(share: float) -> str:
-    """Write a probability that was estimated from a few hundred draws.
-
-    >>> likely(0.0), likely(0.436), likely(1.0)
-    ('under 1%', '44%', 'over 99%')
-    """
-    if share < 0.01:
-        return "under 1%"
-    return "over 99%" if share > 0.99 else f"{share:.0%}"
-
-
 def left(answers: AnswersLeft | None) -> str:
     """Say how many more votes it takes, in 8 of 10 cases.
 
@@ -165,12 +151,9 @@ def left(answers: AnswersLeft | None) -> str:
         return "not known yet"
     low, high = answers.low, answers.high
     if high is not None:
-        return f"{_digits(low)} to {_digits(high)}" if low is not None and low < high else _digits(high)
-    return f"{_digits(low)} or more" if low is not None else f"more than {_digits(answers.beyond or 0)}"
-
-
-def _digits(number: int) -> str:
-    return f"{int(float(f'{number:.2g}')):,}"
+        most = two_digits(high)
+        return f"{two_digits(low)} to {most}" if low is not None and low < high else most
+    return f"{two_digits(low)} or more" if low is not None else f"more than {two_digits(answers.beyond or 0)}"
 
 
 def hints(found: Hints, secret: bool = False) -> list[str]:
@@ -200,7 +183,7 @@ def preview(found: Preview, names: Names) -> list[str]:
     sentences = []
     if (fewer := before.answers - after.answers) != 0:
         verb = "would not count any more" if fewer > 0 else "would count again"
-        sentences.append(f"{abs(fewer):,} vote{'s' * (abs(fewer) != 1)} {verb}.")
+        sentences.append(f"{counted(abs(fewer), 'vote')} {verb}.")
     if before.certain and not after.certain:
         sentences.append("The result is certain now, and would be open again.")
     elif after.certain and not before.certain:
@@ -228,7 +211,7 @@ def _named(lineup: Matching | None, names: Names) -> dict[str, str]:
 
 def _panel_sentence(status: Status, known: bool) -> str:
     result = status.result
-    behind = points(result.shortfall or 0.0)
+    behind = votes_in_100(result.shortfall or 0.0)
     match result.status:
         case "decided":
             return "This line-up is the panel's choice, whatever the votes still missing would say."
@@ -251,7 +234,7 @@ def _panel_sentence(status: Status, known: bool) -> str:
         return f"{sentence}.{_way_out(status)}"
     leads = "led when the study was closed" if status.phase == "closed" else "leads so far"
     may = "if the missing votes went against it, another could be ahead."
-    if known and behind == points(0.0):
+    if known and behind == votes_in_100(0.0):
         may = "none can be ahead of it any more, but others may draw level."
     return f"This line-up {leads}. It is not certain: {may}{_way_out(status)}"
 
@@ -291,18 +274,9 @@ def _crowd_sentence(status: Status, known: bool) -> str:
         return "This line-up leads. Nothing is proven, and as many votes as were planned are in."
     bound = status.shortfall
     if known and bound is not None and bound < SOME:
-        proven = f"It is proven that none is better by more than {points(bound)} at each position."
+        proven = f"It is proven that none is better by more than {votes_in_100(bound)} at each position."
         return f"This line-up leads so far. {proven}"
     return "This line-up leads so far. Nothing is proven yet, and more votes can change it."
-
-
-def points(shortfall: float) -> str:
-    """Write a difference of shares down, rounded up: it is a bound.
-
-    >>> points(0.0), points(0.0312)
-    ('0.0 votes in 100', '3.2 votes in 100')
-    """
-    return f"{ceil(1000 * shortfall - 1e-6) / 10:.1f} votes in 100"
 
 
 def percent(share: float) -> str:

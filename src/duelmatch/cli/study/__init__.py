@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from duelmatch.cli.options import DELTA, DELTA_HELP, Between, Source, file_argument, json_option
-from duelmatch.cli.output import Page, counted, print_json
+from duelmatch.cli.output import Page, print_json
 from duelmatch.cli.store import opened_store, store_option
 from duelmatch.cli.study import changes, judges, show, vote
+from duelmatch.phrases import counted
 
 if TYPE_CHECKING:
     from duelmatch.studies import NewVoter

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from duelmatch.cli.options import json_option
-from duelmatch.cli.output import counted, print_either, working
+from duelmatch.cli.output import print_either, working
 from duelmatch.cli.store import on_study
 from duelmatch.cli.study.answers import parsed, written
 from duelmatch.errors import ConflictError, NotThereError, StudyError
+from duelmatch.phrases import counted
 
 if TYPE_CHECKING:
     from duelmatch.studies import Study, Voter

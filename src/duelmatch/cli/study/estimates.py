@@ -6,7 +6,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from duelmatch.cli.ask import estimated
-from duelmatch.cli.output import Page, counted
+from duelmatch.cli.output import Page
+from duelmatch.phrases import counted, likely, two_digits
 from duelmatch.problem import seated
 
 if TYPE_CHECKING:
@@ -32,24 +33,20 @@ def to_go(left: AnswersLeft | None) -> str:
         return "not known"
     if left.high is not None:
         if left.low is None or left.low == left.high:
-            return f"{_rounded(left.high)} at most"
-        return f"{_rounded(left.low)} to {_rounded(left.high)} in 8 of 10 cases (an estimate)"
-    beyond = f"more than {_rounded(left.beyond or 0)} (an estimate)"
-    return beyond if left.low is None else f"{_rounded(left.low)} or more, maybe {beyond}"
-
-
-def _rounded(number: int) -> str:
-    return f"{int(float(f'{number:.2g}')):,}"
+            return f"{two_digits(left.high)} at most"
+        return f"{two_digits(left.low)} to {two_digits(left.high)} in 8 of 10 cases (an estimate)"
+    beyond = f"more than {two_digits(left.beyond or 0)} (an estimate)"
+    return beyond if left.low is None else f"{two_digits(left.low)} or more, maybe {beyond}"
 
 
 def print_standings(page: Page, estimates: Estimates) -> None:
     """Print who leads, and who is probably in the best line-up."""
     found = estimates.standings
     assert found is not None, "there are standings"
-    rows = []
+    rows, estimated = [], found.by_position
     for position, chosen in found.leader.items():
         leaders = seated(chosen)
-        shares = {name: share for (name, place), share in found.probability.items() if place == position}
+        shares = estimated[position]
         others = sorted(shares.keys() - set(leaders), key=lambda name: (-shares[name], name))[:LISTED]
         rows.append(
             (
@@ -65,17 +62,6 @@ def print_standings(page: Page, estimates: Estimates) -> None:
         f"as a whole is the best one with probability {likely(found.leader_probability)}, and is expected to "
         f"be behind the best by {100 * found.expected_shortfall:.1f} votes in 100 at each position."
     )
-
-
-def likely(share: float) -> str:
-    """Write a probability that was estimated from a few hundred draws.
-
-    >>> likely(0.0), likely(0.436), likely(1.0)
-    ('under 1%', '44%', 'over 99%')
-    """
-    if share < 0.01:
-        return "under 1%"
-    return "over 99%" if share > 0.99 else f"{share:.0%}"
 
 
 def standings_as_dict(estimates: Estimates | None) -> dict[str, Any] | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from duelmatch.cli.output import Page, counted, votes_in_100
+from duelmatch.cli.output import Page
+from duelmatch.phrases import counted, votes_in_100
 
 if TYPE_CHECKING:
     import duelmatch as dm

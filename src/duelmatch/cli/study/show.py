@@ -11,15 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from duelmatch.cli.options import STDIN, STDIN_NAME, STDOUT, json_option, stdin_text
-from duelmatch.cli.output import (
-    Page,
-    counted,
-    print_either,
-    print_json,
-    unsettled_label,
-    votes_in_100,
-    working,
-)
+from duelmatch.cli.output import Page, print_either, print_json, unsettled_label, working
 from duelmatch.cli.standing import lineup, meaning, print_matching, probability, still_possible
 from duelmatch.cli.store import on_study, opened_store, store_option
 from duelmatch.cli.study.answers import written
@@ -27,6 +19,7 @@ from duelmatch.cli.study.estimates import left_as_dict, print_standings, standin
 from duelmatch.cli.study.panels import NO_JUDGE, nothing_counts, panel_facts, panel_meaning, print_awaited
 from duelmatch.errors import FileError
 from duelmatch.files.text import printable
+from duelmatch.phrases import counted, votes_in_100
 
 if TYPE_CHECKING:
     from duelmatch.models.standings import Standings
