@@ -44,7 +44,10 @@ class Later(Exception):  # noqa: N818 (a signal, not an error)
 
 
 class Kind(Protocol):
-    """What asks the questions of a study. Questions have numbers, voters ids, candidates names."""
+    """What asks the questions of a study. Questions have numbers, voters ids, candidates names.
+
+    What is said of a method here holds for all kinds. One that returns at once may have nothing to do.
+    """
 
     record: Record | None
 
@@ -61,6 +64,7 @@ class Kind(Protocol):
 
     def check_answerable(self, question: int) -> None:
         """Raise ConflictError if there can be no answer to a question any more."""
+        return
 
     def skip(self, question: int, reason: str | None) -> None:
         """Note that the voter does not answer an open question, and is not to be asked it again."""
@@ -73,9 +77,11 @@ class Kind(Protocol):
 
     def settle(self) -> None:
         """Decide what follows from answers that were noted, as ``tell`` does for the one it takes."""
+        return
 
     def expire(self, now: float) -> None:
         """End the leases of ballots that are over."""
+        return
 
     # For organisers.
 
@@ -117,9 +123,11 @@ class Kind(Protocol):
 
     def think(self, patient: bool = True) -> None:
         """Compute what is needed for that; if not ``patient``, only if it takes a moment."""
+        return
 
     def look(self) -> None:
         """Count what there is to count, so that whoever looks next need not."""
+        return
 
     def takes_long(self, event: Event) -> bool:
         """Whether it takes more than a moment to count anew what an event changes."""
@@ -129,6 +137,7 @@ class Kind(Protocol):
 
     def keep(self, worked_out: Any) -> None:
         """Keep that, for when the event comes; until then, acting raises :class:`Later`."""
+        return
 
     @property
     def done(self) -> bool:

@@ -118,11 +118,9 @@ class CrowdKind(ExploredKind):
             raise ConflictError(str(error)) from None
 
     def expire(self, now: float) -> None:
-        """End the ballots whose lease is over."""
         self._run.expire(now=now)
 
     def correct(self, question: int, answer: Ranking | None, clerical: bool) -> None:
-        """Correct an answer, or strike it."""
         if question not in self._run.state.earlier:
             super().correct(question, answer, clerical)
             return
@@ -141,7 +139,6 @@ class CrowdKind(ExploredKind):
                 self._run.release(question, "dropped")
 
     def enter(self, voters: Sequence[Newcomer]) -> None:
-        """Take in voters."""
         if any(weight != 1 or conflicts for _, weight, conflicts in voters):
             raise NotAllowedError(FOR_PANELS)
         for voter, _, _ in voters:

@@ -14,11 +14,11 @@ from duelmatch.explorers.questions import Question
 from duelmatch.explorers.result import Progress, Result
 from duelmatch.models.standings import Standings
 from duelmatch.studies.history import Point, Trace
-from duelmatch.studies.kinds import Event, Later, Record
+from duelmatch.studies.kinds import Event, Kind, Later
 from duelmatch.studies.values import Ranking
 
 
-class ExploredKind:
+class ExploredKind(Kind):
     """An explorer behind the contract of studies; nothing has to be computed before the next question."""
 
     ready = True
@@ -27,7 +27,7 @@ class ExploredKind:
     """The kind of event after which the history is looked at."""
 
     def __init__(self, run: BallotExplorer | PanelExplorer) -> None:
-        self.record: Record | None = None
+        self.record = None
         self._run = run
         self._run.record = self._recorded
         self._run.ahead = self._ahead
@@ -44,7 +44,6 @@ class ExploredKind:
             self.record(event)
 
     def note(self, event: Event) -> None:
-        """Take over an event."""
         self._run.note(event)
         self._follow(event)
 
@@ -67,91 +66,70 @@ class ExploredKind:
         return self._asked(question)
 
     def check_answerable(self, question: int) -> None:
-        """Raise ConflictError if there can be no answer to a question any more."""
         self._asked(question)
 
     def skip(self, question: int, reason: str | None) -> None:
-        """Note that the voter does not answer."""
         self._run.skip(self._asked(question), reason)
 
     def release(self, question: int, reason: str) -> None:
-        """Take a question back."""
         self._run.release(self._asked(question), reason)
 
     def settle(self) -> None:
-        """Decide what follows from answers that were noted."""
         self._run.settle()
 
     def correct(self, question: int, answer: Ranking | None, clerical: bool) -> None:
-        """Correct an answer, or strike it."""
         if answer is None:
             self._run.strike_answer(self._told(question))
         else:
             self._run.correct(self._told(question), list(answer), clerical=clerical)
 
     def strike(self, voter: str) -> None:
-        """Let no answer of a voter count."""
         self._run.strike(voter)
 
     def reinstate(self, voter: str) -> None:
-        """Let the answers of a voter count again."""
         self._run.reinstate(voter)
 
     def drop(self, candidate: str) -> None:
-        """Take out a candidate."""
         self._run.drop(candidate)
 
     def add(self, candidate: str, positions: Sequence[str]) -> None:
-        """Take in a late candidate."""
         self._run.add(candidate, positions)
-
-    def think(self, patient: bool = True) -> None:
-        """Nothing has to be computed first."""
 
     def look(self) -> None:
         """Count what the answers say."""
         self._run.done  # noqa: B018 (it is computed, and kept)
 
     def takes_long(self, event: Event) -> bool:
-        """Whether it takes more than a moment to count anew what an event changes."""
         return self._run.takes_long(event)
 
     def working_out(self, event: Event) -> Callable[[], Any]:
-        """Return what works out what follows from an event to come, in a copy of the run."""
         return partial(_worked_out, self.run_to_go_on(), event)
 
     def keep(self, worked_out: Any) -> None:
-        """Keep that, for when the event comes."""
         self._run.keep(worked_out)
 
     @property
     def done(self) -> bool:
-        """Whether the outcome is proven or certain."""
         return self._run.done
 
     @property
     def result(self) -> Result:
-        """The result."""
         return self._run.result
 
     @property
     def progress(self) -> Progress:
-        """Where the study stands."""
         return self._run.progress
 
     def standings_later(self) -> Callable[[], Standings]:
-        """Return what computes the standings from all answers that count."""
         return self._run.standings_later()
 
     def run_to_go_on(self) -> bytes:
-        """Return a copy of the run, pickled."""
         run = copy(self._run)
         run.record = run.ahead = None
         return pickle.dumps(run)
 
     @property
     def points(self) -> list[Point]:
-        """How it came there."""
         return self._trace.until(self._point())
 
 

@@ -65,26 +65,18 @@ class PanelKind(ExploredKind):
             raise ConflictError(f"{error} Ask for the next one.") from None
 
     def undo(self, question: int, now: float) -> None:
-        """Take an answer back."""
         self._run.undo(self._asked(question))
 
-    def expire(self, now: float) -> None:
-        """Questions are released one by one; there are no ballots here."""
-
     def enter(self, voters: Sequence[Newcomer]) -> None:
-        """Take in judges who come late."""
         self._run.enter_all(voters)
 
     def leave(self, voter: str, open_answers: Literal["open", "dropped"]) -> None:
-        """Ask a judge nothing more."""
         self._run.leave(voter, open_answers)
 
     def come_back(self, voter: str) -> None:
-        """Ask a judge again who had left."""
         self._run.rejoin(voter)
 
     def conflict(self, voter: str, candidates: Sequence[str]) -> None:
-        """Take a judge out of all pairs with some candidates."""
         self._run.declare_conflict(voter, candidates)
 
     def clear_conflict(self, voter: str, candidates: Sequence[str]) -> None:

@@ -24,7 +24,7 @@ from duelmatch.models.standings import Standings
 from duelmatch.problem import Problem
 from duelmatch.studies.candidates import with_candidate
 from duelmatch.studies.history import Point
-from duelmatch.studies.kinds import FOR_PANELS, Begin, Event, Newcomer, Record, shown
+from duelmatch.studies.kinds import FOR_PANELS, Begin, Event, Kind, Newcomer, shown
 from duelmatch.studies.kinds.stacks import Pair, Stacks
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.values import Ranking, Reason
@@ -44,7 +44,7 @@ class Asked:
     struck: bool = False
 
 
-class RoundsKind:
+class RoundsKind(Kind):
     """A run that is fed by voters."""
 
     def __init__(
@@ -54,7 +54,7 @@ class RoundsKind:
         voters: Sequence[str] = (),
         begin: Begin | None = None,
     ) -> None:
-        self.record: Record | None = None
+        self.record = None
         self._begin = begin
         self._problem = problem
         self._settings = settings
@@ -81,7 +81,6 @@ class RoundsKind:
     # Noting what happened.
 
     def note(self, event: Event) -> None:
-        """Take over an event."""
         with self._lock:
             self._noted += 1
             self._note(event)
@@ -173,7 +172,6 @@ class RoundsKind:
     # For voters.
 
     def ask(self, voter: str, now: float) -> Reason | None:
-        """Put the next question to a voter."""
         with self._lock:
             if self.done:
                 return "done"
@@ -199,72 +197,51 @@ class RoundsKind:
         return any(lacking - self._skipped.get(other, set()) for other in others)
 
     def tell(self, question: int, answer: Ranking, now: float) -> None:
-        """Take an answer."""
         groups = [list(group) for group in answer]
         self._decide({"kind": "answered", "question": question, "answer": groups})
 
-    def check_answerable(self, question: int) -> None:
-        """Any question that was asked can be answered, late as well."""
-
     def skip(self, question: int, reason: str | None) -> None:
-        """Pass on a question for good."""
         self._decide({"kind": "skipped", "question": question, "reason": reason})
 
     def release(self, question: int, reason: str) -> None:
-        """Take a question back."""
         self._decide({"kind": "released", "question": question, "reason": reason})
 
     def undo(self, question: int, now: float) -> None:
-        """Take an answer back."""
         both = (self._problem.candidates[number] for number in self._asked[question].pair[1:])
         if gone := [name for name in both if name in self._dropped]:
             raise ConflictError(f"'{gone[0]}' withdrew, so that answer does not count any more.")
         self._decide({"kind": "undone", "question": question})
 
-    def settle(self) -> None:
-        """Do nothing: rounds are played when somebody looks."""
-
-    def expire(self, now: float) -> None:
-        """There are no ballots here."""
-
     # For organisers.
 
     def correct(self, question: int, answer: Ranking | None, clerical: bool) -> None:
-        """Change an answer, or strike it."""
         groups = None if answer is None else [list(group) for group in answer]
         self._decide({"kind": "corrected", "question": question, "answer": groups, "clerical": clerical})
 
     def strike(self, voter: str) -> None:
-        """Let no answer of a voter count."""
         self._decide({"kind": "struck", "voter": voter})
 
     def reinstate(self, voter: str) -> None:
-        """Let the answers of a voter count again."""
         self._decide({"kind": "reinstated", "voter": voter})
 
     def drop(self, candidate: str) -> None:
-        """Take out a candidate."""
         self._problem.without([*self._dropped, candidate])
         self._decide({"kind": "dropped", "candidate": candidate})
 
     def add(self, candidate: str, positions: Sequence[str]) -> None:
-        """Take in a late candidate."""
         with_candidate(self._problem, candidate, positions)
         self._decide({"kind": "added", "candidate": candidate, "positions": list(positions)})
 
     def enter(self, voters: Sequence[Newcomer]) -> None:
-        """Take in voters."""
         if any(weight != 1 or conflicts for _, weight, conflicts in voters):
             raise NotAllowedError(FOR_PANELS)
         for voter, _, _ in voters:
             self._decide({"kind": "joined", "voter": voter})
 
     def leave(self, voter: str, open_answers: Literal["open", "dropped"]) -> None:
-        """Ask a voter nothing more."""
         self._decide({"kind": "left", "voter": voter, "open_answers": open_answers})
 
     def come_back(self, voter: str) -> None:
-        """Ask a voter again."""
         self._decide({"kind": "returned", "voter": voter})
 
     def conflict(self, voter: str, candidates: Sequence[str]) -> None:
@@ -300,9 +277,6 @@ class RoundsKind:
                         self._refusal = noted, error
                     raise
 
-    def look(self) -> None:
-        """Count nothing: that is for :meth:`think`."""
-
     def takes_long(self, event: Event) -> bool:
         """Nothing is counted when something happens, but when somebody looks."""
         return False
@@ -310,9 +284,6 @@ class RoundsKind:
     def working_out(self, event: Event) -> Callable[[], object]:
         """Nothing has to be worked out."""
         return lambda: None
-
-    def keep(self, worked_out: object) -> None:
-        """There is nothing to keep."""
 
     def _advance(self) -> None:
         begin = thread_time()
@@ -345,27 +316,22 @@ class RoundsKind:
 
     @property
     def done(self) -> bool:
-        """Whether the algorithm is sure."""
         return self._stacks.over
 
     @property
     def missing(self) -> int:
-        """How many answers the round lacks."""
         return self._stacks.missing
 
     @property
     def unused(self) -> int:
-        """How many answers wait for a later round."""
         return self._stacks.answers - self._stacks.run.duels
 
     @property
     def result(self) -> Result:
-        """The result."""
         return self._stacks.run.result
 
     @property
     def progress(self) -> Progress:
-        """Where the run stands."""
         return self._stacks.run.progress
 
     @property
@@ -403,5 +369,4 @@ class RoundsKind:
 
     @property
     def points(self) -> list[Point]:
-        """How the run came there."""
         return self._stacks.trace.until(self._stacks.point())
