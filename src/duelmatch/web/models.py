@@ -403,17 +403,8 @@ class Question(BaseModel):
 
     @classmethod
     def of_study(cls, asked: studies.Question | studies.Nothing) -> Question:
-        """Show a question."""
-        if isinstance(asked, studies.Nothing):
-            return cls(reason=asked.reason, published=asked.published)
-        return cls(
-            number=asked.number,
-            position=asked.position,
-            candidates=list(asked.candidates),
-            expires_at=asked.expires_at,
-            place=asked.place,
-            of=asked.of,
-        )
+        """Show a question, or why there is none."""
+        return cls.model_validate(asked, from_attributes=True)
 
 
 class Receipt(BaseModel):
@@ -720,12 +711,6 @@ class GivenAnswer(BaseModel):
     answer: Ranking
     struck: bool
     counts: bool
-
-    @classmethod
-    def of_study(cls, given: studies.GivenAnswer) -> GivenAnswer:
-        """Show an answer."""
-        names = ("entry", "at", "voter", "question", "position", "struck", "counts")
-        return cls(**{name: getattr(given, name) for name in names}, answer=listed(given.answer))
 
 
 class GivenReport(BaseModel):

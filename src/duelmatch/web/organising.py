@@ -114,7 +114,8 @@ def answers(
     limit: Limit = 50,
 ) -> list[models.GivenAnswer]:
     """List the latest answers, of all voters or of one, that came before an entry of the log."""
-    return [models.GivenAnswer.of_study(given) for given in study.answers(before, voter, limit)]
+    found = study.answers(before, voter, limit)
+    return [models.GivenAnswer.model_validate(each, from_attributes=True) for each in found]
 
 
 @router.get(
