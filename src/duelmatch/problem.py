@@ -293,6 +293,11 @@ class Problem:
             rules=tuple(rules),
         )
 
+    def with_candidate(self, candidate: str, positions: Iterable[str]) -> Problem:
+        """Return the problem with one more candidate, the last, who can fill some positions."""
+        edges = (*self.edges, *((candidate, position) for position in positions))
+        return replace(self, candidates=(*self.candidates, candidate), edges=edges)
+
     def edge_number(self, candidate: str, position: str) -> int:
         """Return where (candidate, position) stands in ``edges``."""
         row, column = self.position_number(position), self.candidate_number(candidate)

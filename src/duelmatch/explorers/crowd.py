@@ -146,13 +146,7 @@ class CrowdExplorer(Explorer):
     # Of runs of duels only
 
     def replay(self, answers: Iterable[tuple[str | None, ...]]) -> None:
-        """Feed answers (position, winner, loser) of an earlier run of the same problem, parameters and seed.
-
-        A tie, where there was no difference, is (position, one, other, "="), or None instead of "=". They
-        must come in the order in which they were told. Duels that were open then are asked again.
-
-        :raises DuelError: at the first that this run would not have asked for, naming it.
-        """
+        """Feed answers of an earlier run of duels: see :meth:`Explorer.replay`."""
         self._check_unsigned("is restored from its events: pass them to ballots.note")
         super().replay(answers)
 

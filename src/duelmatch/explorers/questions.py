@@ -94,16 +94,5 @@ def order_of(groups: Sequence[Sequence[str]]) -> dict[str, int]:
     return {name: place for place, group in enumerate(groups) for name in group}
 
 
-def opinions(question: Question, answer: object) -> list[tuple[str, str, bool]]:
-    """Return what an answer says of every two candidates: (better, worse, whether there is no difference)."""
-    place = places(question, answer)
-    ordered = sorted(question.candidates, key=lambda name: place[name])
-    return [
-        (better, worse, place[better] == place[worse])
-        for number, better in enumerate(ordered)
-        for worse in ordered[number + 1 :]
-    ]
-
-
 def _described(question: Question | Duel) -> str:
     return f"{' or '.join(repr(name) for name in question.candidates)} at '{question.position}'"

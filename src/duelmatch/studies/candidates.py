@@ -20,13 +20,13 @@ _SHOWN = re.compile(r"(?i:https://[^\s/])|" + UPLOADED.pattern)
 
 
 def with_candidate(problem: Problem, candidate: str, positions: Iterable[str]) -> Problem:
-    """Return the problem with one more candidate, the last."""
+    """Return the problem with one more candidate, if it is a new one, for some positions."""
     if candidate in problem.candidates:
         raise ProblemError(f"'{candidate}' is a candidate already.")
-    new = [(candidate, position) for position in positions]
-    if not new:
+    places = list(positions)
+    if not places:
         raise ProblemError(f"'{candidate}' needs a position to run for.")
-    return replace(problem, candidates=(*problem.candidates, candidate), edges=(*problem.edges, *new))
+    return problem.with_candidate(candidate, places)
 
 
 def with_details(problem: Problem, details: Mapping[str, Mapping[str, Any]]) -> Problem:

@@ -30,7 +30,6 @@ from duelmatch.explorers.ballots.conclusions import (
     check_listed,
 )
 from duelmatch.explorers.ballots.events import Event, designed, opened
-from duelmatch.explorers.ballots.latecomers import larger_problem
 from duelmatch.explorers.ballots.planning import Law
 from duelmatch.explorers.ballots.state import CrowdState, Groups, Participation, Told
 from duelmatch.explorers.catalogue import drawn_seed, reference_name
@@ -468,7 +467,7 @@ class BallotExplorer:
         """Let a late candidate run for some positions."""
         if candidate in self.problem.candidates:
             raise ProblemError(f"'{candidate}' is a candidate already.")
-        check_listed(larger_problem(self.problem, candidate, positions).graph)  # or it is refused
+        check_listed(self.problem.with_candidate(candidate, positions).graph)  # or it is refused
         self._decide("added", candidate=candidate, positions=list(positions))
 
     # What follows

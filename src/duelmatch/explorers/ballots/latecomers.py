@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from duelmatch.explorers.ballots.records import Ballot, Design
 from duelmatch.problem import Problem
-
-
-def larger_problem(problem: Problem, candidate: str, positions: Sequence[str]) -> Problem:
-    """Return the problem with one more candidate, who runs for some positions."""
-    edges = (*problem.edges, *((candidate, position) for position in positions))
-    return replace(problem, candidates=(*problem.candidates, candidate), edges=edges)
 
 
 class Renumbering:

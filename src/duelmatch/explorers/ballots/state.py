@@ -18,7 +18,7 @@ import numpy as np
 from duelmatch.errors import DuelError, DuelmatchError, TooLargeError
 from duelmatch.explorers.ballots.bets import Contest
 from duelmatch.explorers.ballots.events import KINDS, Event, read_design
-from duelmatch.explorers.ballots.latecomers import Renumbering, larger_problem
+from duelmatch.explorers.ballots.latecomers import Renumbering
 from duelmatch.explorers.ballots.packed import Packed, Window
 from duelmatch.explorers.ballots.records import EVERYBODY, MISSING, Answers, Ballot, Count, Design
 from duelmatch.explorers.frugal.stakes import Pairs
@@ -524,7 +524,7 @@ class CrowdState:
                 part.left = [place for place in part.left if place in left]
 
     def _added(self, event: Event) -> None:
-        problem = larger_problem(self.problem, event["candidate"], event["positions"])
+        problem = self.problem.with_candidate(event["candidate"], event["positions"])
         contest = self._contest(problem, self.dropped)  # or it is refused, and nothing has changed
         renumbered = Renumbering(self.problem, problem)
         self.designs = [renumbered.design(design) for design in self.designs]

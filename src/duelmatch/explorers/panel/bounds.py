@@ -38,7 +38,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from duelmatch.explorers.panel.state import UNKNOWN, Opinions, PanelState, Weights, opinion_of, pair_at
+from duelmatch.explorers.panel.closure import UNKNOWN, Opinions, opinion_of, pair_at
+from duelmatch.explorers.panel.state import PanelState, Weights
 from duelmatch.graph import Graph, Indices, Mask
 from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.blocks import blocks

@@ -184,6 +184,3 @@ def _needed(run: PanelExplorer) -> tuple[Needed, ...]:
         (first, position), (second, _) = problem.edges[own], problem.edges[edge]
         found.append(Needed(position, first, second, answers, voters))
     return tuple(found)
-
-
-__all__ = ["ClosestOther", "Decision", "Needed", "decide"]

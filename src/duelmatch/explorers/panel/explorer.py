@@ -450,6 +450,3 @@ def _whole(name: str, number: object, low: int, high: int | None = None) -> int:
         raise ProblemError(f"{name} must be a whole number {limit}, not {number!r:.80}.")
     whole: int = int(number)  # type: ignore[call-overload]
     return whole
-
-
-__all__ = ["PanelExplorer"]

@@ -19,7 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from duelmatch.explorers.panel.state import Opinions, PanelState, Weights, pair_at
+from duelmatch.explorers.panel.closure import Opinions, pair_at
+from duelmatch.explorers.panel.state import PanelState, Weights
 from duelmatch.graph import Indices, Vector
 
 PRIOR_ANSWERS = 4.0

@@ -24,7 +24,6 @@ there, and counts again when the voter is reinstated or the candidate is added a
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from duelmatch.errors import DuelError, ProblemError
@@ -281,11 +280,7 @@ def as_conflicts(conflicts: Collection[object]) -> tuple[Conflict, ...]:
 
 
 def with_candidate(problem: Problem, candidate: str, positions: Collection[str]) -> Problem:
-    """Return the problem with one more candidate, behind the others."""
+    """Return the problem with one more candidate, if there are positions to be one for."""
     if isinstance(positions, str) or not positions:
         raise ProblemError(f"'{candidate!s:.80}' needs a list of positions to be a candidate for.")
-    return replace(
-        problem,
-        candidates=(*problem.candidates, candidate),
-        edges=problem.edges + tuple((candidate, position) for position in positions),
-    )
+    return problem.with_candidate(candidate, positions)

@@ -200,6 +200,3 @@ def _told_edges(
                 worse.append(low)
                 ties.append(place == below)
     return better, worse, ties
-
-
-__all__ = ["MANY", "Plan", "Projection"]

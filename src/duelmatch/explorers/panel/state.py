@@ -24,7 +24,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from duelmatch.explorers.panel.closure import UNKNOWN, Opinions, close, opinion_of, pair_at
+from duelmatch.explorers.panel.closure import UNKNOWN, Opinions, close
 from duelmatch.graph import Graph, Indices, Mask
 
 Weights = NDArray[np.int64]
@@ -155,6 +155,3 @@ def _count(
                     behind[pair] += sign * weight
                 elif value == 2:
                     open_[pair] += sign * weight
-
-
-__all__ = ["UNKNOWN", "Opinions", "PanelState", "Weights", "close", "opinion_of", "pair_at"]

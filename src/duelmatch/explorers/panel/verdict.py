@@ -68,18 +68,10 @@ def closest_other(graph: Graph, bound: Whole, champion: Indices) -> tuple[Indice
     return None if best is None else (best[0], best[1] - int(bound[champion].sum()))
 
 
-def _may_beat_all(graph: Graph, most: Whole, champion: Indices) -> bool:
-    """Whether a line-up may be ahead of every other: none was met of which it cannot be."""
-    met = closest(graph, most, champion)
-    if met is None or (met.rival == champion).all():
-        return True
-    return bool(most[met.rival].sum() > most[champion].sum())
+class _Judge:
+    """What certificates of both kinds rest on: what the open answers may do to a line-up."""
 
-
-class CondorcetJudge:
-    """Certificates by head-to-head margins."""
-
-    def __init__(self, bounds: CondorcetBounds) -> None:
+    def __init__(self, bounds: CondorcetBounds | BordaBounds) -> None:
         self.bounds = bounds
         self.graph: Graph = bounds.state.graph
         self.possible: Indices | None = None
@@ -88,6 +80,27 @@ class CondorcetJudge:
         """Whether the least beaten line-up is worth looking for, which can take some ten seconds in vain."""
         self.gave_up = False
         """Whether it was looked for in vain."""
+
+    def closest_other(self, champion: Indices) -> tuple[Indices, int] | None:
+        """Return the other line-up over which the certain lead is smallest, and that lead."""
+        return closest_other(self.graph, self.bounds.least(champion), champion)
+
+    def may_beat_all(self, champion: Indices) -> bool:
+        """Whether a line-up beats every other, or scores best alone, in some completion of the open answers.
+
+        It may if none was met of which it cannot be ahead.
+        """
+        most = self.bounds.most(champion)
+        met = closest(self.graph, most, champion)
+        if met is None or (met.rival == champion).all():
+            return True
+        return bool(most[met.rival].sum() > most[champion].sum())
+
+
+class CondorcetJudge(_Judge):
+    """Certificates by head-to-head margins."""
+
+    bounds: CondorcetBounds
 
     def verdict(self, champion: Indices) -> Verdict:
         """Return what is certain of a champion."""
@@ -100,14 +113,6 @@ class CondorcetJudge:
         if self.must_lose(champion) > 0 and self._others_lose(champion, -rival.ahead):
             status = "no_winner"
         return Verdict(champion, status, -rival.ahead)
-
-    def closest_other(self, champion: Indices) -> tuple[Indices, int] | None:
-        """Return the other line-up over which the certain lead is smallest, and that lead."""
-        return closest_other(self.graph, self.bounds.least(champion), champion)
-
-    def may_beat_all(self, champion: Indices) -> bool:
-        """Whether a line-up beats every other in some completion of the open answers."""
-        return _may_beat_all(self.graph, self.bounds.most(champion), champion)
 
     def must_lose(self, champion: Indices) -> int:
         """Return the worst defeat that a line-up suffers for certain; 0 if it may be unbeaten."""
@@ -163,14 +168,10 @@ class CondorcetJudge:
             return None
 
 
-class BordaJudge:
-    """Certificates by rewards."""
+class BordaJudge(_Judge):
+    """Certificates by rewards. The least beaten line-up is never looked for."""
 
-    def __init__(self, bounds: BordaBounds) -> None:
-        self.bounds = bounds
-        self.graph: Graph = bounds.state.graph
-        self.possible: Indices | None = None  # never looked for
-        self.may_search, self.gave_up = True, False
+    bounds: BordaBounds
 
     def verdict(self, champion: Indices) -> Verdict:
         """Return what is certain of a champion."""
@@ -181,14 +182,6 @@ class BordaJudge:
             return Verdict(champion, None, -rival.ahead)
         tied = self.bounds.state.total.any() and not self.may_beat_all(champion)
         return Verdict(champion, "tied" if tied else None, 0)
-
-    def closest_other(self, champion: Indices) -> tuple[Indices, int] | None:
-        """Return the other line-up over which the certain lead is smallest, and that lead."""
-        return closest_other(self.graph, self.bounds.least(champion), champion)
-
-    def may_beat_all(self, champion: Indices) -> bool:
-        """Whether a line-up has the best score alone in some completion of the open answers."""
-        return _may_beat_all(self.graph, self.bounds.most(champion), champion)
 
     def possible_winners(self) -> Indices | None:
         """Return line-ups among which the best are; None if there are too many to look at.
