@@ -18,7 +18,7 @@ import duelmatch as dm
 from cases import each
 from duelmatch.explorers import catalogue
 from duelmatch.explorers.ballots.explorer import BallotExplorer
-from duelmatch.explorers.catalogue import BUILT_IN, DEFAULT, described, preferred, register_algorithm
+from duelmatch.explorers.catalogue import BUILT_IN, DEFAULT, described, register_algorithm
 from duelmatch.explorers.engine import Outcome, Rounds, Snapshot
 from duelmatch.explorers.planning import plan
 from duelmatch.graph import Graph
@@ -97,12 +97,8 @@ def test_what_a_result_assumes_is_among_what_the_algorithm_may_assume(algorithm:
     assert all(assumption.sentence for assumption in algorithm.assuming)
 
 
-def test_the_default_and_the_preferred_ones_are_there() -> None:
+def test_the_default_is_there() -> None:
     assert described(DEFAULT).name == DEFAULT
-    assert [described(preferred(criterion)).criterion for criterion in ("borda", "condorcet")] == [
-        "borda",
-        "condorcet",
-    ]
 
 
 def test_a_registered_algorithm_is_one_like_ours() -> None:

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from numbers import Integral
 from time import perf_counter
 from typing import Any
 
@@ -19,7 +18,7 @@ from scipy.special import betaincinv
 
 from duelmatch.errors import DuelmatchError, ProblemError, brief
 from duelmatch.experiments.cell import Cell
-from duelmatch.explorers.catalogue import LARGEST_BALLOT, Assumption, drawn_seed
+from duelmatch.explorers.catalogue import LARGEST_BALLOT, Assumption, drawn_seed, whole
 from duelmatch.explorers.crowd import CrowdExplorer
 from duelmatch.explorers.explorer import Explorer, check_panel
 from duelmatch.explorers.result import Result
@@ -182,8 +181,7 @@ def simulations(cell: Cell, runs: int, jobs: int | None = 1) -> Generator[Run, N
 
     :raises DuelmatchError: what a run raises.
     """
-    if isinstance(runs, bool) or not isinstance(runs, Integral) or runs < 1:
-        raise ProblemError(f"The number of runs must be a whole number of at least 1, not {runs!r:.80}.")
+    whole("The number of runs", runs, 1)
     with closing(_finished(cell, runs, jobs)) as finished:
         for run in finished:
             if run.failure is not None:

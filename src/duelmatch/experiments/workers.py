@@ -21,12 +21,12 @@ from itertools import islice
 from multiprocessing.context import BaseContext
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from duelmatch.errors import DuelmatchError, MissingExtraError, ProblemError
+from duelmatch.errors import DuelmatchError, MissingExtraError
 from duelmatch.explorers.catalogue import (
     Algorithm,
-    is_whole,
     register_algorithm,
     registered_algorithms,
+    whole,
 )
 from duelmatch.instances.generators import Generator as InstanceGenerator
 from duelmatch.instances.generators import register_generator, registered_generators
@@ -57,9 +57,7 @@ class Processes:
     """Worker processes on this machine; with a single job, the process we are in."""
 
     def __init__(self, jobs: int) -> None:
-        if not is_whole(jobs) or jobs < 1:
-            raise ProblemError(f"The number of jobs must be a whole number of at least 1, not {jobs!r:.80}.")
-        self.number = jobs
+        self.number = whole("The number of jobs", jobs, 1)
 
     def map(
         self, function: Callable[[T], R], tasks: Iterable[T], algorithms: Iterable[str] = ()

@@ -105,6 +105,17 @@ def is_whole(value: object) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 0
 
 
+def whole(name: str, number: object, low: int = 0, high: int | None = None) -> int:
+    """Return a whole number, if it is one in this range.
+
+    :raises ProblemError: naming it, if not.
+    """
+    if not is_whole(number) or int(number) < low or (high is not None and int(number) > high):  # type: ignore[call-overload]
+        limit = f"of at least {low}" if high is None else f"from {low} to {high}"
+        raise ProblemError(f"{name} must be a whole number {limit}, not {shortly(number)}.")
+    return int(number)  # type: ignore[call-overload, no-any-return]
+
+
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """A parameter of an algorithm: what it means, its type, its range and its default.
@@ -583,11 +594,6 @@ def reference_name(reference: object) -> str | None:
     return reference if reference is None or isinstance(reference, str) else "given"
 
 
-def preferred(criterion: Criterion) -> str:
-    """Return the algorithm that finds the best by a criterion with the fewest duels."""
-    return next(algorithm.name for algorithm in BUILT_IN if algorithm.criterion == criterion)
-
-
 def check(algorithm: object, delta: object, seed: object, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Refuse what no run can be started with, on whatever problem; return all parameters.
 
@@ -603,8 +609,7 @@ def check(algorithm: object, delta: object, seed: object, parameters: Mapping[st
         raise ProblemError(
             f"delta must lie between 0 and 1 ({SMALLEST_DELTA:g} at least), not {shortly(delta)}."
         )
-    if not is_whole(seed):
-        raise ProblemError(f"The seed must be a whole number of at least 0, not {shortly(seed)}.")
+    whole("The seed", seed)
     return description.checked(parameters)
 
 

@@ -6,14 +6,13 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from inspect import signature
 from numbers import Integral
-from reprlib import repr as shortly
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duelmatch.errors import DuelError, ProblemError, brief, did_you_mean, listed
-from duelmatch.explorers.catalogue import BUILT_IN, check, described, drawn_seed, is_whole, reference_name
+from duelmatch.explorers.catalogue import BUILT_IN, check, described, drawn_seed, reference_name, whole
 from duelmatch.explorers.engine import (
     AimsAtBudget,
     Counts,
@@ -208,9 +207,7 @@ class Explorer:
         check_problem(problem, "An explorer")
         seed = drawn_seed() if seed is None else seed
         checked = check(algorithm, delta, seed, parameters)
-        if max_duels is not None and not is_whole(max_duels):
-            raise ProblemError(f"max_duels must be a whole number of at least 0, not {shortly(max_duels)}.")
-        most = None if max_duels is None else int(max_duels)
+        most = None if max_duels is None else whole("max_duels", max_duels)
         description = described(algorithm)
         description.check_conditions(problem)
         search = description.search(problem, float(delta), int(seed), checked)

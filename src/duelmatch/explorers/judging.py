@@ -16,7 +16,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from duelmatch.errors import JudgeError, ProblemError
-from duelmatch.explorers.catalogue import described, drawn_seed, is_whole
+from duelmatch.explorers.catalogue import described, drawn_seed, whole
 from duelmatch.explorers.explorer import Explorer, explorer
 from duelmatch.explorers.questions import Question, places
 from duelmatch.explorers.result import Result
@@ -113,8 +113,7 @@ class Judging:
         tries: int = TRIES,
     ) -> None:
         for name, number in (("jobs", jobs), ("tries", tries)):
-            if not is_whole(number) or number < 1:
-                raise ProblemError(f"{name} must be a whole number of at least 1, not {number!r:.50}.")
+            whole(name, number, 1)
         if not judges or not all(map(callable, judges.values())):
             raise ProblemError("A judge must be an async function that names the winner of a duel.")
         self.run = run

@@ -6,21 +6,11 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from duelmatch.errors import NotThereError, StudyError
+from duelmatch.errors import StudyError
 from duelmatch.problem import LONGEST_NAME, is_shown
 
 LARGEST_NUMBER = 2**31 - 1
 """What a column of the database holds."""
-
-
-def counting(number: object, what: str) -> int:
-    """Return the number of something, which is at least one that there could be.
-
-    :raises NotThereError: if it is not.
-    """
-    if type(number) is not int or not 1 <= number <= LARGEST_NUMBER:
-        raise NotThereError(f"There is no {what} {number!r:.40} in this study.")
-    return number
 
 
 JOINERS = "\u200c\u200d"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
 from duelmatch.errors import DuelError, ProblemError
+from duelmatch.explorers.catalogue import whole
 from duelmatch.explorers.panel.asking import next_question
 from duelmatch.explorers.panel.bounds import BordaBounds, Whole, exact_marginals
 from duelmatch.explorers.panel.choice import Choice
@@ -86,8 +86,8 @@ class PanelExplorer:
         self.criterion, self.consistent, self.until = criterion, consistent, until
         self.walking = walking
         names = check_voters(voters)
-        self.questions_each = None if questions_each is None else _whole("questions_each", questions_each, 0)
-        self.question_size = _whole("question_size", question_size, 2, LARGEST_QUESTION)
+        self.questions_each = None if questions_each is None else whole("questions_each", questions_each, 0)
+        self.question_size = whole("question_size", question_size, 2, LARGEST_QUESTION)
         conflicts, weights = conflicts or {}, voter_weight or {}
         judged_pairs(problem, names, conflicts)  # refuses what is wrong with them
         voter_weights(names, weights)
@@ -200,7 +200,7 @@ class PanelExplorer:
         Fewer, or none, if the voter cannot help now: the questions that count are others' to answer. The
         ``deadline`` is kept for :meth:`expire`; what it counts is the caller's business.
         """
-        n = _whole("The number of questions", n, 0)
+        n = whole("The number of questions", n, 0)
         if voter is not None:
             self._proceedings.seat(voter)
         self.settle()
@@ -441,12 +441,3 @@ class PanelExplorer:
 def _plain(conflicts: Collection[Conflict]) -> list[str | list[str]]:
     """Return conflicts as JSON has them."""
     return [one if isinstance(one, str) else list(one) for one in conflicts]
-
-
-def _whole(name: str, number: object, low: int, high: int | None = None) -> int:
-    fits = isinstance(number, Integral) and not isinstance(number, bool) and int(number) >= low
-    if not fits or (high is not None and int(number) > high):  # type: ignore[call-overload]
-        limit = f"of at least {low}" if high is None else f"from {low} to {high}"
-        raise ProblemError(f"{name} must be a whole number {limit}, not {number!r:.80}.")
-    whole: int = int(number)  # type: ignore[call-overload]
-    return whole

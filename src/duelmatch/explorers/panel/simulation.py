@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from duelmatch.errors import ProblemError
-from duelmatch.explorers.catalogue import is_whole
+from duelmatch.explorers.catalogue import whole
 from duelmatch.explorers.panel.explorer import PanelExplorer
 from duelmatch.explorers.panel.standing import Until
 from duelmatch.explorers.questions import Answer, Question
@@ -42,9 +42,7 @@ def simulate_panel(
         until=until,
         walking=walking,
     )
-    if not is_whole(seed):
-        raise ProblemError(f"The seed must be a whole number of at least 0, not {seed!r:.50}.")
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(whole("The seed", seed))
     idle = 0
     while not run.done and (max_duels is None or run.duels < max_duels):
         for voter in rng.permutation(len(panel.voters)).tolist():
