@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import Literal
 
 import duelmatch as dm
+from duelmatch.cli.answers import named
 from duelmatch.cli.output import Page, working
 from duelmatch.cli.standing import few_possible, standing
 from duelmatch.files.answers import Comparison
@@ -93,9 +94,11 @@ class Dialogue:
                     for line in HELP:
                         self._page.line(line, indent=2)
                 case _:
-                    named = self._named(text, shown)
-                    if named is not None:
-                        return self._keep(duel, named)
+                    details = self.run.problem.candidate_details
+                    titles = {name: about.title for name, about in details.items() if about.title}
+                    candidate = named(text, shown, titles)
+                    if candidate is not None:
+                        return self._keep(duel, candidate)
                     self._page.line(f"'{text}' is not an answer here; ? explains what is.")
 
     def _read(self, question: str) -> str:
@@ -106,17 +109,6 @@ class Dialogue:
         if not text:
             raise EOFError
         return text.strip()
-
-    def _named(self, text: str, shown: Shown) -> str | None:
-        """Return the candidate of this name, or title, whatever the case; None if it is not clear."""
-        if text in shown:
-            return text
-        meant = [
-            candidate
-            for candidate in shown
-            if text and text.casefold() in (candidate.casefold(), (self._title(candidate) or "").casefold())
-        ]
-        return meant[0] if len(meant) == 1 else None
 
     def _keep(self, duel: dm.Duel, winner: str | None) -> dm.Duel | None:
         loser = duel.second if winner in (None, duel.first) else duel.first
@@ -177,9 +169,6 @@ class Dialogue:
         page.line(first, style="dim")
         for line in others:
             page.line(line, style="dim", indent=2)
-
-    def _title(self, candidate: str) -> str | None:
-        return self.run.problem.candidate_details.get(candidate, dm.Details()).title
 
 
 class _Standing:

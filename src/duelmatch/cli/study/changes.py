@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from duelmatch.cli.answers import parsed, written
 from duelmatch.cli.options import json_option
 from duelmatch.cli.output import print_either, working
 from duelmatch.cli.store import on_study
-from duelmatch.cli.study.answers import parsed, written
 from duelmatch.errors import ConflictError, NotThereError, StudyError
 from duelmatch.phrases import counted
 

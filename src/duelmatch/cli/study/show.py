@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from duelmatch.cli.answers import written
 from duelmatch.cli.options import STDIN, STDIN_NAME, STDOUT, json_option, stdin_text
 from duelmatch.cli.output import Page, print_either, print_json, unsettled_label, working
 from duelmatch.cli.standing import lineup, meaning, print_matching, probability, still_possible
 from duelmatch.cli.store import on_study, opened_store, store_option
-from duelmatch.cli.study.answers import written
 from duelmatch.cli.study.estimates import left_as_dict, print_standings, standings_as_dict, to_go
 from duelmatch.cli.study.panels import NO_JUDGE, nothing_counts, panel_facts, panel_meaning, print_awaited
 from duelmatch.errors import FileError

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from duelmatch.cli.answers import parsed, written
 from duelmatch.cli.dialogue import called, show_details
 from duelmatch.cli.options import json_option
 from duelmatch.cli.output import Page, print_either, print_json, working
 from duelmatch.cli.store import on_study
-from duelmatch.cli.study.answers import parsed, written
 from duelmatch.cli.study.changes import voter_called
 from duelmatch.errors import ConflictError, DuelError, NotAllowedError, NotThereError, did_you_mean
 

@@ -40,11 +40,16 @@ def parsed(text: str, candidates: Sequence[str], titles: Mapping[str, str] | Non
 
 
 def _meant(text: str, candidates: Sequence[str], titles: Mapping[str, str]) -> str | None:
-    """Return the candidate of this name, number or title, whatever the case; None if it is not clear."""
+    """Return the candidate of this number, name or title; None if it is not clear."""
+    if text not in candidates and text.isdecimal() and 1 <= int(text) <= len(candidates):
+        return candidates[int(text) - 1]
+    return named(text, candidates, titles)
+
+
+def named(text: str, candidates: Sequence[str], titles: Mapping[str, str]) -> str | None:
+    """Return the candidate of this name, or title, whatever the case; None if it is not clear."""
     if text in candidates:
         return text
-    if text.isdigit() and 1 <= int(text) <= len(candidates):
-        return candidates[int(text) - 1]
     folded = text.casefold()
     meant = [name for name in candidates if folded in (name.casefold(), titles.get(name, name).casefold())]
     return meant[0] if len(meant) == 1 else None
