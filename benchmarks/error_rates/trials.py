@@ -24,8 +24,8 @@ import duelmatch as dm
 from duelmatch.experiments.cell import Known, Verdict
 from duelmatch.experiments.simulation import clopper_pearson
 from duelmatch.explorers import car_cond
+from duelmatch.explorers.tally import paper_scale
 from duelmatch.preferences import Criterion
-from duelmatch.theory.confidence import paper_scale
 
 INSTANCES = 10
 MOST_DUELS = 20_000_000
@@ -124,7 +124,7 @@ def narrowed(factor: float) -> Iterator[None]:
         return right(t) - log2(factor)  # since eps_q = 2^-q
 
     with (
-        patch("duelmatch.theory.confidence.paper_scale", scale),
+        patch("duelmatch.explorers.tally.paper_scale", scale),
         patch("duelmatch.explorers.clucb.paper_scale", scale),
         patch("duelmatch.explorers.car_cond.epoch", epoch),
     ):

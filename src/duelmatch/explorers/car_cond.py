@@ -34,10 +34,9 @@ import numpy as np
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.explorers.engine import Outcome, Round, Rounds, Snapshot
 from duelmatch.explorers.oracle import Method, Oracle, new_game
-from duelmatch.explorers.tally import Tally, weighed
+from duelmatch.explorers.tally import Tally, paper_radius, weighed
 from duelmatch.graph import Graph, Indices, Mask
 from duelmatch.matchings.assignment import allowed_edges, decisions_of
-from duelmatch.theory.confidence import paper_radius
 
 Schedule = Literal["sparse", "every"]
 

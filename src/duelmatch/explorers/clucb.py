@@ -43,13 +43,13 @@ from duelmatch.errors import TooLargeError
 from duelmatch.explorers.car_cond import Schedule
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.explorers.engine import Counts, Outcome, Round, RoundAnswers, Rounds, Snapshot
+from duelmatch.explorers.tally import paper_scale
 from duelmatch.graph import Graph, Indices, Vector
 from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.chain import Chain
 from duelmatch.matchings.counting import edge_marginals
 from duelmatch.matchings.rejection import RejectionSampler
 from duelmatch.matchings.sampling import Sampler
-from duelmatch.theory.confidence import paper_scale
 
 GROWTH = 0.04
 """How much more the edges in question are asked about between two looks of the sparse schedule."""

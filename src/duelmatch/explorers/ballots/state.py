@@ -18,9 +18,16 @@ import numpy as np
 from duelmatch.errors import DuelError, DuelmatchError, TooLargeError
 from duelmatch.explorers.ballots.bets import Contest
 from duelmatch.explorers.ballots.events import KINDS, Event, read_design
-from duelmatch.explorers.ballots.latecomers import Renumbering
 from duelmatch.explorers.ballots.packed import Packed, Window
-from duelmatch.explorers.ballots.records import EVERYBODY, MISSING, Answers, Ballot, Count, Design
+from duelmatch.explorers.ballots.records import (
+    EVERYBODY,
+    MISSING,
+    Answers,
+    Ballot,
+    Count,
+    Design,
+    Renumbering,
+)
 from duelmatch.explorers.frugal.stakes import Pairs
 from duelmatch.explorers.questions import Question, order_of
 from duelmatch.graph import Vector

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cases import each
-from duelmatch.theory.confidence import paper_radius
+from duelmatch.explorers.tally import paper_radius
 
 
 @each(("count", "t", "delta", "events"), [(1, 1, 0.5, 1), (3, 7, 0.05, 10), (10**6, 10**7, 1e-100, 4950)])
