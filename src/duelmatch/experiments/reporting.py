@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from duelmatch.drawing import check_format, draw
-from duelmatch.errors import DuelmatchError, FileError, TooLargeError, listed
+from duelmatch.errors import DuelmatchError, FileError, listed
 from duelmatch.experiments.cell import Instance
 from duelmatch.experiments.evaluation import CellSummary, cell_summaries, error_rates, status
 from duelmatch.experiments.experiment import Experiment
@@ -226,8 +226,12 @@ class _Drawing:
         boxes = partial(spread.duels_by_algorithm, self.summaries, self.styles)
         yield _sketch("duels-by-algorithm", "Duels by algorithm", caption, boxes, titles, spread_out(titles))
         note = "Measured time, of the machine that made the runs: the one figure that is not reproducible."
-        times = partial(_times, self.summaries, self.styles)
-        yield _sketch("time-per-duel", "Time per duel", note, times)
+        yield _sketch(
+            "time-per-duel",
+            "Time per duel",
+            note,
+            lambda _: spread.time_per_duel(self.summaries, self.styles),
+        )
 
     def _progress(self) -> Iterator[Sketch]:
         traces = progress.traces(self.summaries)
@@ -262,7 +266,7 @@ class _Drawing:
         for label, find in finders.items():
             try:
                 winner = find()
-            except (TooLargeError, DuelmatchError):
+            except DuelmatchError:
                 continue
             if winner is not None:
                 chosen[label] = winner
@@ -278,10 +282,6 @@ class _Drawing:
                 draw(preferences.problem, chosen, path=file)
 
         return Sketch(name, f"Winners of {instance.label}", caption, save_to)
-
-
-def _times(summaries: list[CellSummary], styles: Styles, _: Sequence[str]) -> Figure:
-    return spread.time_per_duel(summaries, styles)
 
 
 def _matrix(preferences: Preferences, _: Sequence[str]) -> Figure:
