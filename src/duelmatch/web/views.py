@@ -50,14 +50,12 @@ Kind = Literal["leader", "accepted", "rejected", "open"]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """An edge of the graph as it is drawn."""
+    """An edge of the graph as it is drawn, from the left to the right."""
 
     kind: Kind
     candidate: Named
     position: Named
-    x1: float
     y1: float
-    x2: float
     y2: float
 
 
@@ -255,7 +253,6 @@ def _graph(study: Study, status: Status, names: Names, standings: Standings | No
     leader = leader_of(status, standings)
     accepted = leader if status.certain else set(status.progress.accepted)
     possible = accepted if status.certain else possible_in(status)
-    x1, x2 = SIDE * GRAPH_WIDTH, (1 - SIDE) * GRAPH_WIDTH
     lines = []
     for edge in problem.edges:
         if edge[0] in status.dropped:
@@ -268,15 +265,15 @@ def _graph(study: Study, status: Status, names: Names, standings: Standings | No
         elif edge in leader:
             kind = "leader"
         who, where = names.candidates[edge[0]], names.positions[edge[1]]
-        lines.append(Line(kind, who, where, x1, candidates[edge[0]], x2, positions[edge[1]]))
+        lines.append(Line(kind, who, where, candidates[edge[0]], positions[edge[1]]))
     order = {"rejected": 0, "open": 1, "leader": 2, "accepted": 3}
     lines.sort(key=lambda line: order[line.kind])
     chosen = {candidate for candidate, _ in leader}
     return Graph(
         GRAPH_WIDTH,
         height,
-        x1,
-        x2,
+        SIDE * GRAPH_WIDTH,
+        (1 - SIDE) * GRAPH_WIDTH,
         rows > MANY,
         [
             (names.candidates[name], y, name in chosen)
