@@ -217,7 +217,7 @@ class PanelExplorer:
 
     def can_be_asked(self, voter: str) -> bool:
         """Whether there is anything that this voter could be asked, now or when others cannot help."""
-        self._seated(voter)
+        self._proceedings.seat(voter)
         now = self.standing.now
         return bool(now.askable(now.number[voter]).any())
 
@@ -279,20 +279,20 @@ class PanelExplorer:
 
     def strike(self, voter: str) -> None:
         """Leave out a voter: nothing that the voter said or may say counts; J shrinks."""
-        self._seated(voter)
+        self._proceedings.seat(voter)
         self._take_back(voter, "released")
         self._happen("struck", voter=voter)
         self.settle()
 
     def reinstate(self, voter: str) -> None:
         """Count a struck voter again, with everything that the voter has said."""
-        self._seated(voter)
+        self._proceedings.seat(voter)
         self._happen("reinstated", voter=voter)
         self.settle()
 
     def leave(self, voter: str, open_answers: OpenAnswers = "open") -> None:
         """Ask a voter nothing more. What the voter has not said stays open, or is dropped: not counted."""
-        self._seated(voter)
+        self._proceedings.seat(voter)
         if open_answers not in ("open", "dropped"):
             raise ProblemError(f"open_answers must be 'open' or 'dropped', not {open_answers!r:.80}.")
         self._take_back(voter, "left")
@@ -301,7 +301,7 @@ class PanelExplorer:
 
     def rejoin(self, voter: str) -> None:
         """Ask a voter again who had left."""
-        self._seated(voter)
+        self._proceedings.seat(voter)
         self._happen("returned", voter=voter)
         self.settle()
 
@@ -322,7 +322,7 @@ class PanelExplorer:
 
     def declare_conflict(self, voter: str, candidates: Collection[Conflict]) -> None:
         """Take a voter out of all pairs with these candidates (or of these edges, or pairs)."""
-        self._seated(voter)
+        self._proceedings.seat(voter)
         out = judged_pairs(self.problem, [voter], {voter: candidates})[0]
         for question in list(self._proceedings.open_of(voter)):
             if not out[self.standing.now.pairs_of(question)].all():
@@ -332,7 +332,7 @@ class PanelExplorer:
 
     def clear_conflict(self, voter: str, candidates: Collection[Conflict]) -> None:
         """Let a voter judge these again who had a conflict about them; what was said counts again."""
-        self._seated(voter)
+        self._proceedings.seat(voter)
         self._happen("cleared", voter=voter, candidates=_plain(candidates))
         self.settle()
 
@@ -433,9 +433,6 @@ class PanelExplorer:
             number, where = getattr(question, "id", question), getattr(question, "position", "?")
             raise DuelError(f"Question {number!r:.80} at '{where}' was never asked by this run.")
         return question.id
-
-    def _seated(self, voter: str) -> None:
-        self._proceedings.seat(voter)
 
 
 def _plain(conflicts: Collection[Conflict]) -> list[str | list[str]]:
