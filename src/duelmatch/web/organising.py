@@ -42,6 +42,9 @@ router = APIRouter(
     dependencies=[Depends(organiser_link)],
 )
 
+CHANGE: dict[str, Any] = {"status_code": 204, "responses": documented(409)}
+"""How an operation that changes something, and returns nothing, is described."""
+
 Number = Annotated[int, Path(ge=1, le=LARGEST_NUMBER)]
 VoterId = Annotated[str, Path(pattern="^[0-9a-f]{16}$", description="The id of the voter.")]
 
@@ -192,43 +195,43 @@ def _invited(study: Study, voters: Sequence[str], by: str) -> list[models.Invite
     ]
 
 
-@router.post("/voters/{voter}/strike", status_code=204, responses=documented(409))
+@router.post("/voters/{voter}/strike", **CHANGE)
 def strike_voter(study: GetStudy, by: OrganiserLink, voter: VoterId) -> None:
     """Let no answer of a voter count, and ask them nothing more."""
     study.strike(voter, by=by)
 
 
-@router.post("/voters/{voter}/reinstate", status_code=204, responses=documented(409))
+@router.post("/voters/{voter}/reinstate", **CHANGE)
 def reinstate(study: GetStudy, by: OrganiserLink, voter: VoterId) -> None:
     """Let the answers of a voter count again."""
     study.reinstate(voter, by=by)
 
 
-@router.post("/voters/{voter}/leave", status_code=204, responses=documented(409))
+@router.post("/voters/{voter}/leave", **CHANGE)
 def leave(study: GetStudy, by: OrganiserLink, voter: VoterId, how: models.Leave) -> None:
     """Ask a voter nothing more; what they have said still counts."""
     study.leave(voter, how.open_answers, by=by)
 
 
-@router.post("/voters/{voter}/return", status_code=204, responses=documented(409))
+@router.post("/voters/{voter}/return", **CHANGE)
 def come_back(study: GetStudy, by: OrganiserLink, voter: VoterId) -> None:
     """Ask a voter again who had left."""
     study.come_back(voter, by=by)
 
 
-@router.post("/voters/{voter}/conflicts", status_code=204, responses=documented(409))
+@router.post("/voters/{voter}/conflicts", **CHANGE)
 def conflict(study: GetStudy, by: OrganiserLink, voter: VoterId, about: models.Conflicts) -> None:
     """Let a judge not judge some candidates any more; what they said about them does not count."""
     study.conflict(voter, about.candidates, by=by)
 
 
-@router.post("/voters/{voter}/conflicts/clear", status_code=204, responses=documented(409))
+@router.post("/voters/{voter}/conflicts/clear", **CHANGE)
 def clear_conflict(study: GetStudy, by: OrganiserLink, voter: VoterId, about: models.Conflicts) -> None:
     """Let a voter judge candidates again; of a panel, what they said about them counts again."""
     study.clear_conflict(voter, about.candidates, by=by)
 
 
-@router.post("/voters/{voter}/rename", status_code=204, responses=documented(409))
+@router.post("/voters/{voter}/rename", **CHANGE)
 def rename_voter(study: GetStudy, by: OrganiserLink, voter: VoterId, new: models.NewName) -> None:
     """Give a voter another name. Names are not in the log."""
     study.rename_voter(voter, new.name, by=by)
@@ -280,7 +283,7 @@ def links(
     return [models.Link.model_validate(link, from_attributes=True) for link in study.links(after, limit)]
 
 
-@router.post("/links/{link}/revoke", status_code=204, responses=documented(409))
+@router.post("/links/{link}/revoke", **CHANGE)
 def revoke(study: GetStudy, by: OrganiserLink, link: Annotated[str, Path(max_length=40)]) -> None:
     """Make a link useless from now on, and the cookies made of it."""
     study.revoke(link, keep_one=True, by=by)
@@ -302,12 +305,7 @@ def qr(study: GetStudy, store: GetStore, request: Request, of: models.Token) -> 
 # Answers and candidates.
 
 
-@router.post(
-    "/questions/{number}/correct",
-    status_code=204,
-    responses=documented(409),
-    dependencies=[Depends(not_secret)],
-)
+@router.post("/questions/{number}/correct", dependencies=[Depends(not_secret)], **CHANGE)
 def correct(study: GetStudy, by: OrganiserLink, number: Number, meant: models.Correction) -> None:
     """Change an answer to what was meant; a struck one counts again then."""
     said = meant.said
@@ -316,12 +314,7 @@ def correct(study: GetStudy, by: OrganiserLink, number: Number, meant: models.Co
     study.correct(number, said, meant.clerical, by=by)
 
 
-@router.post(
-    "/questions/{number}/strike",
-    status_code=204,
-    responses=documented(409),
-    dependencies=[Depends(not_secret)],
-)
+@router.post("/questions/{number}/strike", dependencies=[Depends(not_secret)], **CHANGE)
 def strike_answer(study: GetStudy, by: OrganiserLink, number: Number) -> None:
     """Let a single answer not count."""
     study.correct(number, None, by=by)
@@ -351,13 +344,13 @@ def resolve(study: GetStudy, by: OrganiserLink, number: Number) -> None:
     study.resolve(number, by=by)
 
 
-@router.post("/drop", status_code=204, responses=documented(409))
+@router.post("/drop", **CHANGE)
 def drop(study: GetStudy, by: OrganiserLink, gone: models.Candidate) -> None:
     """Take out a candidate who withdrew."""
     study.drop(gone.candidate, by=by)
 
 
-@router.post("/add", status_code=204, responses=documented(409))
+@router.post("/add", **CHANGE)
 def add(study: GetStudy, by: OrganiserLink, new: models.NewCandidate) -> None:
     """Take in a late candidate."""
     details = {name: text for name, text in new.details.given.items() if text is not None}
@@ -380,7 +373,7 @@ def edit(study: GetStudy, by: OrganiserLink, changed: models.Edit) -> None:
 # The study.
 
 
-@router.post("/phase/{action}", status_code=204, responses=documented(409))
+@router.post("/phase/{action}", **CHANGE)
 def change_phase(
     study: GetStudy, by: OrganiserLink, action: Literal["pause", "resume", "close", "reopen"]
 ) -> None:
