@@ -41,6 +41,22 @@ def test_an_opponent_is_a_decision_and_what_it_is_staked_on_is_the_defeat():
                 )
 
 
+@pytest.mark.parametrize(("variance", "another"), [(1e-4, True), (0.02, False)])
+def test_another_than_the_champion_is_backed_only_if_it_is_not_chance(variance, another):
+    """Of many estimates the largest is mostly too large: it has to be clear."""
+    problem = dm.Problem.complete(["ann", "bob", "cyd"], ["chair"])
+    pairs, rows = Pairs(problem.graph), brute.matchings(problem.graph)
+    ann, bob, cyd = (problem.edge_number(name, "chair") for name in ("ann", "bob", "cyd"))
+    advantage = np.zeros(pairs.count)
+    advantage[pairs.graph.pair_table.number(np.array([ann]), np.array([cyd]))] = 0.1
+    advantage[pairs.graph.pair_table.number(np.array([bob]), np.array([cyd]))] = 0.2
+    opponents, shares = Opponents(pairs), np.array([0.0, 0.0, 1.0])
+    omega, beliefs = np.full(3, 1 / 3), Beliefs(np.array([ann]), advantage, np.full(3, variance))
+    for _ in range(12):  # until bob is in the pool
+        matches = opponents.choose(rows, shares, beliefs, omega, True)
+    assert matches.gaps[2] == pytest.approx(0.2 if another else 0.1)
+
+
 def test_the_wealth_is_the_product_of_the_bets_on_the_opponents():
     graph, rng = SQUARE.graph, np.random.default_rng(3)
     rows, pairs = brute.matchings(graph), Pairs(graph)

@@ -28,8 +28,11 @@ Matrix = NDArray[np.float64]
 POOL = 12
 """How many decisions there are to choose opponents from."""
 
-DOUBT = 1.0
-"""How many squared standard errors weigh against a clear defeat when opponents are compared."""
+DOUBT = 6.0
+"""How many squared standard errors weigh against a defeat by somebody else than the champion.
+
+Of a dozen estimates the largest is mostly too large, so whoever seems best by chance would be asked about.
+"""
 
 LOYALTY = 1.25
 """How many times better than the champion another opponent must be."""
@@ -214,9 +217,10 @@ def _choose(
                     spread += c * c / omega[which]
             if gap > 0.0:
                 square = gap * gap
-                score = square * square / ((square + DOUBT * uncertain) * spread)
                 if number == 0:
-                    score *= LOYALTY
+                    score = LOYALTY * square / spread
+                else:
+                    score = square * square / ((square + DOUBT * uncertain) * spread)
                 if score > best:
                     best, chosen[rival] = score, number
         for position in range(rows.shape[1]):
