@@ -421,8 +421,8 @@ def verdict(cells, methods):
             }
             means = " | ".join(f"{np.exp(np.mean(np.log(ratios[name]))):.2f}" for name in methods)
             print(f"| {criterion} | {label} | {len(chosen)} | {means} |")
-    print("\nWhere duelmatch is above 0.8 of random pairs from 300 answers on, or behind another method,")
-    print("by more than two standard errors of the difference:\n")
+    print("\nThese are the cells where duelmatch is above 0.8 of random pairs from 300 answers on, or behind")
+    print("another method, by more than two standard errors of the difference:\n")
     behind = []
     for key in keys:
         for place, budget in enumerate(BUDGETS):
