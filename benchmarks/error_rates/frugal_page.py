@@ -21,9 +21,9 @@ def render(runs: int, rows: Mapping[Setting, Summary]) -> str:
     broken_runs = next(iter(broken.values())).runs
     return f"""{HEADING}
 
-Their bets leave less to spare than the paper's bounds, so they are measured by themselves, at delta =
-{DELTA:g}, with {runs:,} runs a family at least, half of
-them for either algorithm where both apply:
+Their bets leave less slack than the paper's bounds, so they are measured separately, at delta =
+{DELTA:g}, with {runs:,} or more runs per family, half of
+them for each algorithm where both apply:
 
 ```text
 python -m benchmarks.error_rates --part frugal --frugal-runs {runs} --out docs/error-rates.md
@@ -32,26 +32,26 @@ python -m benchmarks.error_rates --part frugal --frugal-runs {runs} --out docs/e
 **{wrong:,} of {total:,} runs gave a wrong answer.** No row's 99% interval (Clopper-Pearson) reaches above
 {percent(highest)}; {percent(DELTA)} is allowed.
 
-Run r is on instance r mod {INSTANCES} of its family, with seed r, and stops after {MOST_DUELS:,} duels where
-nothing else is said; then it is *unfinished*, which is no answer and no error, but counts as a run. The
-margins are small on purpose: the less the winner is ahead, the more often a run that decided too
-early would be wrong.
+Run r is on instance r mod {INSTANCES} of its family, with seed r, and stops after {MOST_DUELS:,} duels unless
+stated otherwise. It is then *unfinished*, which is neither an answer nor an error, but counts as a run. The
+margins are small on purpose: the smaller the winner's lead, the more often a run that decided too early would
+be wrong.
 
 {table("| Family | Instances |", "ll", ((family.name, family.about) for family in FAMILIES.values()))}
 
-Runs of condorcet take a winner for granted (`assume_winner=True`), but for these. *Perhaps none*:
-`assume_winner=False`; where there is no winner, every matching certified is an error, and
-where there is one, so is the answer that there is none. *Epsilon*: an error is an answer that loses to the
-winner, or is below it, by more; if perhaps there is none, one that loses to any matching by more. *Tables*:
-the wealth is kept by edges, as it is for thousands of matchings. *Told out of order*: duel by duel in random
-order, with a duel given back in every round.
+Runs of condorcet assume a winner (`assume_winner=True`), with these exceptions. *Perhaps none*:
+`assume_winner=False`. If there is no winner, every certified matching is an error; if there is one, the
+answer that there is none is an error. *Epsilon*: an error is an answer that loses to the winner, or is
+below it, by more than epsilon; if there may be no winner, one that loses to any matching by more.
+*Tables*: the wealth is kept by edges, as it is for thousands of matchings. *Told out of order*: duel by
+duel in random order, with a duel given back in every round.
 
 {error_table(right)}
 
 ### Would an error of condorcet or borda show?
 
 All matchings are almost equal, and the algorithms are broken on purpose: they stop at the threshold of a
-larger delta, or every duel tells a bit too much against every rival. {broken_runs:,} runs a row.
+larger delta, or every duel says slightly too much against every rival. {broken_runs:,} runs a row.
 
 {power_table(broken)}
 """

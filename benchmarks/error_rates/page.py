@@ -38,7 +38,7 @@ def render(
     single_runs = next(iter(single.values())).runs
     return f"""# Error rates
 
-An algorithm may be wrong with probability delta. Here is how often it is. `make stats` makes this page by
+An algorithm may be wrong with probability delta. This page measures how often it is. `make stats` makes it by
 
 ```text
 python -m benchmarks.error_rates --runs {runs} --out docs/error-rates.md
@@ -46,56 +46,57 @@ python -m benchmarks.error_rates --runs {runs} --out docs/error-rates.md
 
 and this one is of duelmatch {dm.__version__}, Python {python_version()}, numpy {numpy.__version__}, scipy
 {scipy.__version__} and highspy {highspy.Highs().version()}. All seeds are fixed, so the same versions give
-the same verdicts and duels again; seconds depend on the machine, and are those of one processor.
+the same verdicts and duels again. Seconds depend on the machine, and are for one processor.
 
 ## How often is an algorithm wrong?
 
 **{wrong} of {total:,} answers were wrong.** No row's 99% interval (Clopper-Pearson) reaches above
-{percent(highest)}. The bounds of the paper are far from tight, so this is what to expect, and says little by
-itself; [below](#would-errors-show) the same is done with bounds that are too narrow.
+{percent(highest)}. The bounds of the paper are far from tight, so this is expected and proves little by
+itself. [Below](#would-errors-show) is the same with bounds that are too narrow.
 
-Run r is on instance r mod {INSTANCES} of its family, with seed r and the default schedule, `sparse`. Of a
-seeded sequence of draws, the instances are those whose winner is ahead of the next best matching by a margin
-in the family's range.
+Run r is on instance r mod {INSTANCES} of its family, with seed r and the default schedule, `sparse`. The
+instances come from a seeded sequence of draws: those whose winner is ahead of the next best matching by a
+margin in the family's range.
 
 {family_table()}
 
-For `clucb-borda-pac`, epsilon is 0.8 times the smallest margin of the family, so that every answer but the
-winner is wrong. *Refuted*: `car-verify` says that there is no winner. Its guarantee allows that, as its first
-guess may be wrong. *Unfinished*: {MOST_DUELS:,} duels were spent, which is no answer and no error.
+For `clucb-borda-pac`, epsilon is 0.8 times the smallest margin of the family, so every answer except the
+winner is wrong. *Refuted*: `car-verify` says that there is no winner. Its guarantee allows this, because
+its first guess may be wrong. *Unfinished*: {MOST_DUELS:,} duels were used up, which is neither an answer
+nor an error.
 
 {error_table(right)}
 
 ## Would errors show?
 
-The near-tie family with delta = 0.2 again, but with algorithms that are broken on purpose: every confidence
-radius, and CAR-Cond's margin eps_q, is multiplied by a factor below 1.
+These runs are on the near-tie family with delta = 0.2 again, but with algorithms that are broken on purpose:
+every confidence radius, and CAR-Cond's margin eps_q, is multiplied by a factor below 1.
 
 {sensitivity_table(broken)}
 
 The margin has to be narrowed along with the radii. It is never below $1 / \\sqrt t$, which is two standard
-deviations of a mean of t answers, and protects CAR-Cond even where the radii are far too small.
+deviations of a mean of t answers, and so protects CAR-Cond even if the radii are far too small.
 
 ## What does looking rarely cost?
 
-The duels under `schedule="sparse"` over those under `schedule="every"`, which decides as soon as it can, at
-delta = 0.05. Both get the same answers: the n-th duel of two candidates ends the same way.
+The table divides the duels under `schedule="sparse"` by those under `schedule="every"`, which decides as soon
+as it can, at delta = 0.05. Both get the same answers: the n-th duel of two candidates ends the same way.
 
 {schedule_table(comparisons)}
 
-Ratios far below 1 are no mistake. Under `every` the CLUCB algorithms pay for a bias that their opponents do
-not have, as the listings do; `sparse` does not. `clucb-borda-exact` ends an epoch once no rival can be more
-than epsilon ahead, and begins the next, with half the epsilon, from nothing. To be certified, what the rival
-may be ahead has to fall from above epsilon to below 0 between two looks, and the longer steps of the sparse
-schedule get there some epochs earlier. And where edges meet themselves with different chances,
-`clucb-borda-pac` does better to ask about all of them equally often than to make their radii equal, as
-the listing does.
+Ratios far below 1 are not a mistake. Under `every` the CLUCB algorithms pay for a bias that their
+opponents do not have, as the listings do; under `sparse` they do not. `clucb-borda-exact` ends an epoch
+once no rival can be more than epsilon ahead, and starts the next, with half the epsilon, from scratch. To
+be certified, the rival's possible lead has to fall from above epsilon to below 0 between two updates, and
+the longer steps of the sparse schedule get there some epochs earlier. If edges meet themselves with
+different probabilities, it is better for `clucb-borda-pac` to ask about all of them equally often than to
+make their radii equal, as the listing does.
 
 ## One position
 
-One candidate beats each of the others with 0.6 and all other duels are even; delta = 0.05. Median duels of
-{single_runs} runs with seeds 0 to {single_runs - 1}, beside those of duelpy 1.0.0, measured once on the same
-instance.
+One candidate beats each of the others with probability 0.6, and all other duels are even; delta = 0.05.
+The table has the median duels of {single_runs} runs with seeds 0 to {single_runs - 1}, beside those of
+duelpy 1.0.0, measured once on the same instance.
 
 {single_table(single)}
 """
