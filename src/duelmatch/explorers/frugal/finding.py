@@ -30,7 +30,7 @@ from duelmatch.explorers.frugal.stakes import Pairs
 from duelmatch.graph import Indices, Mask, Vector
 from duelmatch.matchings.assignment import alternatives
 from duelmatch.models.lineups import LineupFinder
-from duelmatch.models.strengths import Matrix, StrengthModel, covariance
+from duelmatch.models.strengths import Matrix, PairLayout, StrengthModel, covariance
 
 CONTENDERS = 16
 """So many edges of a position are compared with each other: those that may be best."""
@@ -102,7 +102,7 @@ def worthwhile(
     Borda, None for Condorcet. Pairs that are worth the same share the duels. None if no answer could change
     the leader.
     """
-    graph, layout = pairs.graph, model.layout
+    graph = pairs.graph
     ahead = estimates - 0.5
     if marginals is None:
         values = pairs.against(leader, ahead)
@@ -112,8 +112,7 @@ def worthwhile(
     best = alternatives(graph, np.where(allowed, values, -FORBIDDEN)).with_edge
     gain = np.zeros(pairs.count)
     _gains(
-        layout.start, layout.begin, layout.one, layout.other, layout.square, model.wins, model.duels,
-        model.trust, model.strength, model.factor, leader, best,
+        model.layout, model.wins, model.duels, model.trust, model.strength, model.factor, leader, best,
         np.zeros(graph.edges) if marginals is None else marginals, marginals is not None, float(duels), NODES,
         WEIGHTS, gain,
     )  # fmt: skip
@@ -132,11 +131,7 @@ def worthwhile(
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def _gains(
-    start: Indices,
-    begin: Indices,
-    one: Indices,
-    other: Indices,
-    square: Indices,
+    layout: PairLayout,
     wins: Vector,
     duels: Vector,
     trust: float,
@@ -152,6 +147,7 @@ def _gains(
     gain: Vector,
 ) -> None:
     """Fill in what ``asked`` duels of each pair are worth."""
+    start, begin, one, other, square = layout
     top = -np.inf
     for edge in range(len(best)):
         top = max(top, best[edge])
