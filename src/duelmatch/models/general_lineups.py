@@ -58,7 +58,7 @@ class DecisionFinder:
             if self._marginals is None:
                 rows[number], defeats[number] = self._unbeaten(table, start, among)
             else:
-                rows[number] = self._highest(self._ahead(table, self._marginals), among)
+                rows[number] = self._decisions.good_one(self._ahead(table, self._marginals), among)
         return rows, defeats
 
     def shortfalls(self, tables: Matrix, best: Indices, matching: Indices) -> Vector:
@@ -92,13 +92,8 @@ class DecisionFinder:
     def _respond(self, table: Vector, decision: Indices, among: Mask | None) -> tuple[Indices, float]:
         """Return the decision that does best against another, and by how much it is ahead."""
         ahead = self._ahead(table, self._graph.uses(decision).astype(np.float64))
-        response = self._highest(ahead, among)
+        response = self._decisions.good_one(ahead, among)
         return response, float(ahead[response].sum())
-
-    def _highest(self, weights: Vector, among: Mask | None) -> Indices:
-        found = self._decisions.good(weights, among)
-        assert found is not None, "the usable edges hold a decision"
-        return found
 
     def _ahead(self, table: Vector, mixture: Vector) -> Vector:
         """Return by how much every edge is ahead of a mixture of edges."""

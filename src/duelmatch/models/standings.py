@@ -151,8 +151,7 @@ def standings_from_counts(
     count = max(FEWEST, min(DRAWS, MOST_NUMBERS // max(1, len(wins))) if decisions.fast else FEWEST)
     tables = _tables(graph, wins, duels, ties, awaited, np.random.default_rng([seed, 11]), count)
     mean = tables.mean(axis=0)
-    strong = decisions.best(advantages(graph, mean), usable)
-    assert strong is not None, "a Problem has a decision"
+    strong = decisions.one(advantages(graph, mean), usable)
     start = finder.best(mean[None], strong)[0][0]
     best, defeats = finder.best(tables, start)
     likely = start if finder.linear else np.stack([start, strong])

@@ -98,8 +98,7 @@ class AnyOpponent:
             shares, _ = nnls((uses * (weight / root)).T, aim)
             mixture = shares @ uses
             gain = (aim - mixture * weight / root) * weight / root
-            another = self._decisions.best(gain)
-            assert another is not None, "there is a decision"
+            another = self._decisions.one(gain)
             if gain[another].sum() <= 1e-9 * (aim @ aim) or any((another == atom).all() for atom in atoms):
                 break
             atoms.append(another)

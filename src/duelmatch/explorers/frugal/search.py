@@ -463,8 +463,7 @@ class FrugalSearch:
     def snapshot(self) -> Snapshot:
         """Report the champion, the edges decided, the possible winners, and how much evidence is missing."""
         edges = self._rivals.edges()
-        per_position = np.add.reduceat(edges, self._graph.start[:-1], dtype=np.intp)
-        accepted = edges & (per_position == self._graph.seats)[self._graph.edge_position]
+        accepted = self._graph.without_choice(edges)
         possible, some = self._possible(edges)
         if self._champion is None or self._last is None or self._duels == 0:
             return Snapshot(None, accepted, ~edges, None, None, float(possible != 1), possible, some)
@@ -586,8 +585,7 @@ def least_beaten_on_walk(
 def _response(pairs: Pairs, advantage: Vector, current: Indices, allowed: Mask) -> tuple[Indices, float]:
     """Return what does best against a matching, and by how much it beats it."""
     against = pairs.against(current, advantage)
-    response = pairs.decisions.good(against, allowed)
-    assert response is not None, "the allowed edges hold a decision"
+    response = pairs.decisions.good_one(against, allowed)
     return response, float(against[response].sum())
 
 
@@ -599,9 +597,7 @@ def _error(pairs: Pairs, current: Indices, response: Indices) -> float:
 
 def borda_champion(pairs: Pairs, advantage: Vector, marginals: Vector, allowed: Mask) -> Indices:
     """Return the best matching of the allowed edges under the estimated rewards."""
-    champion = pairs.decisions.good(pairs.rewards(advantage, marginals), allowed)
-    assert champion is not None, "the allowed edges hold a decision"
-    return champion
+    return pairs.decisions.good_one(pairs.rewards(advantage, marginals), allowed)
 
 
 def _most_wins(pairs: Pairs, advantage: Vector, allowed: Mask) -> Indices:

@@ -186,8 +186,7 @@ class TabledRivals:
     @property
     def left(self) -> int:
         """0 or 1 if that is the number of possible winners, else 2."""
-        per_position = np.add.reduceat(self._alive, self._graph.start[:-1], dtype=np.intp)
-        spare = per_position - self._graph.seats
+        spare = self._graph.per_position(self._alive) - self._graph.seats
         return int(min(2, 1 + spare.max())) if spare.min() >= 0 else 0
 
     def poorest(self, champion: Indices) -> float:

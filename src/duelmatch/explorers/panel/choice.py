@@ -102,7 +102,7 @@ def best_pairs(state: PanelState, scores: Vector, blocked: Mask, size: int, seen
     """Return the pair that is worth most, or a set of edges whose pairs are; None if nothing is."""
     if size == 2:
         pair = best_of(scores, seen[state.first] | seen[state.second])
-        return None if pair is None else [int(state.first[pair]), int(state.second[pair])]
+        return None if pair is None else state.edges_of(pair)
     positions = range(state.graph.positions)
     return best_ranking([grown(state, scores, place, blocked, size) for place in positions], seen)
 
@@ -263,10 +263,8 @@ def _look_ahead(
     scores: Vector,
 ) -> None:
     """Score the pairs of one position by what both answers would tell."""
-    sure, left = (
-        _guaranteed(opinion, degree, own, shares, weight),
-        _unknown(opinion, degree, own, shares, weight),
-    )
+    sure = _guaranteed(opinion, degree, own, shares, weight)
+    left = _unknown(opinion, degree, own, shares, weight)
     told, then = opinion.copy(), opinion.copy()
     for one in range(degree):
         for other in range(one + 1, degree):

@@ -88,11 +88,8 @@ def _champion_under_conditions(model: Model, last: Indices, rounds: int) -> Indi
         over[others] = np.where(own[others] < others, ahead[pairs], -ahead[pairs])
         return over
 
-    def reply(weights: Vector) -> Indices:
-        return borda_champion(graph, weights)
-
     most = 10 * ROUNDS_TIMES_EDGES // graph.edges + 1 if decisions.fast else SLOW_ROUNDS
-    return least_beaten(facing, reply, last, min(rounds, most))
+    return least_beaten(facing, decisions.good_one, last, min(rounds, most))
 
 
 def condorcet_plan(model: Model, champion: Indices, pending: Vector) -> QuestionPlan:
@@ -110,13 +107,6 @@ def borda_estimates(model: Model, bounds: BordaBounds) -> tuple[Vector, Vector]:
     rewards, variances = np.zeros(graph.edges), np.zeros(graph.edges)
     _rewards(model.tables(), shares, rewards, variances)
     return rewards, variances
-
-
-def borda_champion(graph: Graph, rewards: Vector) -> Indices:
-    """Return the line-up to back."""
-    best = decisions_of(graph).good(rewards)
-    assert best is not None, "a Problem has a decision"
-    return best
 
 
 def borda_plan(

@@ -19,7 +19,6 @@ from duelmatch.explorers.panel.projection import MANY, Plan, Projection
 from duelmatch.explorers.panel.verdict import Verdict
 from duelmatch.explorers.result import Progress, Result
 from duelmatch.graph import Indices, Mask
-from duelmatch.matchings import Edge
 from duelmatch.preferences import Criterion
 
 LISTED_WINNERS = 100
@@ -123,9 +122,9 @@ class Standing:
         return Progress(
             now.duels,
             now.problem.matching(verdict.matching.tolist()),
-            self._edges_named(accepted),
-            self._edges_named(rejected),
-            self._edges_named(~(accepted | rejected)),
+            now.problem.marked(accepted),
+            now.problem.marked(rejected),
+            now.problem.marked(~(accepted | rejected)),
             shortfall,
             expected,
             None,
@@ -225,6 +224,3 @@ class Standing:
 
     def _named(self, matching: Indices) -> dict[str, str]:
         return dict(self.now.problem.matching(matching.tolist()))
-
-    def _edges_named(self, edges: Mask) -> tuple[Edge, ...]:
-        return tuple(self.now.problem.edges[edge] for edge in np.flatnonzero(edges).tolist())

@@ -92,6 +92,10 @@ class PanelState:
             self.ahead[at], self.behind[at], self.open[at],
         )  # fmt: skip
 
+    def edges_of(self, pair: int) -> list[int]:
+        """Return the two edges of a pair."""
+        return [int(self.first[pair]), int(self.second[pair])]
+
     @property
     def unknown(self) -> Mask:
         """The opinions that are counted as open (V x K)."""
