@@ -20,7 +20,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from duelmatch.explorers.frugal.stakes import EXPLORED, LEAST_SHARE, OPTIMISM, STEPS, Pairs, Played
+from duelmatch.explorers.frugal.stakes import EXPLORED, LEAST_SHARE, OPTIMISM, STEPS, Drawn, Pairs
 from duelmatch.graph import Indices, Mask, Vector
 
 Matrix = NDArray[np.float64]
@@ -153,11 +153,11 @@ class Opponents:
         omega = (1 - EXPLORED) * omega + EXPLORED * even
         return np.asarray(omega / omega.sum())
 
-    def counts(self, played: Played) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def counts(self, drawn: Drawn) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return how often the first edge of every pair won in a round, and lost."""
-        drawn = self.before[played.first_edge] + played.second_edge
+        pairs = self.before[drawn.first_edge] + drawn.second_edge
         wins, losses = np.zeros((2, self._pairs.count), dtype=np.int64)
-        wins[drawn], losses[drawn] = played.wins, played.losses
+        wins[pairs], losses[pairs] = drawn.wins, drawn.losses
         return wins, losses
 
     def _widen(self, rows: Indices, shares: Vector, beliefs: Beliefs) -> None:

@@ -37,6 +37,7 @@ rounds, and so do the shares. All of it goes through edges, so a step costs O(ri
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -449,8 +450,7 @@ class Play:
         """Return what bets need to know of the round, now that it is over."""
         stakes, pairs, twice = self.stakes, self.pairs, 2 * self.omega[self.pairs]
         table = stakes.pairs
-        return Played(
-            champion,
+        drawn = Drawn(
             np.searchsorted(table.position[pairs], np.arange(table.graph.positions + 1)),
             table.first[pairs],
             table.second[pairs],
@@ -460,6 +460,10 @@ class Play:
             self.answers.wins,
             self.losses,
             self.answers.ties,
+        )
+        return Played(
+            champion,
+            drawn,
             prospects,
             self.spread,
             self.spread_of_both,
@@ -472,11 +476,9 @@ class Play:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Played:
-    """A round that is over, as bets on it need it; small enough for all rounds to be kept."""
+class Drawn(NamedTuple):
+    """The pairs drawn in a round and what came of them, as the compiled functions take it."""
 
-    champion: Indices
     begin: Indices
     """The pairs drawn at position j are begin[j] to begin[j + 1]; these are their edges."""
     first_edge: Indices
@@ -488,6 +490,14 @@ class Played:
     wins: NDArray[np.int64]
     losses: NDArray[np.int64]
     ties: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A round that is over, as bets on it need it; small enough for all rounds to be kept."""
+
+    champion: Indices
+    drawn: Drawn
     prospects: Prospects
     spread: Vector
     spread_of_both: Vector | None
