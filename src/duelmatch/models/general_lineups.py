@@ -29,29 +29,19 @@ def finder_of(graph: Graph, marginals: Vector | None = None, usable: Mask | None
     return DecisionFinder(graph, marginals, usable)
 
 
-class DecisionFinder:
-    """Finds best decisions of one graph, or of its ``usable`` edges, whatever may be chosen.
+class DecisionFinder(Finder):
+    """Finds best decisions, whatever may be chosen.
 
     Where the oracle takes milliseconds (many decisions under rules) good decisions stand for the best.
     """
 
     def __init__(self, graph: Graph, marginals: Vector | None = None, usable: Mask | None = None) -> None:
-        self._graph, self._pairs, self._marginals = graph, graph.pair_table, marginals
-        self._decisions, self._usable = decisions_of(graph), usable
-
-    @property
-    def linear(self) -> bool:
-        """Whether a decision's value is linear in the probabilities: Borda's is."""
-        return self._marginals is not None
+        super().__init__(graph, marginals, usable)
+        self._decisions, self._pairs = decisions_of(graph), graph.pair_table
 
     def best(self, tables: Matrix, start: Indices, allowed: Mask | None = None) -> tuple[Indices, Vector]:
-        """Return the best decision by each table, and its worst defeat, which is 0 for Borda.
-
-        A walk begins with ``start``, which ought to be a good one. Only ``allowed`` edges are used.
-        """
-        among = self._usable
-        if allowed is not None:
-            among = allowed if among is None else allowed & among
+        """Return the best decision by each table, and its worst defeat."""
+        among = self._among(allowed)
         rows = np.empty((len(tables), self._graph.places), dtype=np.intp)
         defeats = np.zeros(len(tables))
         for number, table in enumerate(tables):
@@ -62,10 +52,7 @@ class DecisionFinder:
         return rows, defeats
 
     def shortfalls(self, tables: Matrix, best: Indices, matching: Indices) -> Vector:
-        """Return by how much a decision falls short in each table, per unit of weight.
-
-        Borda: how far it scores below ``best``, that table's own. Condorcet: its worst defeat.
-        """
+        """Return by how much a decision falls short in each table, per unit of weight."""
         out = np.empty(len(tables))
         for number, table in enumerate(tables):
             if self._marginals is None:

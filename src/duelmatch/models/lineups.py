@@ -12,7 +12,8 @@ Decisions beyond one-to-one are in :mod:`duelmatch.models.general_lineups`.
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from abc import ABC, abstractmethod
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -34,18 +35,39 @@ a second."""
 ROUNDING = 1e-12
 
 
-class Finder(Protocol):
-    """Finds the best decision of each of many tables: for matchings below, and for every other class."""
+class Finder(ABC):
+    """Finds the best decision of each of many tables, of one graph or of its ``usable`` edges.
+
+    ``marginals`` is against whom Borda counts, by edge; None for Condorcet.
+    """
+
+    def __init__(self, graph: Graph, marginals: Vector | None = None, usable: Mask | None = None) -> None:
+        self._graph, self._marginals, self._usable = graph, marginals, usable
 
     @property
     def linear(self) -> bool:
-        """Whether a decision's value is linear in the probabilities."""
+        """Whether a decision's value is linear in the probabilities: Borda's is."""
+        return self._marginals is not None
 
+    def _among(self, allowed: Mask | None) -> Mask | None:
+        """Return the edges that are usable and allowed; None if all are."""
+        if allowed is None or self._usable is None:
+            return self._usable if allowed is None else allowed
+        return allowed & self._usable
+
+    @abstractmethod
     def best(self, tables: Matrix, start: Indices, allowed: Mask | None = None) -> tuple[Indices, Vector]:
-        """Return the best decision by each table, and its worst defeat."""
+        """Return the best decision by each table, and its worst defeat, which is 0 for Borda.
 
+        A walk begins with ``start``, which ought to be a good one. Only ``allowed`` edges are used.
+        """
+
+    @abstractmethod
     def shortfalls(self, tables: Matrix, best: Indices, matching: Indices) -> Vector:
-        """Return by how much a decision falls short in each table."""
+        """Return by how much a decision falls short in each table, per unit of weight.
+
+        Borda: how far it scores below ``best``, that table's own. Condorcet: its worst defeat.
+        """
 
 
 class Cells(NamedTuple):
@@ -58,29 +80,18 @@ class Cells(NamedTuple):
     """The cells whose edges may be used."""
 
 
-class LineupFinder:
-    """Finds best matchings of one graph, or of its ``usable`` edges.
-
-    ``marginals`` is against whom Borda counts, by edge; None for Condorcet.
-    """
+class LineupFinder(Finder):
+    """Finds best matchings; all positions count the same."""
 
     def __init__(self, graph: Graph, marginals: Vector | None = None, usable: Mask | None = None) -> None:
-        self._graph, self._layout, self._marginals = graph, PairLayout.of(graph), marginals
-        self._usable = np.ones(graph.edges, dtype=np.bool_) if usable is None else usable
-
-    @property
-    def linear(self) -> bool:
-        """Whether a matching's value is linear in the probabilities: Borda's is."""
-        return self._marginals is not None
+        super().__init__(graph, marginals, usable)
+        self._layout = PairLayout.of(graph)
 
     def best(self, tables: Matrix, start: Indices, allowed: Mask | None = None) -> tuple[Indices, Vector]:
-        """Return the best matching by each table, and its worst defeat, which is 0 for Borda.
-
-        A walk begins with ``start``, which ought to be a good one. Only ``allowed`` edges are used.
-        """
+        """Return the best matching by each table, and its worst defeat."""
         rows = np.empty((len(tables), self._graph.positions), dtype=np.intp)
         defeats = np.zeros(len(tables))
-        cells = self._cells(self._usable if allowed is None else allowed & self._usable)
+        cells = self._cells(self._among(allowed))
         if self._marginals is None:
             thorough = len(tables) * cells.present.size**2 <= MOST_WORK
             _unbeaten(tables, self._layout, cells, start, thorough, rows, defeats)
@@ -89,10 +100,7 @@ class LineupFinder:
         return rows, defeats
 
     def shortfalls(self, tables: Matrix, best: Indices, matching: Indices) -> Vector:
-        """Return by how much a matching falls short in each table, per position.
-
-        Borda: how far it scores below ``best``, that table's own. Condorcet: its worst defeat.
-        """
+        """Return by how much a matching falls short in each table, per position."""
         out = np.empty(len(tables))
         if self._marginals is None:
             _defeats(tables, self._layout, self._cells(self._usable), matching, out)
@@ -101,9 +109,10 @@ class LineupFinder:
         shortfalls: Vector = np.maximum(out / self._graph.positions, 0.0)
         return shortfalls
 
-    def _cells(self, edges: Mask) -> Cells:
+    def _cells(self, edges: Mask | None) -> Cells:
         present = self._graph.edge_at >= 0
-        present.ravel()[self._graph.cell] &= edges
+        if edges is not None:
+            present.ravel()[self._graph.cell] &= edges
         return Cells(self._graph.edge_at, self._graph.edge_candidate, present)
 
 

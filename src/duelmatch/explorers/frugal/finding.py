@@ -113,8 +113,7 @@ def worthwhile(
     gain = np.zeros(pairs.count)
     _gains(
         model.layout, model.wins, model.duels, model.trust, model.strength, model.factor, leader, best,
-        np.zeros(graph.edges) if marginals is None else marginals, marginals is not None, float(duels), NODES,
-        WEIGHTS, gain,
+        np.zeros(graph.edges) if marginals is None else marginals, marginals is not None, float(duels), gain,
     )  # fmt: skip
     gain[~(usable[pairs.first] & usable[pairs.second])] = 0.0
     if gain.max(initial=0.0) < NOTHING:
@@ -142,8 +141,6 @@ def _gains(
     marginals: Vector,
     borda: bool,
     asked: float,
-    nodes: Vector,
-    weights: Vector,
     gain: Vector,
 ) -> None:
     """Fill in what ``asked`` duels of each pair are worth."""
@@ -185,12 +182,12 @@ def _gains(
                 common = slope[i] * (through[number, a] - through[number, b])
                 moved[number] = scale * (common + stake * noise[i])
             mean = 0.0
-            for node in range(len(nodes)):
+            for node in range(len(NODES)):
                 highest = -np.inf
                 for number in range(len(contender)):
-                    value = best[first + contender[number]] + nodes[node] * moved[number]
+                    value = best[first + contender[number]] + NODES[node] * moved[number]
                     highest = max(highest, value)
-                mean += weights[node] * highest
+                mean += WEIGHTS[node] * highest
             gain[pair] = max(mean - top, 0.0)
 
 

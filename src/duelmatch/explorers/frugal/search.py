@@ -26,11 +26,11 @@ Any function of the past will do for them, so the proof does not mind if the mod
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
 from functools import cached_property
 from math import exp, inf, log
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,32 +107,18 @@ SWITCH = 0.6
 """Another champion must be within epsilon in this part of the time, or less, to take over."""
 
 
-def condorcet(
-    graph: Graph,
-    delta: float,
-    seed: int,
-    epsilon: float | None = None,
-    assume_winner: bool = False,
-    batch: int = 1,
-) -> FrugalSearch:
+def condorcet(graph: Graph, delta: float, seed: int, **parameters: Any) -> FrugalSearch:
     """Begin a search for the Condorcet winner."""
-    return FrugalSearch(graph, "condorcet", delta, seed, epsilon, assume_winner, batch)
+    return FrugalSearch(graph, "condorcet", delta, seed, **parameters)
 
 
-def borda(
-    graph: Graph,
-    delta: float,
-    seed: int,
-    epsilon: float | None = None,
-    batch: int = 1,
-    reference: ReferenceName | Vector = "decisions",
-) -> FrugalSearch:
-    """Begin a search for the Borda winner against a reference (:mod:`duelmatch.matchings.reference`)."""
-    return FrugalSearch(graph, "borda", delta, seed, epsilon, batch=batch, reference=reference)
+def borda(graph: Graph, delta: float, seed: int, **parameters: Any) -> FrugalSearch:
+    """Begin a search for the Borda winner."""
+    return FrugalSearch(graph, "borda", delta, seed, **parameters)
 
 
 class FrugalSearch:
-    """One run."""
+    """One run; Borda counts against a ``reference`` (:mod:`duelmatch.matchings.reference`)."""
 
     def __init__(
         self,
@@ -542,21 +528,14 @@ def condorcet_champion(
     pairs: Pairs, advantage: Vector, last: Indices | None, allowed: Mask, rivals: PossibleWinners
 ) -> Indices:
     """Return a champion among the allowed edges; ``advantage`` is the estimate of p - 1/2 of each pair."""
-    current = last if last is not None and allowed[last].all() else _most_wins(pairs, advantage, allowed)
     clearest: Indices | None = None
     clearness = -np.inf
-    seen = [current]
-    for _ in range(LONGEST_WALK if pairs.decisions.fast else SLOW_WALK):
-        response, lead = _response(pairs, advantage, current, allowed)
+    for current, response, lead in _walk(pairs, advantage, last, allowed):
         if lead <= ROUNDING:
             return current
         clear = lead / _error(pairs, current, response)
         if clear > clearness and rivals.is_possible(current):
             clearest, clearness = response, clear
-        if any(np.array_equal(response, other) for other in seen):
-            break
-        seen.append(response)
-        current = response
     if clearest is None:
         clearest, _ = _response(pairs, advantage, rivals.somebody(), allowed)
     return clearest
@@ -572,15 +551,26 @@ def least_beaten_on_walk(
     if shares is not None:
         best, rewards = borda_champion(pairs, advantage, shares, allowed), pairs.rewards(advantage, shares)
         return best, lambda matching: float(rewards[best].sum() - rewards[matching].sum())
+    least, _, _ = min(_walk(pairs, advantage, last, allowed), key=lambda step: step[2])
+    return least, lambda matching: _response(pairs, advantage, matching, allowed)[1]
+
+
+def _walk(
+    pairs: Pairs, advantage: Vector, last: Indices | None, allowed: Mask
+) -> Iterator[tuple[Indices, Indices, float]]:
+    """Yield a matching, the best response to it and its lead; then the same of the response, and so on.
+
+    From the last champion on, or from the matching with most wins, until one has no answer or comes again.
+    """
     current = last if last is not None and allowed[last].all() else _most_wins(pairs, advantage, allowed)
-    seen, leads = [current], []
+    seen = [current]
     for _ in range(LONGEST_WALK if pairs.decisions.fast else SLOW_WALK):
-        response, lead = _response(pairs, advantage, seen[-1], allowed)
-        leads.append(lead)
+        response, lead = _response(pairs, advantage, current, allowed)
+        yield current, response, lead
         if lead <= ROUNDING or any(np.array_equal(response, other) for other in seen):
-            break
+            return
         seen.append(response)
-    return seen[int(np.argmin(leads))], lambda matching: _response(pairs, advantage, matching, allowed)[1]
+        current = response
 
 
 def _response(pairs: Pairs, advantage: Vector, current: Indices, allowed: Mask) -> tuple[Indices, float]:

@@ -147,7 +147,6 @@ def _goals_of_matchings(
     holder[graph.edge_candidate[champion]] = np.arange(graph.positions)
     _set_prices(
         graph.start, graph.edge_at, champion, graph.edge_candidate, holder, share, ahead, least, prices,
-        PRICE_SWEEPS, TOO_HIGH,
     )  # fmt: skip
     holders = holder[graph.edge_candidate]
     goal: Vector = prices[graph.edge_position] - np.where(holders >= 0, prices[holders], 0.0)
@@ -286,8 +285,6 @@ def _set_prices(
     ahead: Vector,
     least: Vector,
     prices: Vector,
-    sweeps: int,
-    too_high: float,
 ) -> None:
     positions = len(champion)
     most = positions
@@ -300,7 +297,7 @@ def _set_prices(
                 edge = edge_at[position, edge_candidate[champion[other]]]
                 if other != position and edge >= 0:
                     prices[other] = max(prices[other], prices[position] - ahead[edge])
-    for _ in range(sweeps):
+    for _ in range(PRICE_SWEEPS):
         changed = False
         for position in range(positions):
             terms = 0  # goal = sign * price + offset
@@ -328,7 +325,7 @@ def _set_prices(
                 for term in range(terms):
                     goal, edge = sign[term] * price + offset[term], edges[term]
                     cost += max(0.0, goal - least[edge]) / (2 * share[edge] + 1e-3)
-                    cost += too_high * max(0.0, goal - ahead[edge])
+                    cost += TOO_HIGH * max(0.0, goal - ahead[edge])
                 if cost < cheapest - 1e-12 or (cost < cheapest + 1e-12 and price < best):
                     best, cheapest = price, cost
             changed |= abs(prices[position] - best) > 1e-12
