@@ -31,7 +31,7 @@ MOST_NUMBERS = 8_000_000
 """Pairs times draws, at most: 64 MB. Very large problems have fewer draws, but FEWEST at least."""
 
 FEWEST = 40
-"""So many, too, where the best decision of a draw takes milliseconds: many decisions under rules."""
+"""Also the number of draws where the best decision of each takes milliseconds, as it may under rules."""
 
 STIFFNESS = 20.0
 """The share of ties begins as if so many answers had been none."""
@@ -90,7 +90,7 @@ def standings(
     marginals: Vector | None = None,
     usable: Mask | None = None,
 ) -> Standings:
-    """Estimate where things stand from answers, whoever gave them and however they were collected.
+    """Estimate where things stand from any answers, however they were collected.
 
     An answer is a :class:`duelmatch.Answer`, a comparison with a ``winner`` and a ``loser``, or a tuple
     (position, winner, loser); a tie is (position, one, other, "="). The seed is that of the draws. In edge

@@ -1,7 +1,7 @@
 """The information limit of problems that are known to have a Condorcet winner.
 
-Who may take a winner for granted has fewer worlds to tell apart: those in which a rival B is the winner, so
-that D(C, B) <= 0 for *every* decision C, instead of those in which B beats the winner A. For proportions
+If a winner is taken for granted there are fewer worlds to tell apart: those in which a rival B is the winner,
+so that D(C, B) <= 0 for *every* decision C, instead of those in which B beats the winner A. For proportions
 omega of the duels, the world of that kind nearest to the truth is a projection, and by duality
 
     T* = min over omega of max over B != A of min over x of [sum c_pair(x, B)^2 / omega_pair] / (2 D(x, B)^2),

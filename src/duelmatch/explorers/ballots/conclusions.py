@@ -1,7 +1,7 @@
 """What follows from a state: who may still win, what is proven, and how far it is.
 
 The evidence is a function of the log and of a count (:mod:`duelmatch.explorers.ballots.evidence`). It is
-brought up to date when somebody looks, not when an answer comes, and comes to the same whenever that is.
+brought up to date when it is read, not when an answer comes; the result is the same.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ MOST_LISTED = 10_000
 """Rivals are listed one by one from here on."""
 
 FEW = 100
-"""So many possible winners are listed in a report."""
+"""A report lists the possible winners if there are no more than this."""
 
 RECOUNTED = frozenset({"struck", "reinstated", "corrected", "dropped", "added"})
 """The kinds of events that change who counts, or who stands."""
 
 
 AT_ONCE = 300_000
-"""Ballots times rivals that are settled in some tens of milliseconds: more is to be worked out before."""
+"""Ballots times rivals that settle within some tens of milliseconds; anything larger is worked out ahead."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

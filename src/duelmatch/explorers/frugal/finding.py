@@ -33,7 +33,7 @@ from duelmatch.models.lineups import LineupFinder
 from duelmatch.models.strengths import Matrix, PairLayout, StrengthModel, covariance
 
 CONTENDERS = 16
-"""So many edges of a position are compared with each other: those that may be best."""
+"""At most this many edges of a position are compared with each other: those that may be best."""
 
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
 WEIGHTS = WEIGHTS / WEIGHTS.sum()
@@ -46,17 +46,17 @@ WORTHY = 0.2
 or more: asking the same again is worth less each time, asking at another position is not."""
 
 NEAR = 1e-6
-"""Values that differ by less than this part are the same: rounding must not decide what is asked."""
+"""Values that differ by less than this fraction count as equal: rounding must not decide what is asked."""
 
 NOTHING = 1e-12
 """A gain below this is none."""
 
 
 MOST_COUPLES = 50
-"""So many pairs of matchings are drawn for a round at most."""
+"""At most this many pairs of matchings are drawn for a round."""
 
 ATTEMPTS = 6
-"""How often they are drawn again, should none of them differ."""
+"""How often they are drawn again if the two of every pair agree."""
 
 
 def contested(

@@ -3,8 +3,8 @@
 Against the hypothesis "B is the winner" a gambler bets on every duel: it multiplies the wealth by
 1 + lambda (Y(B) + slack), whose mean is at most 1 if D(champion, B) <= -slack. Five gamblers start with equal
 shares of the wealth: one bets as if the present estimate of D were true, four as if D were 0.025, 0.06, 0.14
-or 0.33. The best lambda for a gap D is D / v(B). One that learns is best in the long run, and the others
-save it the price of learning at first. Condorcet: each rival has an opponent of its own
+or 0.33. The best lambda for a gap D is D / v(B). The one that learns is best in the long run; the
+others do better until it has. Condorcet: each rival has an opponent of its own
 (:mod:`duelmatch.explorers.frugal.opponents`).
 """
 

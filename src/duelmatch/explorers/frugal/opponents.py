@@ -31,14 +31,14 @@ POOL = 12
 DOUBT = 6.0
 """How many squared standard errors weigh against a defeat by somebody else than the champion.
 
-Of a dozen estimates the largest is mostly too large, so whoever seems best by chance would be asked about.
+The largest of a dozen estimates is mostly too large: without doubt, chance would decide who is asked about.
 """
 
 LOYALTY = 1.25
 """How many times better than the champion another opponent must be."""
 
 AGAIN = 6
-"""Opponents are compared in every so many rounds, and when the champion changes or a rival is ruled out."""
+"""Opponents are compared every AGAIN rounds, and whenever the champion changes or a rival is ruled out."""
 
 FLOOR = 0.5
 """A pair is taken to be asked at least this part of an even share of the duels: if it serves, it will be."""
@@ -79,7 +79,7 @@ class Matches:
 
 
 class Opponents:
-    """Whom the bets against each rival are on."""
+    """The opponents that the bets against each rival are on."""
 
     def __init__(self, pairs: Pairs) -> None:
         graph, table = pairs.graph, pairs.graph.pair_table

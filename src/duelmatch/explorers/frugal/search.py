@@ -62,46 +62,46 @@ GROWTH = 0.02
 """A round adds this part of the duels so far: its bets are fixed before it."""
 
 MANY_PAIRS = 100_000
-"""From here on pairs are drawn by the sums of their shares: a multinomial draw takes four times as long."""
+"""Beyond this many, pairs are drawn by cumulative shares: a multinomial draw takes four times as long."""
 
 MOST_LISTED = 10_000
-"""Rivals are listed one by one from here on: an update takes some tens of milliseconds then."""
+"""At most this many rivals are listed one by one: an update then takes some tens of milliseconds."""
 
 SHORT_COUNT = 1 << 22
-"""The memory for counting possible winners in a report, in bytes, where it takes counters."""
+"""Bytes of memory for counting the possible winners in a report, where that takes counters."""
 
 FEW = 100
-"""So many possible winners are listed in a report."""
+"""A report lists the possible winners if there are no more than this."""
 
 LEADING, CONTESTING = 3, 4
 """Keep the random numbers of the leader, and of matchings in doubt, apart from those that draw pairs."""
 
 DRAWS = 100
-"""From the posterior, to compare possible leaders."""
+"""Draws from the posterior, to compare possible leaders."""
 
 MOST_PAIRS = 5_000
-"""Beyond so many pairs the champion leads: drawing tables would take too long."""
+"""Beyond this many pairs the champion is the leader: drawing tables would take too long."""
 
 BOUNDS = 0.03
 """The part of delta for the bound on the shortfall, where nothing else has to be proven of a champion."""
 
 CLEAR = 0.5
-"""A proof begins when the champion is ahead of every possible winner by so many standard errors."""
+"""A proof begins when the champion is ahead of every possible winner by this many standard errors."""
 
 ACQUAINTED = 4
 """How many duels a pair has had on average when every other round asks where matchings in doubt differ."""
 
 MOST_DUELS = 10**10
-"""A run that has had so many is given up: who is left in question ties exactly."""
+"""A run that has asked this many is given up: the matchings still in question tie exactly."""
 
 LOOK_AGAIN = 1.1
-"""While a proof is out of reach of the budget, that is looked at when the duels have grown by this factor."""
+"""While the budget cannot pay for a proof, that is checked again when the duels have grown by this factor."""
 
 NEXT_PROOF = 1.5
 """A new proof begins when the duels have grown by this factor since the last one began."""
 
 SHORT = 1.2
-"""With an epsilon a proof begins when the champion is unlikely to fall short by more than so many of it."""
+"""With an epsilon, a proof begins when the champion is unlikely to fall short by more than this times it."""
 
 SWITCH = 0.6
 """Another champion must be within epsilon in this part of the time, or less, to take over."""
@@ -190,7 +190,7 @@ class FrugalSearch:
         self._budget = max_duels
 
     def rounds(self) -> Rounds:
-        """Play until one matching is left, or proven, none is left, or it takes too long not to be a tie."""
+        """Play until one matching is left or proven, none is left, or only a tie could take this long."""
         if int(self._usable.sum()) == self._graph.places:
             return Outcome("certified", np.flatnonzero(self._usable))
         while self._duels < MOST_DUELS:

@@ -67,7 +67,7 @@ STEPS = 15
 """Steps towards the best shares in every round."""
 
 MANY, FEW_STEPS = 100_000, 1
-"""So many pairs take fewer steps: the shares go on from round to round, and a question must not take long."""
+"""More pairs than this take fewer steps: shares carry over between rounds, and asking must be quick."""
 
 EXPLORED = 0.1
 """The share of the duels that is spread evenly over all pairs that tell anything."""
@@ -516,7 +516,7 @@ class Played:
 def squared_margins(gaps: Vector, slack: float) -> Vector:
     """Return the square of what the bets are on: D, either way, or D + slack if there is one.
 
-    A rival that seems to win by more than three quarters of the slack is not given up: it may be noise.
+    A rival that seems to win by more than three quarters of the slack is kept: that may be noise.
     """
     squares: Vector = np.square(gaps if slack == 0.0 else np.maximum(gaps + slack, 0.25 * slack))
     return squares

@@ -63,7 +63,7 @@ def goals(
 ) -> Vector:
     """Return by how much the champion's edge must be ahead of each edge of its position, at least.
 
-    ``least`` it is for certain, and ``ahead`` it will be as far as can be told.
+    It is ahead by ``least`` for certain, and will be by ``ahead`` according to the estimates.
     """
     edges, rules = graph.edges, rule_rows(graph, graph.rules)
     extra = rules.matrix.shape[1] - edges

@@ -157,7 +157,7 @@ class PanelExplorer:
             self.ahead(event)
 
     def settle(self) -> None:
-        """Look at what has come, and say whom the design backs now, if that is somebody else."""
+        """Look at what has come, and record whom the design backs now if that has changed."""
         backing = self.standing.backing
         if backing != self._proceedings.backing:
             self._happen("backed", **asdict(backing))

@@ -1,7 +1,7 @@
 """Where a panel stands: a function of the record, computed when it is read.
 
-The record says whom the design backed last (``backed``), so that a line-up which was certain stays the result
-while it is certain, and nothing has to be searched for that was found before.
+The record says whom the design backed last (``backed``), so that a line-up that was certain stays the result
+as long as it is certain, and nothing is searched for twice.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ class Standing:
         """Return what is certain of the line-up that is to be backed.
 
         One that was backed with certainty is looked at first; the search goes on only if it is not certain
-        any more. If the record has whom the design backs since the last answer, nothing is searched for.
+        any more. If the design has backed a line-up since the last answer, nothing is searched for.
         """
         if self._backed is None:
             method, last = self.now.method, self._proceedings.backing

@@ -71,7 +71,7 @@ class PanelState:
         if consistent:
             _close_all(self.said, self.pair_start, graph.degrees, self.opinion)
         self.changed: set[int] = set(range(graph.positions))
-        """Positions whose count has changed since whoever clears this has looked."""
+        """Positions whose count has changed since the reader last cleared this."""
         self._recount()
 
     def tell(self, judge: int, position: int, pairs: Indices, values: Opinions) -> None:
