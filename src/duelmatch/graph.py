@@ -20,6 +20,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

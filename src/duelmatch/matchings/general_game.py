@@ -26,8 +26,8 @@ from scipy.optimize import linprog
 from scipy.sparse import block_array, csr_array, diags_array
 
 from duelmatch.errors import DuelmatchError, TooLargeError
-from duelmatch.graph import Graph, Indices, Mask, Vector
-from duelmatch.matchings.game import NO_GAME, Matrix, Solution
+from duelmatch.graph import Graph, Indices, Mask, Matrix, Vector
+from duelmatch.matchings.game import NO_GAME, Solution
 
 Edges = Sequence[int] | Indices
 

@@ -13,10 +13,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from duelmatch.graph import Graph, Indices, Mask, Vector
+from duelmatch.graph import Graph, Indices, Mask, Matrix, Vector
 from duelmatch.matchings.assignment import decisions_of
 from duelmatch.models.lineups import LONGEST_WALK, ROUNDING, Finder, LineupFinder
-from duelmatch.models.strengths import Matrix
 
 
 def finder_of(graph: Graph, marginals: Vector | None = None, usable: Mask | None = None) -> Finder:

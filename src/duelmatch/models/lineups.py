@@ -17,11 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from duelmatch.graph import Graph, Indices, Mask, Vector
+from duelmatch.graph import Graph, Indices, Mask, Matrix, Vector
 from duelmatch.matchings.integers import assign
-from duelmatch.models.strengths import Matrix, PairLayout
+from duelmatch.models.strengths import PairLayout
 
 LONGEST_WALK = 20
 
@@ -76,7 +75,7 @@ class Cells(NamedTuple):
     edge_at: Indices
     candidate: Indices
     """The column of each edge."""
-    present: NDArray[np.bool_]
+    present: Mask
     """The cells whose edges may be used."""
 
 

@@ -9,20 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import numpy as np
 
 from duelmatch.answers import Answer
 from duelmatch.errors import ProblemError, brief, spoken
-from duelmatch.graph import Graph, Mask, Vector
+from duelmatch.graph import Graph, Mask, Matrix, Vector
 from duelmatch.matchings import Edge
 from duelmatch.matchings.assignment import decisions_of
 from duelmatch.preferences import Criterion
 from duelmatch.problem import Matching, Problem, check_problem
-
-if TYPE_CHECKING:
-    from duelmatch.models.strengths import Matrix
 
 DRAWS = 400
 """A share of so many draws has a standard error of 2.5 points at most."""

@@ -26,11 +26,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from duelmatch.graph import Graph, Indices, Vector
-
-Matrix = NDArray[np.float64]
+from duelmatch.graph import Graph, Indices, Matrix, Vector
 
 SPREADS = np.array([0.15, 0.3, 0.6, 1.2, 2.4])
 TRUSTS = np.array([4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 512.0, 2048.0])

@@ -22,14 +22,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from duelmatch.errors import TooLargeError
-from duelmatch.graph import Graph, Indices, Vector
+from duelmatch.graph import Graph, Indices, Matrix, Vector
 from duelmatch.matchings.assignment import decisions_of
 
-Matrix = NDArray[np.float64]
 Allocate = Callable[[Matrix], tuple[float, Vector]]
 
 MOST_DECISIONS = 2_000

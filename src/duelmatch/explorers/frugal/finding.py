@@ -27,10 +27,10 @@ import numpy as np
 from numba import njit
 
 from duelmatch.explorers.frugal.stakes import Pairs
-from duelmatch.graph import Indices, Mask, Vector
+from duelmatch.graph import Indices, Mask, Matrix, Vector
 from duelmatch.matchings.assignment import alternatives
 from duelmatch.models.lineups import LineupFinder
-from duelmatch.models.strengths import Matrix, PairLayout, StrengthModel, covariance
+from duelmatch.models.strengths import PairLayout, StrengthModel, covariance
 
 CONTENDERS = 16
 """At most this many edges of a position are compared with each other: those that may be best."""

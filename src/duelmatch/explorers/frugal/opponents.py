@@ -21,9 +21,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from duelmatch.explorers.frugal.stakes import EXPLORED, LEAST_SHARE, OPTIMISM, STEPS, Drawn, Pairs
-from duelmatch.graph import Indices, Mask, Vector
-
-Matrix = NDArray[np.float64]
+from duelmatch.graph import Indices, Mask, Matrix, Vector
 
 POOL = 12
 """How many decisions there are to choose opponents from."""
