@@ -30,7 +30,7 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
 from functools import cached_property
 from math import exp, inf, log
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,18 +107,32 @@ SWITCH = 0.6
 """Another champion must be within epsilon in this part of the time, or less, to take over."""
 
 
-def condorcet(graph: Graph, delta: float, seed: int, **parameters: Any) -> FrugalSearch:
+def condorcet(
+    graph: Graph,
+    delta: float,
+    seed: int,
+    epsilon: float | None = None,
+    assume_winner: bool = False,
+    batch: int = 1,
+) -> FrugalSearch:
     """Begin a search for the Condorcet winner."""
-    return FrugalSearch(graph, "condorcet", delta, seed, **parameters)
+    return FrugalSearch(graph, "condorcet", delta, seed, epsilon, assume_winner, batch)
 
 
-def borda(graph: Graph, delta: float, seed: int, **parameters: Any) -> FrugalSearch:
-    """Begin a search for the Borda winner."""
-    return FrugalSearch(graph, "borda", delta, seed, **parameters)
+def borda(
+    graph: Graph,
+    delta: float,
+    seed: int,
+    epsilon: float | None = None,
+    batch: int = 1,
+    reference: ReferenceName | Vector = "decisions",
+) -> FrugalSearch:
+    """Begin a search for the Borda winner against a reference (:mod:`duelmatch.matchings.reference`)."""
+    return FrugalSearch(graph, "borda", delta, seed, epsilon, batch=batch, reference=reference)
 
 
 class FrugalSearch:
-    """One run; Borda counts against a ``reference`` (:mod:`duelmatch.matchings.reference`)."""
+    """One run."""
 
     def __init__(
         self,
