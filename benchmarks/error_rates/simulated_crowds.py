@@ -175,7 +175,8 @@ def hold(
         if not questions or at_once > 1000:
             present.remove(name)
             study.expire(voter=name)
-            completed.append(study.ballot_of(name))
+            part = study.state.parts.get(name)
+            completed.append(-1 if part is None else part.ballot)
             came += 1
             if between is not None:
                 between(study, came)

@@ -37,7 +37,7 @@ LABEL_WIDTH, LABEL_LINES = 26, 2
 """A name is wrapped after so many characters and cut off after so many lines."""
 
 MOST_RULES = 8
-"""So many rules are written above the picture."""
+"""At most this many rules are written above the picture."""
 
 GAP = 0.055
 """Inches between the parallel lines of matchings that share an edge."""

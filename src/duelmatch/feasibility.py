@@ -72,22 +72,25 @@ def rule_rows(graph: Graph, rules: Sequence[EdgeRule]) -> Rows:
     return Rows(matrix, np.array(low), np.array(high))
 
 
+def decision_rows(graph: Graph, rules: Sequence[EdgeRule]) -> Rows:
+    """Return the rows of positions, of candidates and of some rules, in this order."""
+    first, second = seat_rows(graph, len(rules)), rule_rows(graph, rules)
+    matrix = csr_array(vstack([first.matrix, second.matrix], format="csr"))
+    return Rows(matrix, np.append(first.low, second.low), np.append(first.high, second.high))
+
+
 def obeyable(graph: Graph, rules: Sequence[EdgeRule]) -> bool:
     """Whether a decision obeys these rules, whatever the graph's own.
 
     :raises TooLargeError: if that is not settled within MOST_BRANCHINGS.
     """
-    columns = graph.edges + len(rules)
-    first, second = seat_rows(graph, len(rules)), rule_rows(graph, rules)
+    rows = decision_rows(graph, rules)
+    columns = rows.matrix.shape[1]
     solved = milp(
         np.zeros(columns),
         integrality=np.ones(columns),
         bounds=Bounds(0.0, 1.0),
-        constraints=LinearConstraint(
-            vstack([first.matrix, second.matrix], format="csr"),
-            np.append(first.low, second.low),
-            np.append(first.high, second.high),
-        ),
+        constraints=LinearConstraint(rows.matrix, rows.low, rows.high),
         options={"node_limit": MOST_BRANCHINGS},
     )
     if solved.status not in (0, 2):

@@ -20,6 +20,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,6 +260,16 @@ class Graph:
     def at(self, position: int) -> slice:
         """Return the edges of one position."""
         return slice(int(self.start[position]), int(self.start[position + 1]))
+
+    def per_position(self, marked: Mask) -> Indices:
+        """Return how many edges of each position are marked."""
+        return np.add.reduceat(marked, self.start[:-1], dtype=np.intp)
+
+    def without_choice(self, possible: Mask) -> Mask:
+        """Mark the possible edges of positions that have no more of them than seats."""
+        filled = self.per_position(possible) == self.seats
+        decided: Mask = possible & filled[self.edge_position]
+        return decided
 
     def some_matching(self, allowed: Mask | None = None) -> Indices | None:
         """Return a matching that fills every position, as an edge per position; None if there is none."""

@@ -23,7 +23,7 @@ from duelmatch.conditions import (
     hall_sentence,
 )
 from duelmatch.errors import NoMatchingError, ProblemError, brief, listed
-from duelmatch.graph import Graph, Indices, Vector
+from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.rules import Rule
 
 LONGEST_NAME = 200
@@ -341,6 +341,10 @@ class Problem:
         return Matching(
             {position: names if position in self.seats else names[0] for position, names in chosen.items()}
         )
+
+    def marked(self, edges: Mask) -> tuple[tuple[str, str], ...]:
+        """Return the (candidate, position) of the marked edges."""
+        return tuple(self.edges[edge] for edge in np.flatnonzero(edges).tolist())
 
     def position_number(self, position: str) -> int:
         """Return where a position stands in ``positions``."""

@@ -109,7 +109,7 @@ class Variant:
 
     @property
     def reference(self) -> str:
-        """Against whom Borda is counted: ``decisions`` unless the experiment says otherwise."""
+        """The reference of Borda: ``decisions`` unless the experiment says otherwise."""
         reference = self.parameters.get("reference", "decisions")
         return reference if isinstance(reference, str) else "given"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from duelmatch.experiments.experiment import Experiment
 from duelmatch.experiments.folder import Folder
 from duelmatch.experiments.parts import SCHEMA
 from duelmatch.experiments.simulation import CONFIDENCE, FAILED, clopper_pearson
+from duelmatch.files.text import AnyPath
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,8 +24,6 @@ ATTEMPTS = 3
 """To read results that another process is writing."""
 
 _COLUMNS = ["cell", "repetition", "status", "right", "allowed", "duels", "seconds"]
-
-AnyPath = str | os.PathLike[str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duelmatch.errors import FileError, spoken
 from duelmatch.experiments.cell import Instance, Variant
@@ -27,6 +26,7 @@ from duelmatch.experiments.parts import Parts
 from duelmatch.experiments.tasks import Batch
 from duelmatch.files.conditions import conditions_from, conditions_of
 from duelmatch.files.text import explaining, naming, read_text, replacing, write_text
+from duelmatch.graph import Mask
 from duelmatch.preferences import Preferences
 from duelmatch.problem import Problem
 from duelmatch.version import __version__
@@ -35,7 +35,7 @@ FORMAT = 1
 FILE_BYTES = 100_000_000
 LIBRARIES = ("numpy", "scipy", "highspy", "numba", "pyarrow", "distributed", "matplotlib")
 
-Done = dict[str, NDArray[np.bool_]]
+Done = dict[str, Mask]
 
 
 class Folder:

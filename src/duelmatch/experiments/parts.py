@@ -25,10 +25,10 @@ except ImportError:
     raise MissingExtraError("Experiments need more: pip install 'duelmatch[experiments]'") from None
 
 MERGED = 64
-"""So many parts of a level become one of the next."""
+"""This many parts of a level are merged into one of the next."""
 
 ROWS = 50_000
-"""Are written at once when parts are merged."""
+"""Rows written at once when parts are merged."""
 
 _WORD = pa.dictionary(pa.int32(), pa.string())
 SCHEMA = pa.schema(

@@ -11,10 +11,9 @@ from __future__ import annotations
 from itertools import combinations, permutations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duelmatch.errors import ProblemError
-from duelmatch.graph import Vector
+from duelmatch.graph import Mask, Vector
 from duelmatch.preferences import Preferences
 
 MOST_RANKED = 6
@@ -60,7 +59,7 @@ class Rankings:
         return orders, np.cumsum(law)
 
 
-def fitted(wins: NDArray[np.bool_], chance: Vector) -> Vector | None:
+def fitted(wins: Mask, chance: Vector) -> Vector | None:
     """Return weights of rankings that give every pair its chance; None if there are none.
 
     ``wins`` marks, for each pair, the rankings in which its first candidate is the better one.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
@@ -18,10 +17,8 @@ from duelmatch.experiments.simulation import FAILED
 from duelmatch.experiments.tasks import Batch, Batches, run_batch
 from duelmatch.experiments.workers import Cluster, Processes, processors
 from duelmatch.files.locking import Lock
-from duelmatch.files.text import explaining, naming
+from duelmatch.files.text import AnyPath, explaining, naming
 from duelmatch.version import __version__
-
-AnyPath = str | os.PathLike[str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
@@ -49,16 +49,16 @@ def simulate(
     Without a ``seed`` one is drawn; the result shows it, and the same seed gives the same run. A
     :class:`duelmatch.Panel` answers for itself, by the algorithm ``"panel"``; the seed says who comes when.
     """
-    if isinstance(preferences, Panel) or algorithm == "panel":
-        if algorithm != "panel" or not isinstance(preferences, Panel):
-            if algorithm == "panel":
-                raise ProblemError(f"The algorithm 'panel' needs a dm.Panel, not {brief(preferences)}.")
+    if isinstance(preferences, Panel):
+        if algorithm != "panel":
             raise ProblemError("A Panel is simulated by the algorithm 'panel', and by no other.")
         from duelmatch.explorers.panel.simulation import simulate_panel
 
         check_panel(delta, parameters, simulate_panel)
         order = drawn_seed() if seed is None else seed
         return simulate_panel(preferences, seed=order, max_duels=max_duels, **parameters)
+    if algorithm == "panel":
+        raise ProblemError(f"The algorithm 'panel' needs a dm.Panel, not {brief(preferences)}.")
     return simulated_run(preferences, algorithm, delta, seed, max_duels, **parameters).result
 
 
@@ -140,21 +140,21 @@ class Run:
     p_value: float | None = None
     possible: int | None = None
     failure: Exception | None = None
-    status: str = field(init=False)
-    """The status of the result, or ``failed``."""
-    duels: int = field(init=False)
-    """How many duels it took."""
-    wrong: bool = field(init=False)
-    """Whether it claims what is not so; a guess claims nothing."""
 
-    def __post_init__(self) -> None:
-        status, duels = (FAILED, 0) if self.result is None else (self.result.status, self.result.duels)
-        for name, value in (
-            ("status", status),
-            ("duels", duels),
-            ("wrong", self.right is False and status != "budget_spent"),
-        ):
-            object.__setattr__(self, name, value)
+    @property
+    def status(self) -> str:
+        """The status of the result, or ``failed``."""
+        return FAILED if self.result is None else self.result.status
+
+    @property
+    def duels(self) -> int:
+        """How many duels it took."""
+        return 0 if self.result is None else self.result.duels
+
+    @property
+    def wrong(self) -> bool:
+        """Whether it makes a false claim; a guess claims nothing."""
+        return self.right is False and self.status != "budget_spent"
 
 
 def run_once(cell: Cell, number: int) -> Run:

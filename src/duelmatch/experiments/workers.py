@@ -1,8 +1,8 @@
-"""Who does the work: this process, worker processes on this machine, or a Dask cluster that is running.
+"""The workers: this process, worker processes on this machine, or a running Dask cluster.
 
 Each maps a function over an iterator of tasks: it takes tasks when it has room for them, and yields results
 as they finish. Closing the generator stops all work. Algorithms and generators that were registered by a call
-are known to the workers, too, if they can be sent; those that the tasks need must be.
+are sent to the workers, too, if they can be pickled; those that the tasks need must be.
 """
 
 from __future__ import annotations

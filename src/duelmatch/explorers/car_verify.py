@@ -19,8 +19,8 @@ import numpy as np
 from duelmatch.explorers.car_cond import CarCond, Schedule
 from duelmatch.explorers.engine import Outcome, Round, Rounds, Snapshot
 from duelmatch.explorers.oracle import Method
-from duelmatch.explorers.tally import Matrix, weighed
-from duelmatch.graph import Graph, Indices, Vector
+from duelmatch.explorers.tally import weighed
+from duelmatch.graph import Graph, Indices, Matrix, Vector
 from duelmatch.matchings.assignment import decisions_of
 
 GUESS_DELTA = 0.01

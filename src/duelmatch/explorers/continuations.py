@@ -20,11 +20,11 @@ from duelmatch.explorers.panel import PanelExplorer
 from duelmatch.explorers.panel.closure import UNKNOWN
 from duelmatch.explorers.panel.rankers import drawn_times
 from duelmatch.explorers.questions import Answer, Question
-from duelmatch.graph import Graph, Mask, Vector
+from duelmatch.graph import Graph, Mask, Matrix, Vector
 from duelmatch.matchings.assignment import decisions_of
 from duelmatch.models.general_lineups import finder_of
 from duelmatch.models.standings import STIFFNESS, drawn_tables
-from duelmatch.models.strengths import Matrix, PairLayout
+from duelmatch.models.strengths import PairLayout
 from duelmatch.problem import Matching
 
 Run = PanelExplorer | BallotExplorer | Explorer

@@ -1,4 +1,4 @@
-"""The round engine: what an algorithm and whoever drives it say to each other, and the run of one.
+"""The round engine: the protocol between an algorithm and its driver, and the engine that plays it.
 
 A search is a generator: it yields a :class:`Round`, the duels it wants next, is sent the answers, counted as
 :class:`RoundAnswers`, and at last returns an :class:`Outcome`. So its code keeps the shape of its listing, it
@@ -22,7 +22,7 @@ Status = Literal["certified", "within_epsilon", "no_winner", "budget_spent"]
 Counts = NDArray[np.int64]
 
 MOST_EMPTY_ROUNDS = 10_000
-"""In a row; a search that wants nothing more often is taken to be stuck."""
+"""After this many rounds in a row without a duel a search is taken to be stuck."""
 
 
 @dataclass(frozen=True, slots=True)

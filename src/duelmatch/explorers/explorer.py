@@ -25,8 +25,7 @@ from duelmatch.explorers.engine import (
 )
 from duelmatch.explorers.questions import MISSING, Answer, places, told
 from duelmatch.explorers.result import Progress, Result
-from duelmatch.graph import Graph, Mask, Vector
-from duelmatch.matchings import Edge
+from duelmatch.graph import Graph, Vector
 from duelmatch.problem import Duel, Problem, check_problem
 
 if TYPE_CHECKING:
@@ -349,9 +348,9 @@ class Explorer:
         return Progress(
             self.duels,
             None if leader is None else self.problem.matching(leader.tolist()),
-            self._named(snapshot.accepted),
-            self._named(snapshot.rejected),
-            self._named(~(snapshot.accepted | snapshot.rejected)),
+            self.problem.marked(snapshot.accepted),
+            self.problem.marked(snapshot.rejected),
+            self.problem.marked(~(snapshot.accepted | snapshot.rejected)),
             snapshot.gap if outcome is None else 0.0,
             snapshot.duels_left if outcome is None else 0,
             snapshot.p_value,
@@ -454,9 +453,6 @@ class Explorer:
         if not self.done and self._budget(1):
             pair = self._waiting().take_question((min(edges), max(edges)))
         return None if pair is None else self._hand_out(pair)
-
-    def _named(self, edges: Mask) -> tuple[Edge, ...]:
-        return tuple(self.problem.edges[edge] for edge in np.flatnonzero(edges))
 
 
 def whole_number(n: object) -> int:

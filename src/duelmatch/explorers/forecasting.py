@@ -1,13 +1,13 @@
 """What to expect of a run: how many answers it still takes, and what so many voters in so much time bring.
 
 It is simulated: worlds are drawn that agree with the answers so far, a copy of the run goes on in each, and
-what is said is what happened there. Of n = 10 k - 1 simulations, the k-th smallest and the k-th largest
+the outcomes are reported. Of n = 10 k - 1 simulations, the k-th smallest and the k-th largest
 number bound 80% of what may come: one world more falls between them with probability
 (n + 1 - 2 k) / (n + 1) = 8/10, if it is like those drawn. How often that holds is measured
 (docs/forecast.md).
 
-All simulations go on side by side, so that none is left out because it takes long: where time is over before
-they have ended, it is known that they take more than they have had, and that is what is said.
+All simulations go on side by side, so that none is left out because it takes long: if time runs out before
+one has ended, it is reported to take more answers than it has had.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from duelmatch.explorers.forecast import Forecast
 from duelmatch.explorers.panel import PanelExplorer
 
 SECONDS_A_CANDIDATE = 15.0
-"""Unless told otherwise a voter takes so long for each candidate of a question: half a minute for two."""
+"""How long a voter takes for each candidate of a question, unless given: half a minute for two."""
 
 LOT = 10
-"""Simulations are begun so many at a time, the first time one less."""
+"""How many simulations are begun at a time; the first lot has one fewer."""
 
 _NEVER = 1 << 62
 

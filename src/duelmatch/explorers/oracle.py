@@ -19,8 +19,8 @@ from typing import Literal
 import numpy as np
 
 from duelmatch.errors import ProblemError
-from duelmatch.explorers.tally import Matrix, weighed
-from duelmatch.graph import Graph, Mask, Vector
+from duelmatch.explorers.tally import weighed
+from duelmatch.graph import Graph, Mask, Matrix, Vector
 from duelmatch.matchings.assignment import allowed_edges, decisions_of
 from duelmatch.matchings.game import Game, Solution
 from duelmatch.matchings.general_game import LinearGame

@@ -8,9 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from duelmatch.explorers.engine import Round, RoundAnswers
-from duelmatch.graph import Graph
-
-Matrix = NDArray[np.float64]
+from duelmatch.graph import Graph, Matrix
 
 
 def weighed(graph: Graph, values: Matrix) -> Matrix:

@@ -133,8 +133,7 @@ def usable_edges(graph: Graph) -> Mask:
 def certain_edges(graph: Graph) -> Mask:
     """Mark the edges that lie in every maximum matching: the only usable edge of their position."""
     usable = usable_edges(graph)
-    alone = np.add.reduceat(usable, graph.start[:-1], dtype=np.intp) == 1
-    certain: Mask = usable & alone[graph.edge_position]
+    certain: Mask = usable & (graph.per_position(usable) == 1)[graph.edge_position]
     return certain
 
 
@@ -187,12 +186,6 @@ class Assignments(Decisions):
         return best_matching(self.graph, weights, allowed)
 
     good = best
-
-    def one(self, weights: Vector, allowed: Mask | None = None) -> Indices:
-        """Return a matching of largest weight where there must be one."""
-        best = best_matching(self.graph, weights, allowed)
-        assert best is not None, "the allowed edges hold a matching"
-        return best
 
     def best_other(self, weights: Vector, decision: Indices, allowed: Mask | None = None) -> Indices | None:
         """Return a best matching that differs from ``decision``; None if there is no other."""

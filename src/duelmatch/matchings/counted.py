@@ -1,7 +1,6 @@
-"""Counts of graphs that can take seconds: kept with the graph, and a server has them made elsewhere.
+"""Counts of graphs that can take seconds: cached with the graph, and made by another process for a server.
 
-Whoever reads a study counts at other times than a library that is told to: within
-:func:`counting_elsewhere`, what may take long goes to another process, which can be ended.
+Within :func:`counting_elsewhere`, a count that may take long goes to another process, which can be ended.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ QUICK_CONDITIONS = 20
 """With capacities, seats or rules, a count is quick up to so many edges."""
 
 KEPT = 20
-"""Counts of graphs that were let go of, for whoever has the same graph again."""
+"""Counts kept after their graphs are gone, for when the same graph comes again."""
 
 _kept: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
 _lock = threading.Lock()
@@ -47,7 +46,7 @@ def is_quick(graph: Graph, one_more: bool = False) -> bool:
 
 @contextmanager
 def counting_elsewhere(elsewhere: Elsewhere | None) -> Iterator[None]:
-    """Let this thread have long counts made by another process; None counts here."""
+    """Send the long counts of this thread to another process; with None, count here."""
     token = _elsewhere.set(elsewhere)
     try:
         yield
@@ -56,7 +55,7 @@ def counting_elsewhere(elsewhere: Elsewhere | None) -> Iterator[None]:
 
 
 def counted(function: Callable[..., Found], graph: Graph, *arguments: Any) -> Found:
-    """Return what a function of a module says of a graph, which is worked out once."""
+    """Return what a module-level function says of a graph, computed once."""
     own = vars(graph).setdefault("counts", {})
     if (function, arguments) not in own:
         with _lock:

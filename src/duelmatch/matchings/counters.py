@@ -20,7 +20,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from duelmatch.errors import ProblemError, TooLargeError
-from duelmatch.graph import Graph, Indices, Vector
+from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.counting import chinese_remainder, coprime_moduli
 from duelmatch.matchings.elimination import plan
 
@@ -221,13 +221,13 @@ class _Statuses:
 
     def close(
         self, rule: int, codes: NDArray[np.int64], used: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    ) -> tuple[NDArray[np.int64], Mask]:
         """Note whether a group was used; mark the states where the others agree."""
         shift = self._shift[rule]
         status, wanted = (codes >> shift) & 3, 1 + np.minimum(used, 1)
         if any(len(group) == 0 for group in self._rules[rule][2].groups):
             return codes, used == 0  # a group that cannot be used at all
-        agrees: NDArray[np.bool_] = (status == 0) | (status == wanted)
+        agrees: Mask = (status == 0) | (status == wanted)
         return (codes & ~np.int64(3 << shift)) | (wanted << shift), agrees
 
     def forget(self, number: int, codes: NDArray[np.int64], taken: int) -> tuple[NDArray[np.int64], int]:

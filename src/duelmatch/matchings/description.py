@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import log
 
-import numpy as np
-
 from duelmatch.errors import TooLargeError
 from duelmatch.matchings.assignment import decisions_of
 from duelmatch.problem import Problem
@@ -56,7 +54,7 @@ def describe(problem: Problem) -> Description:
         matchings,
         decisions.log_count_bound() / log(10),
         too_large,
-        tuple(problem.edges[edge] for edge in np.flatnonzero(~decisions.usable)),
-        tuple(problem.edges[edge] for edge in np.flatnonzero(decisions.certain)),
+        problem.marked(~decisions.usable),
+        problem.marked(decisions.certain),
         share,
     )

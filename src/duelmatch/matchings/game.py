@@ -23,14 +23,11 @@ from dataclasses import dataclass
 
 import highspy
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import block_array, csc_array
 
 from duelmatch.errors import DuelmatchError
-from duelmatch.graph import Graph, Indices, Mask, Vector
+from duelmatch.graph import Graph, Indices, Mask, Matrix, Vector
 from duelmatch.matchings.assignment import allowed_edges, best_matching
-
-Matrix = NDArray[np.float64]
 
 TOLERANCE = 1e-10
 """Feasibility tolerance of the LP: the tightest HiGHS takes."""
@@ -136,10 +133,10 @@ class Game:
         self._program.a_matrix_.value_ = coefficients
         self._highs.passModel(self._program)
 
-    def _block_pattern(self) -> NDArray[np.bool_]:
+    def _block_pattern(self) -> Mask:
         """Mark the entries between edges of one position, where a preference matrix has its entries."""
         position = self.graph.edge_position
-        pattern: NDArray[np.bool_] = position[:, None] == position[None, :]
+        pattern: Mask = position[:, None] == position[None, :]
         return pattern
 
     def _set_bounds(self, x_allowed: Mask, y_allowed: Mask) -> None:
@@ -151,7 +148,7 @@ class Game:
         self._highs.changeRowsBounds(count, edges, -infinite, y_upper)
 
 
-def _linear_program(graph: Graph, pattern: NDArray[np.bool_]) -> tuple[highspy.HighsLp, Indices]:
+def _linear_program(graph: Graph, pattern: Mask) -> tuple[highspy.HighsLp, Indices]:
     """Build the LP with columns x (m), u (l), v (n); rows: a payoff row per edge, then the degrees of x.
 
     The payoffs are left out; returned is where they belong among the coefficients, in the order of

@@ -26,8 +26,8 @@ from scipy.optimize import linprog
 from scipy.sparse import block_array, csr_array, diags_array
 
 from duelmatch.errors import DuelmatchError, TooLargeError
-from duelmatch.graph import Graph, Indices, Mask, Vector
-from duelmatch.matchings.game import NO_GAME, Matrix, Solution
+from duelmatch.graph import Graph, Indices, Mask, Matrix, Vector
+from duelmatch.matchings.game import NO_GAME, Solution
 
 Edges = Sequence[int] | Indices
 
@@ -109,20 +109,11 @@ class LinearGame:
         forbidden_y: Edges = (),
     ) -> Solution:
         """Solve the game; NO_GAME if one of the two sets is empty."""
-        x_side, y_side = (
-            _Side(self._oracle, required_x, forbidden_x),
-            _Side(self._oracle, required_y, forbidden_y),
-        )
-        return self._solve(x_side, y_side)
-
-    def solve_allowed(self, x_allowed: Mask, y_allowed: Mask) -> Solution:
-        """Solve the game with the decisions of these edges on either side."""
-        return self.solve(forbidden_x=np.flatnonzero(~x_allowed), forbidden_y=np.flatnonzero(~y_allowed))
-
-    def _solve(self, x_side: _Side, y_side: _Side) -> Solution:
-        graph = self._oracle.graph
-        if x_side.empty or y_side.empty:
+        x_side = _Side(self._oracle, required_x, forbidden_x)
+        y_side = _Side(self._oracle, required_y, forbidden_y)
+        if x_side.first is None or y_side.first is None:
             return NO_GAME
+        graph = self._oracle.graph
         low, high = np.zeros(len(self._cost)), np.full(len(self._cost), np.inf)
         low[: graph.edges], high[: graph.edges] = x_side.required, x_side.allowed
         low[graph.edges : graph.edges + graph.positions] = -np.inf
@@ -145,6 +136,10 @@ class LinearGame:
         y[y_side.allowed] = np.clip(-solved.ineqlin.marginals[: y_side.allowed.sum()], 0.0, 1.0)
         return certified(self._matrix, x, y, x_side, y_side)
 
+    def solve_allowed(self, x_allowed: Mask, y_allowed: Mask) -> Solution:
+        """Solve the game with the decisions of these edges on either side."""
+        return self.solve(forbidden_x=np.flatnonzero(~x_allowed), forbidden_y=np.flatnonzero(~y_allowed))
+
 
 class _Side:
     """What one side of a game may play."""
@@ -157,11 +152,7 @@ class _Side:
         self.required[self.edges] = True
         self.allowed[np.asarray(forbidden, dtype=np.intp)] = False
         self.first = oracle.best(np.zeros(edges), self.allowed, self.edges)
-
-    @property
-    def empty(self) -> bool:
-        """Whether there is nothing to play."""
-        return self.first is None
+        """Something to play; None if there is nothing."""
 
     def best(self, weights: Vector) -> Indices:
         """Return the best answer."""
@@ -196,10 +187,8 @@ class DoubleOracle:
 
         :raises TooLargeError: if the bounds have not met after MOST_ROUNDS.
         """
-        x_side, y_side = (
-            _Side(self._oracle, required_x, forbidden_x),
-            _Side(self._oracle, required_y, forbidden_y),
-        )
+        x_side = _Side(self._oracle, required_x, forbidden_x)
+        y_side = _Side(self._oracle, required_y, forbidden_y)
         if x_side.first is None or y_side.first is None:
             return NO_GAME
         xs, ys = {tuple(x_side.first.tolist()): x_side.first}, {tuple(y_side.first.tolist()): y_side.first}

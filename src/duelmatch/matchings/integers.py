@@ -60,7 +60,7 @@ def cheapest_and_bound(graph: Graph, costs: Costs, allowed: Mask | None = None) 
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def assign(cost: Costs, present: NDArray[np.bool_], column_of: Indices) -> bool:
+def assign(cost: Costs, present: Mask, column_of: Indices) -> bool:
     """Fill ``column_of`` with the column of each row in a cheapest assignment; False if there is none."""
     rows, columns = cost.shape
     row_price = np.zeros(rows + 1, dtype=cost.dtype)

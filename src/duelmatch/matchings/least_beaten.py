@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import csr_array, hstack, vstack
+from scipy.sparse import csr_array, hstack
 
 from duelmatch.errors import TooLargeError
-from duelmatch.feasibility import rule_rows, seat_rows
+from duelmatch.feasibility import decision_rows
 from duelmatch.graph import Graph, Indices
 from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.protocol import Decisions
@@ -78,14 +78,10 @@ def _by_program(decisions: Decisions, ahead: NDArray[np.float64]) -> tuple[Indic
     scale = float(np.abs(ahead).max(initial=0.0))
     if scale == 0.0:
         return decisions.one(np.zeros(graph.edges)), 0.0
-    rules = rule_rows(graph, graph.rules)
-    extra = rules.matrix.shape[1] - graph.edges
-    seats = seat_rows(graph, extra)
+    rows = decision_rows(graph, graph.rules)
+    extra = rows.matrix.shape[1] - graph.edges
     columns = graph.edges + extra + 1
-    fixed = csr_array(
-        hstack([vstack([seats.matrix, rules.matrix]), csr_array((len(seats.low) + len(rules.low), 1))])
-    )
-    low, high = np.append(seats.low, rules.low), np.append(seats.high, rules.high)
+    fixed = csr_array(hstack([rows.matrix, csr_array((len(rows.low), 1))]))
     decision = decisions.one(np.zeros(graph.edges))
     met: list[NDArray[np.float64]] = []
     best: tuple[Indices, float] | None = None
@@ -102,7 +98,7 @@ def _by_program(decisions: Decisions, ahead: NDArray[np.float64]) -> tuple[Indic
             integrality=np.append(np.ones(columns - 1), 0.0),
             bounds=Bounds(np.append(np.zeros(columns - 1), -np.inf), np.append(np.ones(columns - 1), np.inf)),
             constraints=[
-                LinearConstraint(fixed, low, high),
+                LinearConstraint(fixed, rows.low, rows.high),
                 LinearConstraint(np.stack(met), np.zeros(len(met)), np.full(len(met), np.inf)),
             ],
             options={"mip_rel_gap": 0.0, "node_limit": MOST_BRANCHINGS},

@@ -30,7 +30,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import block_array, csr_array
 
 from duelmatch.errors import TooLargeError
-from duelmatch.graph import Graph, Indices
+from duelmatch.graph import Graph, Indices, Mask
 from duelmatch.matchings.assignment import list_matchings, usable_edges
 from duelmatch.matchings.integers import assign, cheapest
 
@@ -155,7 +155,7 @@ def _constraints(
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _first_least(rows: Indices, ahead: Margins, present: NDArray[np.bool_]) -> tuple[int, Any]:
+def _first_least(rows: Indices, ahead: Margins, present: Mask) -> tuple[int, Any]:
     """Return the first of the matchings with the smallest worst defeat; ``ahead`` is edges x candidates."""
     positions = rows.shape[1]
     cost = np.zeros((positions, ahead.shape[1]), dtype=ahead.dtype)

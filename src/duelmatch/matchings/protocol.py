@@ -79,6 +79,12 @@ class Decisions(ABC):
         assert best is not None, "the allowed edges hold a decision"
         return best
 
+    def good_one(self, weights: Vector, allowed: Mask | None = None) -> Indices:
+        """Return a good decision where there must be one."""
+        good = self.good(weights, allowed)
+        assert good is not None, "the allowed edges hold a decision"
+        return good
+
     def best_other(self, weights: Vector, decision: Indices, allowed: Mask | None = None) -> Indices | None:
         """Return a best decision that differs from ``decision``; None if there is no other.
 

@@ -1,4 +1,4 @@
-"""Against whom Borda counts: how often each candidate of a position is the one to be compared with.
+"""The reference of Borda: how often each candidate of a position is the one to be compared with.
 
 The Borda score of a matching is the average over positions of w(e) = sum over x of q(x) p(e, x), where x
 runs over the edges of the position and q, the **reference**, adds up to 1 at every position. In the paper

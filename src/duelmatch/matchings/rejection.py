@@ -61,7 +61,7 @@ from duelmatch.matchings.blocks import blocks
 Counts = NDArray[np.int64]
 
 PILOT_MATCHINGS = 8
-"""So many matchings the pilot has to find in each block ..."""
+"""The pilot has to find this many matchings in each block ..."""
 
 PILOT_TRIALS = 100_000
 """... within so many trials: some seconds at 40 x 40, or ten thousand trials a draw."""

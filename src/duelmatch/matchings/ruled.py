@@ -22,10 +22,10 @@ from typing import Any
 
 import highspy
 import numpy as np
-from scipy.sparse import csc_array, vstack
+from scipy.sparse import csc_array
 
 from duelmatch.errors import DuelmatchError, TooLargeError
-from duelmatch.feasibility import MOST_BRANCHINGS, Rows, rule_rows, seat_rows
+from duelmatch.feasibility import MOST_BRANCHINGS, Rows, decision_rows, rule_rows
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.flows import Costs, Flows
 from duelmatch.matchings.protocol import Alternatives, Decisions
@@ -140,7 +140,7 @@ class Ruled(Decisions):
     @cached_property
     def program(self) -> Program:
         """The integer program, and its relaxation."""
-        return Program(self.graph, self._rule_rows)
+        return Program(self.graph)
 
     def charged(self, multipliers: Costs) -> tuple[Any, Costs]:
         """Return the constant and the charge per edge of the bound, in the arithmetic of the multipliers.
@@ -162,20 +162,19 @@ class Ruled(Decisions):
 class Program:
     """The program in HiGHS, kept between calls: only costs and bounds change, so the simplex starts warm."""
 
-    def __init__(self, graph: Graph, rules: Rows) -> None:
+    def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self._rules = len(rules.low)
-        extra = rules.matrix.shape[1] - graph.edges
-        seats = seat_rows(graph, extra)
-        matrix = csc_array(vstack([seats.matrix, rules.matrix], format="csc"))
+        rows = decision_rows(graph, graph.rules)
+        self._rules = len(rows.low) - graph.positions - graph.candidates
+        matrix = csc_array(rows.matrix)
         columns = matrix.shape[1]
         self._columns = columns
         program = highspy.HighsLp()
         program.num_row_, program.num_col_ = matrix.shape
         program.col_cost_ = np.zeros(columns)
         program.col_lower_, program.col_upper_ = np.zeros(columns), np.ones(columns)
-        program.row_lower_ = np.maximum(np.append(seats.low, rules.low), -highspy.kHighsInf)
-        program.row_upper_ = np.minimum(np.append(seats.high, rules.high), highspy.kHighsInf)
+        program.row_lower_ = np.maximum(rows.low, -highspy.kHighsInf)
+        program.row_upper_ = np.minimum(rows.high, highspy.kHighsInf)
         program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
         program.a_matrix_.start_ = matrix.indptr
         program.a_matrix_.index_ = matrix.indices

@@ -12,7 +12,7 @@
 =============  =====================================================  ====================================
 
 ``auto`` takes the first that fits: the count within the memory allowed, then the trials of a pilot. The last
-two are compiled, and imported where they are used, so that whoever only counts does without the compiler.
+two are compiled, and imported where they are used, so that counting alone does not wait for the compiler.
 """
 
 from __future__ import annotations

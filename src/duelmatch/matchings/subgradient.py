@@ -26,9 +26,9 @@ from math import sqrt
 import numpy as np
 
 from duelmatch.errors import DuelmatchError
-from duelmatch.graph import Graph, Indices, Mask, Vector
+from duelmatch.graph import Graph, Indices, Mask, Matrix, Vector
 from duelmatch.matchings.assignment import best_matching
-from duelmatch.matchings.game import NO_GAME, Matrix, Solution, certified
+from duelmatch.matchings.game import NO_GAME, Solution, certified
 
 MOST_STEPS = 200_000
 MOST_PROJECTION_STEPS = 10_000

@@ -13,10 +13,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from duelmatch.graph import Graph, Indices, Mask, Vector
+from duelmatch.graph import Graph, Indices, Mask, Matrix, Vector
 from duelmatch.matchings.assignment import decisions_of
 from duelmatch.models.lineups import LONGEST_WALK, ROUNDING, Finder, LineupFinder
-from duelmatch.models.strengths import Matrix
 
 
 def finder_of(graph: Graph, marginals: Vector | None = None, usable: Mask | None = None) -> Finder:
@@ -29,43 +28,30 @@ def finder_of(graph: Graph, marginals: Vector | None = None, usable: Mask | None
     return DecisionFinder(graph, marginals, usable)
 
 
-class DecisionFinder:
-    """Finds best decisions of one graph, or of its ``usable`` edges, whatever may be chosen.
+class DecisionFinder(Finder):
+    """Finds best decisions, whatever may be chosen.
 
     Where the oracle takes milliseconds (many decisions under rules) good decisions stand for the best.
     """
 
     def __init__(self, graph: Graph, marginals: Vector | None = None, usable: Mask | None = None) -> None:
-        self._graph, self._pairs, self._marginals = graph, graph.pair_table, marginals
-        self._decisions, self._usable = decisions_of(graph), usable
-
-    @property
-    def linear(self) -> bool:
-        """Whether a decision's value is linear in the probabilities: Borda's is."""
-        return self._marginals is not None
+        super().__init__(graph, marginals, usable)
+        self._decisions, self._pairs = decisions_of(graph), graph.pair_table
 
     def best(self, tables: Matrix, start: Indices, allowed: Mask | None = None) -> tuple[Indices, Vector]:
-        """Return the best decision by each table, and its worst defeat, which is 0 for Borda.
-
-        A walk begins with ``start``, which ought to be a good one. Only ``allowed`` edges are used.
-        """
-        among = self._usable
-        if allowed is not None:
-            among = allowed if among is None else allowed & among
+        """Return the best decision by each table, and its worst defeat."""
+        among = self._among(allowed)
         rows = np.empty((len(tables), self._graph.places), dtype=np.intp)
         defeats = np.zeros(len(tables))
         for number, table in enumerate(tables):
             if self._marginals is None:
                 rows[number], defeats[number] = self._unbeaten(table, start, among)
             else:
-                rows[number] = self._highest(self._ahead(table, self._marginals), among)
+                rows[number] = self._decisions.good_one(self._ahead(table, self._marginals), among)
         return rows, defeats
 
     def shortfalls(self, tables: Matrix, best: Indices, matching: Indices) -> Vector:
-        """Return by how much a decision falls short in each table, per unit of weight.
-
-        Borda: how far it scores below ``best``, that table's own. Condorcet: its worst defeat.
-        """
+        """Return by how much a decision falls short in each table, per unit of weight."""
         out = np.empty(len(tables))
         for number, table in enumerate(tables):
             if self._marginals is None:
@@ -92,13 +78,8 @@ class DecisionFinder:
     def _respond(self, table: Vector, decision: Indices, among: Mask | None) -> tuple[Indices, float]:
         """Return the decision that does best against another, and by how much it is ahead."""
         ahead = self._ahead(table, self._graph.uses(decision).astype(np.float64))
-        response = self._highest(ahead, among)
+        response = self._decisions.good_one(ahead, among)
         return response, float(ahead[response].sum())
-
-    def _highest(self, weights: Vector, among: Mask | None) -> Indices:
-        found = self._decisions.good(weights, among)
-        assert found is not None, "the usable edges hold a decision"
-        return found
 
     def _ahead(self, table: Vector, mixture: Vector) -> Vector:
         """Return by how much every edge is ahead of a mixture of edges."""

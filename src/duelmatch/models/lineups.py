@@ -12,15 +12,15 @@ Decisions beyond one-to-one are in :mod:`duelmatch.models.general_lineups`.
 
 from __future__ import annotations
 
-from typing import Protocol
+from abc import ABC, abstractmethod
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from duelmatch.graph import Graph, Indices, Mask, Vector
+from duelmatch.graph import Graph, Indices, Mask, Matrix, Vector
 from duelmatch.matchings.integers import assign
-from duelmatch.models.strengths import Matrix, PairLayout
+from duelmatch.models.strengths import PairLayout
 
 LONGEST_WALK = 20
 
@@ -34,77 +34,85 @@ a second."""
 ROUNDING = 1e-12
 
 
-class Finder(Protocol):
-    """Finds the best decision of each of many tables: for matchings below, and for every other class."""
-
-    @property
-    def linear(self) -> bool:
-        """Whether a decision's value is linear in the probabilities."""
-
-    def best(self, tables: Matrix, start: Indices, allowed: Mask | None = None) -> tuple[Indices, Vector]:
-        """Return the best decision by each table, and its worst defeat."""
-
-    def shortfalls(self, tables: Matrix, best: Indices, matching: Indices) -> Vector:
-        """Return by how much a decision falls short in each table."""
-
-
-class LineupFinder:
-    """Finds best matchings of one graph, or of its ``usable`` edges.
+class Finder(ABC):
+    """Finds the best decision of each of many tables, of one graph or of its ``usable`` edges.
 
     ``marginals`` is against whom Borda counts, by edge; None for Condorcet.
     """
 
     def __init__(self, graph: Graph, marginals: Vector | None = None, usable: Mask | None = None) -> None:
-        self._graph, self._layout, self._marginals = graph, PairLayout.of(graph), marginals
-        self._usable = np.ones(graph.edges, dtype=np.bool_) if usable is None else usable
+        self._graph, self._marginals, self._usable = graph, marginals, usable
 
     @property
     def linear(self) -> bool:
-        """Whether a matching's value is linear in the probabilities: Borda's is."""
+        """Whether a decision's value is linear in the probabilities: Borda's is."""
         return self._marginals is not None
 
+    def _among(self, allowed: Mask | None) -> Mask | None:
+        """Return the edges that are usable and allowed; None if all are."""
+        if allowed is None or self._usable is None:
+            return self._usable if allowed is None else allowed
+        return allowed & self._usable
+
+    @abstractmethod
     def best(self, tables: Matrix, start: Indices, allowed: Mask | None = None) -> tuple[Indices, Vector]:
-        """Return the best matching by each table, and its worst defeat, which is 0 for Borda.
+        """Return the best decision by each table, and its worst defeat, which is 0 for Borda.
 
         A walk begins with ``start``, which ought to be a good one. Only ``allowed`` edges are used.
         """
-        graph, lay = self._graph, self._layout
-        rows = np.empty((len(tables), graph.positions), dtype=np.intp)
-        defeats = np.zeros(len(tables))
-        present = self._present(self._usable if allowed is None else allowed & self._usable)
-        if self._marginals is None:
-            _unbeaten(
-                tables, lay.start, lay.begin, lay.one, lay.other, graph.edge_at, graph.edge_candidate,
-                present, start, len(tables) * graph.edge_at.size**2 <= MOST_WORK, rows, defeats,
-            )  # fmt: skip
-        else:
-            _highest(
-                tables, lay.start, lay.begin, lay.one, lay.other, graph.edge_at, graph.edge_candidate,
-                present, self._marginals, rows,
-            )  # fmt: skip
-        return rows, defeats
 
+    @abstractmethod
     def shortfalls(self, tables: Matrix, best: Indices, matching: Indices) -> Vector:
-        """Return by how much a matching falls short in each table, per position.
+        """Return by how much a decision falls short in each table, per unit of weight.
 
         Borda: how far it scores below ``best``, that table's own. Condorcet: its worst defeat.
         """
-        graph, lay = self._graph, self._layout
+
+
+class Cells(NamedTuple):
+    """The table of an assignment problem: a row per position, a column per candidate."""
+
+    edge_at: Indices
+    candidate: Indices
+    """The column of each edge."""
+    present: Mask
+    """The cells whose edges may be used."""
+
+
+class LineupFinder(Finder):
+    """Finds best matchings; all positions count the same."""
+
+    def __init__(self, graph: Graph, marginals: Vector | None = None, usable: Mask | None = None) -> None:
+        super().__init__(graph, marginals, usable)
+        self._layout = PairLayout.of(graph)
+
+    def best(self, tables: Matrix, start: Indices, allowed: Mask | None = None) -> tuple[Indices, Vector]:
+        """Return the best matching by each table, and its worst defeat."""
+        rows = np.empty((len(tables), self._graph.positions), dtype=np.intp)
+        defeats = np.zeros(len(tables))
+        cells = self._cells(self._among(allowed))
+        if self._marginals is None:
+            thorough = len(tables) * cells.present.size**2 <= MOST_WORK
+            _unbeaten(tables, self._layout, cells, start, thorough, rows, defeats)
+        else:
+            _highest(tables, self._layout, cells, self._marginals, rows)
+        return rows, defeats
+
+    def shortfalls(self, tables: Matrix, best: Indices, matching: Indices) -> Vector:
+        """Return by how much a matching falls short in each table, per position."""
         out = np.empty(len(tables))
         if self._marginals is None:
-            _defeats(
-                tables, lay.start, lay.begin, graph.edge_at, graph.edge_candidate,
-                self._present(self._usable), matching, out,
-            )  # fmt: skip
+            _defeats(tables, self._layout, self._cells(self._usable), matching, out)
         else:
-            _behind(tables, lay.start, lay.begin, lay.one, lay.other, self._marginals, best, matching, out)
-        shortfalls: Vector = np.maximum(out / graph.positions, 0.0)
+            _behind(tables, self._layout, self._marginals, best, matching, out)
+        shortfalls: Vector = np.maximum(out / self._graph.positions, 0.0)
         return shortfalls
 
-    def _present(self, edges: Mask) -> NDArray[np.bool_]:
+    def _cells(self, edges: Mask | None) -> Cells:
         present = self._graph.edge_at >= 0
-        present.ravel()[self._graph.cell] &= edges
-        return present
+        if edges is not None:
+            present.ravel()[self._graph.cell] &= edges
+        return Cells(self._graph.edge_at, self._graph.edge_candidate, present)
 
 
 def least_expected(finder: Finder, tables: Matrix, best: Indices, likely: Indices) -> tuple[Indices, float]:
@@ -142,16 +150,9 @@ def pair_probability(table: Vector, begin: int, degree: int, one: int, other: in
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _rewards(
-    table: Vector,
-    start: Indices,
-    begin: Indices,
-    one: Indices,
-    other: Indices,
-    marginals: Vector,
-    out: Vector,
-) -> None:
+def _rewards(table: Vector, layout: PairLayout, marginals: Vector, out: Vector) -> None:
     """Fill in w(e) - 1/2 of every edge."""
+    start, begin, one, other, _ = layout
     out[:] = 0.0
     for position in range(len(start) - 1):
         first = start[position]
@@ -163,58 +164,59 @@ def _rewards(
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _highest(
-    tables: Matrix,
-    start: Indices,
-    begin: Indices,
-    one: Indices,
-    other: Indices,
-    edge_at: NDArray[np.intp],
-    edge_candidate: Indices,
-    present: NDArray[np.bool_],
+def _best_by_rewards(
+    table: Vector,
+    layout: PairLayout,
+    cells: Cells,
     marginals: Vector,
-    rows: Indices,
+    rewards: Vector,
+    cost: Matrix,
+    column: Indices,
+    matching: Indices,
 ) -> None:
-    positions, candidates = edge_at.shape
-    rewards = np.empty(len(edge_candidate))
-    cost = np.zeros((positions, candidates))
-    column = np.empty(positions, dtype=np.intp)
+    """Fill in the matching of the largest reward; ``rewards``, ``cost`` and ``column`` are overwritten."""
+    _rewards(table, layout, marginals, rewards)
+    start, (edge_at, candidate, present) = layout.start, cells
+    for position in range(len(cost)):
+        for edge in range(start[position], start[position + 1]):
+            cost[position, candidate[edge]] = -rewards[edge]
+    assign(cost, present, column)
+    for position in range(len(cost)):
+        matching[position] = edge_at[position, column[position]]
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _highest(tables: Matrix, layout: PairLayout, cells: Cells, marginals: Vector, rows: Indices) -> None:
+    rewards, cost = np.empty(len(cells.candidate)), np.zeros(cells.edge_at.shape)
+    column = np.empty(len(cost), dtype=np.intp)
     for row in range(len(tables)):
-        _rewards(tables[row], start, begin, one, other, marginals, rewards)
-        for position in range(positions):
-            for edge in range(start[position], start[position + 1]):
-                cost[position, edge_candidate[edge]] = -rewards[edge]
-        assign(cost, present, column)
-        for position in range(positions):
-            rows[row, position] = edge_at[position, column[position]]
+        _best_by_rewards(tables[row], layout, cells, marginals, rewards, cost, column, rows[row])
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def _respond(
     table: Vector,
-    start: Indices,
-    begin: Indices,
-    edge_candidate: Indices,
-    edge_at: NDArray[np.intp],
-    present: NDArray[np.bool_],
+    layout: PairLayout,
+    cells: Cells,
     cost: Matrix,
     column: Indices,
     current: Indices,
     response: Indices,
 ) -> float:
     """Fill in the matching that does best against the current one, and return by how much it is ahead."""
-    positions = len(start) - 1
-    for position in range(positions):
+    start, begin, _, _, _ = layout
+    edge_at, candidate, present = cells
+    for position in range(len(cost)):
         first = start[position]
         degree = start[position + 1] - first
         own = current[position] - first
         for edge in range(degree):
-            cost[position, edge_candidate[first + edge]] = 0.5 - pair_probability(
+            cost[position, candidate[first + edge]] = 0.5 - pair_probability(
                 table, begin[position], degree, edge, own
             )
     assign(cost, present, column)
     lead = 0.0
-    for position in range(positions):
+    for position in range(len(cost)):
         response[position] = edge_at[position, column[position]]
         lead -= cost[position, column[position]]
     return lead
@@ -223,13 +225,8 @@ def _respond(
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def _unbeaten(
     tables: Matrix,
-    start: Indices,
-    begin: Indices,
-    one: Indices,
-    other: Indices,
-    edge_at: NDArray[np.intp],
-    edge_candidate: Indices,
-    present: NDArray[np.bool_],
+    layout: PairLayout,
+    cells: Cells,
     first_guess: Indices,
     thorough: bool,
     rows: Indices,
@@ -237,58 +234,41 @@ def _unbeaten(
 ) -> None:
     """Walk from the matching that wins most against everyone, and from the guess if that leads in circles.
 
-    From the guess alone, whoever is near it would seem to be the least beaten more often than it is. In
-    circles the least beaten one is improved, if there is time to be ``thorough``.
+    Walks from the guess alone would find the matchings near it least beaten more often than they are. If all
+    walks end in circles, the least beaten matching is improved, should there be time to be ``thorough``.
     """
-    positions, candidates = edge_at.shape
-    cost = np.zeros((positions, candidates))
+    positions = len(cells.edge_at)
+    cost = np.zeros(cells.edge_at.shape)
     column = np.empty(positions, dtype=np.intp)
     seen = np.empty((LONGEST_WALK + 1, positions), dtype=np.intp)
-    rewards, alike = np.empty(len(edge_candidate)), np.ones(len(edge_candidate))
+    rewards, alike = np.empty(len(cells.candidate)), np.ones(len(cells.candidate))
     for row in range(len(tables)):
-        table = tables[row]
-        _rewards(table, start, begin, one, other, alike, rewards)
-        for position in range(positions):
-            for edge in range(start[position], start[position + 1]):
-                cost[position, edge_candidate[edge]] = -rewards[edge]
-        assign(cost, present, column)
-        for position in range(positions):
-            seen[0, position] = edge_at[position, column[position]]
-        rows[row] = seen[0]
-        least = _walk(
-            table, start, begin, edge_at, edge_candidate, present, cost, column, seen, rows[row], np.inf
-        )
+        table, best = tables[row], rows[row]
+        _best_by_rewards(table, layout, cells, alike, rewards, cost, column, seen[0])
+        best[:] = seen[0]
+        least = _walk(table, layout, cells, cost, column, seen, best, np.inf)
         if least > ROUNDING:
             seen[0] = first_guess
-            least = _walk(
-                table, start, begin, edge_at, edge_candidate, present, cost, column, seen, rows[row], least
-            )
+            least = _walk(table, layout, cells, cost, column, seen, best, least)
         if least > ROUNDING and thorough:
-            least = _improve(
-                tables[row : row + 1], start, begin, edge_at, edge_candidate, present, cost, column, rows[row]
-            )
+            least = _improve(table, layout, cells, cost, column, best)
         defeats[row] = max(least, 0.0)
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def _walk(
     table: Vector,
-    start: Indices,
-    begin: Indices,
-    edge_at: NDArray[np.intp],
-    edge_candidate: Indices,
-    present: NDArray[np.bool_],
+    layout: PairLayout,
+    cells: Cells,
     cost: Matrix,
     column: Indices,
-    seen: NDArray[np.intp],
+    seen: Indices,
     best: Indices,
     least: float,
 ) -> float:
-    """Follow best responses from ``seen[0]`` on; put who is beaten by less than ``least`` into ``best``."""
+    """Follow best responses from ``seen[0]``; copy the least beaten into ``best`` if it beats ``least``."""
     for step in range(LONGEST_WALK):
-        lead = _respond(
-            table, start, begin, edge_candidate, edge_at, present, cost, column, seen[step], seen[step + 1]
-        )
+        lead = _respond(table, layout, cells, cost, column, seen[step], seen[step + 1])
         if lead < least:
             least = lead
             best[:] = seen[step]
@@ -306,31 +286,22 @@ def _walk(
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def _improve(
-    tables: Matrix,
-    start: Indices,
-    begin: Indices,
-    edge_at: NDArray[np.intp],
-    edge_candidate: Indices,
-    present: NDArray[np.bool_],
-    cost: Matrix,
-    column: Indices,
-    matching: Indices,
+    table: Vector, layout: PairLayout, cells: Cells, cost: Matrix, column: Indices, matching: Indices
 ) -> float:
-    """Change one candidate or swap two while that makes the mean defeat smaller; return the latter."""
+    """Change one candidate or swap two while that makes the worst defeat smaller; return the latter."""
+    edge_at, candidate_of, present = cells
     positions, candidates = edge_at.shape
     response, trial = np.empty(positions, dtype=np.intp), matching.copy()
     holder = np.full(candidates, -1)
     for position in range(positions):
-        holder[edge_candidate[matching[position]]] = position
-    least: float = _mean_defeat(
-        tables, start, begin, edge_at, edge_candidate, present, cost, column, matching, response, np.inf
-    )
+        holder[candidate_of[matching[position]]] = position
+    least: float = max(0.0, _respond(table, layout, cells, cost, column, matching, response))
     better = True
     while better and least > ROUNDING:
         better = False
         for position in range(positions):
             for candidate in range(candidates):
-                own, elsewhere = edge_candidate[matching[position]], holder[candidate]
+                own, elsewhere = candidate_of[matching[position]], holder[candidate]
                 if candidate == own or not present[position, candidate]:
                     continue
                 if elsewhere >= 0 and not present[elsewhere, own]:
@@ -338,10 +309,7 @@ def _improve(
                 trial[position] = edge_at[position, candidate]
                 if elsewhere >= 0:
                     trial[elsewhere] = edge_at[elsewhere, own]
-                defeat = _mean_defeat(
-                    tables, start, begin, edge_at, edge_candidate, present, cost, column, trial, response,
-                    least - ROUNDING,
-                )  # fmt: skip
+                defeat = max(0.0, _respond(table, layout, cells, cost, column, trial, response))
                 if defeat < least - ROUNDING:
                     least, better = defeat, True
                     holder[own], holder[candidate] = elsewhere, position
@@ -352,68 +320,20 @@ def _improve(
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _mean_defeat(
-    tables: Matrix,
-    start: Indices,
-    begin: Indices,
-    edge_at: NDArray[np.intp],
-    edge_candidate: Indices,
-    present: NDArray[np.bool_],
-    cost: Matrix,
-    column: Indices,
-    matching: Indices,
-    response: Indices,
-    bound: float,
-) -> float:
-    """Return the mean of the worst defeats in all tables, or something above the bound if it is above."""
-    total = 0.0
+def _defeats(tables: Matrix, layout: PairLayout, cells: Cells, matching: Indices, out: Vector) -> None:
+    cost = np.zeros(cells.edge_at.shape)
+    column, response = np.empty(len(cost), dtype=np.intp), np.empty(len(cost), dtype=np.intp)
     for row in range(len(tables)):
-        total += max(
-            0.0,
-            _respond(
-                tables[row], start, begin, edge_candidate, edge_at, present, cost, column, matching, response
-            ),
-        )
-        if total > bound * len(tables):
-            return np.inf
-    return total / len(tables)
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def _defeats(
-    tables: Matrix,
-    start: Indices,
-    begin: Indices,
-    edge_at: NDArray[np.intp],
-    edge_candidate: Indices,
-    present: NDArray[np.bool_],
-    matching: Indices,
-    out: Vector,
-) -> None:
-    positions, candidates = edge_at.shape
-    cost = np.zeros((positions, candidates))
-    column, response = np.empty(positions, dtype=np.intp), np.empty(positions, dtype=np.intp)
-    for row in range(len(tables)):
-        out[row] = _respond(
-            tables[row], start, begin, edge_candidate, edge_at, present, cost, column, matching, response
-        )
+        out[row] = _respond(tables[row], layout, cells, cost, column, matching, response)
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def _behind(
-    tables: Matrix,
-    start: Indices,
-    begin: Indices,
-    one: Indices,
-    other: Indices,
-    marginals: Vector,
-    best: Indices,
-    matching: Indices,
-    out: Vector,
+    tables: Matrix, layout: PairLayout, marginals: Vector, best: Indices, matching: Indices, out: Vector
 ) -> None:
-    rewards = np.empty(start[-1])
+    rewards = np.empty(layout.start[-1])
     for row in range(len(tables)):
-        _rewards(tables[row], start, begin, one, other, marginals, rewards)
+        _rewards(tables[row], layout, marginals, rewards)
         out[row] = 0.0
         for position in range(best.shape[1]):
             out[row] += rewards[best[row, position]] - rewards[matching[position]]

@@ -9,20 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import numpy as np
 
 from duelmatch.answers import Answer
 from duelmatch.errors import ProblemError, brief, spoken
-from duelmatch.graph import Graph, Mask, Vector
+from duelmatch.graph import Graph, Mask, Matrix, Vector
 from duelmatch.matchings import Edge
 from duelmatch.matchings.assignment import decisions_of
 from duelmatch.preferences import Criterion
 from duelmatch.problem import Matching, Problem, check_problem
-
-if TYPE_CHECKING:
-    from duelmatch.models.strengths import Matrix
 
 DRAWS = 400
 """A share of so many draws has a standard error of 2.5 points at most."""
@@ -31,7 +28,7 @@ MOST_NUMBERS = 8_000_000
 """Pairs times draws, at most: 64 MB. Very large problems have fewer draws, but FEWEST at least."""
 
 FEWEST = 40
-"""So many, too, where the best decision of a draw takes milliseconds: many decisions under rules."""
+"""Also the number of draws where the best decision of each takes milliseconds, as it may under rules."""
 
 STIFFNESS = 20.0
 """The share of ties begins as if so many answers had been none."""
@@ -90,7 +87,7 @@ def standings(
     marginals: Vector | None = None,
     usable: Mask | None = None,
 ) -> Standings:
-    """Estimate where things stand from answers, whoever gave them and however they were collected.
+    """Estimate where things stand from any answers, however they were collected.
 
     An answer is a :class:`duelmatch.Answer`, a comparison with a ``winner`` and a ``loser``, or a tuple
     (position, winner, loser); a tie is (position, one, other, "="). The seed is that of the draws. In edge
@@ -151,8 +148,7 @@ def standings_from_counts(
     count = max(FEWEST, min(DRAWS, MOST_NUMBERS // max(1, len(wins))) if decisions.fast else FEWEST)
     tables = _tables(graph, wins, duels, ties, awaited, np.random.default_rng([seed, 11]), count)
     mean = tables.mean(axis=0)
-    strong = decisions.best(advantages(graph, mean), usable)
-    assert strong is not None, "a Problem has a decision"
+    strong = decisions.one(advantages(graph, mean), usable)
     start = finder.best(mean[None], strong)[0][0]
     best, defeats = finder.best(tables, start)
     likely = start if finder.linear else np.stack([start, strong])

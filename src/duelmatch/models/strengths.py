@@ -21,16 +21,13 @@ all (the others keep what the prior says), and one or two steps after a few new 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import exp, lgamma, log, sqrt
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from duelmatch.graph import Graph, Indices, Vector
-
-Matrix = NDArray[np.float64]
+from duelmatch.graph import Graph, Indices, Matrix, Vector
 
 SPREADS = np.array([0.15, 0.3, 0.6, 1.2, 2.4])
 TRUSTS = np.array([4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 512.0, 2048.0])
@@ -57,8 +54,7 @@ MOST_STEPS = 30
 LONGEST_STEP = 2.0
 
 
-@dataclass(frozen=True, slots=True)
-class PairLayout:
+class PairLayout(NamedTuple):
     """Where things are: the pairs of a position are ``begin[j]:begin[j + 1]``, in the order of the table.
 
     ``one`` and ``other`` are the edges of a pair, counted from the first edge of its position. The square
@@ -159,7 +155,7 @@ class StrengthModel:
     def _fit(self, setting: tuple[int, int], strength: Vector, factor: Vector) -> float:
         spread, trust = float(SPREADS[setting[0]]), float(TRUSTS[setting[1]])
         evidence = fit_strengths(self.layout, self.wins, self.duels, spread, trust, strength, factor)
-        return evidence + float(LOG_PRIOR[setting])
+        return float(evidence + LOG_PRIOR[setting])
 
     def estimates(self) -> tuple[Vector, Vector]:
         """Return two estimates of p for every pair: its mean, and a cautious one for bets.
@@ -168,26 +164,19 @@ class StrengthModel:
         d of strengths, known with variance v, for d^3 / (d^2 + 4 v), and less where the trust is small; the
         model is worth PRIOR answers in it, however well it fits.
         """
-        lay = self.layout
-        mean, cautious = np.empty(len(lay.one)), np.empty(len(lay.one))
-        _estimates(
-            lay.start, lay.begin, lay.square, self.wins, self.duels, self.trust, self.strength, self.factor,
-            mean, cautious,
-        )  # fmt: skip
+        mean, cautious = np.empty(len(self.wins)), np.empty(len(self.wins))
+        _estimates(self.layout, self.wins, self.duels, self.trust, self.strength, self.factor, mean, cautious)
         return mean, cautious
 
     def draws(self, rng: np.random.Generator, count: int) -> Matrix:
         """Draw p of all pairs from the posterior, ``count`` times: a row each."""
-        lay = self.layout
-        out = np.empty((count, len(lay.one)))
-        _draw(
-            lay.start, lay.begin, lay.one, lay.other, lay.square, self.wins, self.duels, self.trust,
-            self.strength, self.factor, rng.standard_normal((count, self.graph.edges)),
-            rng.standard_normal((count, len(lay.one))), out,
-        )  # fmt: skip
+        out = np.empty((count, len(self.wins)))
+        normal, own = rng.standard_normal((count, self.graph.edges)), rng.standard_normal(out.shape)
+        _draw(self.layout, self.wins, self.duels, self.trust, self.strength, self.factor, normal, own, out)
         return out
 
 
+@njit(cache=True)  # type: ignore[untyped-decorator]
 def fit_strengths(
     layout: PairLayout,
     wins: Vector,
@@ -197,29 +186,9 @@ def fit_strengths(
     strength: Vector,
     factor: Vector,
 ) -> float:
-    """Fit under one setting: move ``strength`` to the optimum, fill in ``factor``, return the evidence."""
-    evidence: float = _fit(
-        layout.start, layout.begin, layout.one, layout.other, layout.square, wins, duels,
-        1.0 / spread**2, trust, strength, factor,
-    )  # fmt: skip
-    return evidence
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def _fit(
-    start: Indices,
-    begin: Indices,
-    one: Indices,
-    other: Indices,
-    square: Indices,
-    wins: Vector,
-    duels: Vector,
-    precision: float,
-    trust: float,
-    strength: Vector,
-    factor: Vector,
-) -> float:
-    """Improve ``strength`` to the optimum, fill in ``factor``, and return the log evidence."""
+    """Move ``strength`` to the optimum of one setting, fill in ``factor``, and return the log evidence."""
+    start, begin, one, other, square = layout
+    precision = 1.0 / spread**2
     evidence = 0.0
     for position in range(len(start) - 1):
         degree = start[position + 1] - start[position]
@@ -363,9 +332,7 @@ def _inverse(lower: Matrix) -> Matrix:
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def _estimates(
-    start: Indices,
-    begin: Indices,
-    square: Indices,
+    layout: PairLayout,
     wins: Vector,
     duels: Vector,
     trust: float,
@@ -374,6 +341,7 @@ def _estimates(
     mean: Vector,
     cautious: Vector,
 ) -> None:
+    start, begin, _, _, square = layout
     for position in range(len(start) - 1):
         degree = start[position + 1] - start[position]
         s = strength[start[position] : start[position + 1]]
@@ -397,11 +365,7 @@ def _estimates(
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def _draw(
-    start: Indices,
-    begin: Indices,
-    one: Indices,
-    other: Indices,
-    square: Indices,
+    layout: PairLayout,
     wins: Vector,
     duels: Vector,
     trust: float,
@@ -412,6 +376,7 @@ def _draw(
     out: Matrix,
 ) -> None:
     """Fill in p of all pairs; a pair's own part is drawn from the normal law nearest to its Beta."""
+    start, begin, one, other, square = layout
     for position in range(len(start) - 1):
         degree = start[position + 1] - start[position]
         lower = factor[square[position] : square[position + 1]].reshape((degree, degree))

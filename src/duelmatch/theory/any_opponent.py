@@ -1,7 +1,7 @@
 """The information limit of problems that are known to have a Condorcet winner.
 
-Who may take a winner for granted has fewer worlds to tell apart: those in which a rival B is the winner, so
-that D(C, B) <= 0 for *every* decision C, instead of those in which B beats the winner A. For proportions
+If a winner is taken for granted there are fewer worlds to tell apart: those in which a rival B is the winner,
+so that D(C, B) <= 0 for *every* decision C, instead of those in which B beats the winner A. For proportions
 omega of the duels, the world of that kind nearest to the truth is a projection, and by duality
 
     T* = min over omega of max over B != A of min over x of [sum c_pair(x, B)^2 / omega_pair] / (2 D(x, B)^2),
@@ -22,14 +22,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from duelmatch.errors import TooLargeError
-from duelmatch.graph import Graph, Indices, Vector
+from duelmatch.graph import Graph, Indices, Matrix, Vector
 from duelmatch.matchings.assignment import decisions_of
 
-Matrix = NDArray[np.float64]
 Allocate = Callable[[Matrix], tuple[float, Vector]]
 
 MOST_DECISIONS = 2_000
@@ -98,8 +96,7 @@ class AnyOpponent:
             shares, _ = nnls((uses * (weight / root)).T, aim)
             mixture = shares @ uses
             gain = (aim - mixture * weight / root) * weight / root
-            another = self._decisions.best(gain)
-            assert another is not None, "there is a decision"
+            another = self._decisions.one(gain)
             if gain[another].sum() <= 1e-9 * (aim @ aim) or any((another == atom).all() for atom in atoms):
                 break
             atoms.append(another)

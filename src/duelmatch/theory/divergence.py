@@ -25,18 +25,15 @@ and any that an assignment problem at the present theta finds to be harder.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
 from scipy.special import rel_entr
 
 from duelmatch.errors import DuelmatchError
-from duelmatch.graph import Indices, Vector
+from duelmatch.graph import Indices, Matrix, Vector
 from duelmatch.matchings.assignment import best_other_matching
 from duelmatch.matchings.counting import edge_marginals
 from duelmatch.preferences import Criterion, Preferences
-
-Matrix = NDArray[np.float64]
 
 ACCURACY = 1e-3
 """Relative distance between the linear program's bound and the best omega at which the search ends."""

@@ -12,7 +12,8 @@ import duelmatch as dm
 from cases import each
 from duelmatch.experiments.simulation import answer_round
 from duelmatch.explorers.frugal import search
-from duelmatch.explorers.frugal.listed import Ledger, ListedRivals, Proof
+from duelmatch.explorers.frugal.listed import Ledger, ListedRivals
+from duelmatch.explorers.frugal.rivals import Proof
 from duelmatch.explorers.frugal.search import FrugalSearch
 from duelmatch.explorers.frugal.tables import TabledRivals
 from explorers.frugal.watching import PROBLEMS, SQUARE, WIDE, all_decided, play_out, tabled, worlds
@@ -184,7 +185,7 @@ def test_a_proof_begins_with_nothing_or_with_the_common_wealth(assume_winner):
     play_out(run, np.random.default_rng(5).uniform(0.4, 0.6, 9), 300)
     proof = Proof(1_000, run._rivals.rows[0])
     run._rivals.begin(proof)
-    found = run._rivals._proofs.of(proof, 0.3).wealth
+    found = run._rivals.proven(proof, 0.3).wealth
     expected = run._rivals._base.wealth if assume_winner else np.zeros(len(run._rivals.rows))
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
@@ -200,12 +201,12 @@ def test_the_evidence_of_earlier_reigns_is_kept(monkeypatch, parameters):
     assert len(champions) == len(set(champions)) >= 2
     assert [proof.number for proof in run._proofs] == list(range(1, len(champions) + 1))
     reigns = [tuple(played.champion) for played in run._history]
-    begun = {number: start for number, (_, start) in run._rivals._proofs._starts.items()}
+    begun = {number: start for number, (_, start) in run._rivals._starts.items()}
     again = [
         proof for proof in run._proofs if _reigns(reigns[begun[proof.number] :], tuple(proof.champion)) > 1
     ]
     assert again, "one of them came back"
-    whole = run._rivals._proofs.of(again[0], run._slack).wealth
+    whole = run._rivals.proven(again[0], run._slack).wealth
     own = [number for number, reign in enumerate(reigns) if reign == tuple(again[0].champion)]
     expected = Ledger(np.zeros(len(run._rivals.rows)))
     for number in own:

@@ -92,12 +92,12 @@ def test_nor_is_one_when_the_rivals_come_to_be_listed(monkeypatch, criterion):
     def listed(run, edges, before=None, right=FrugalSearch._listed):
         after = right(run, edges, before)
         kinds.append("tables" if after is None else "list")
-        if after is not None and before is not None and before._proofs.found:
+        if after is not None and before is not None and before._proven:
             assert len(after.rows) == before.edges()[brute.matchings(run._graph)].all(axis=1).sum()
             np.testing.assert_allclose(after._base.wealth, before.base.wealth(after.rows), atol=1e-9)
-            assert after._proofs.found.keys() == before._proofs.found.keys()
-            for key, (tables, _) in before._proofs.found.items():
-                ledger, _ = after._proofs.found[key]
+            assert after._proven.keys() == before._proven.keys()
+            for key, (tables, _) in before._proven.items():
+                ledger, _ = after._proven[key]
                 np.testing.assert_allclose(ledger.wealth, tables.wealth(after.rows), atol=1e-9)
             kinds.append("moved")
         return after

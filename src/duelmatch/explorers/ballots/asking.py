@@ -1,6 +1,6 @@
 """What to ask the next voter: the design of the moment, and a ballot drawn from it.
 
-Both are functions of the state, its conclusions and the seed, so whoever has the same log asks the same.
+Both are functions of the state, its conclusions and the seed, so the same log leads to the same questions.
 """
 
 from __future__ import annotations

@@ -163,41 +163,41 @@ class Bets:
     def of(cls, design: Design, contest: Contest, rows: Indices, slack: float) -> Bets:
         """Work out the bets against the matchings listed."""
         odds = Odds.of(design, contest)
-        if contest.pairs.several:
-            return cls._of_seats(design, contest, rows, slack, odds)
-        gaps, noise, spread = over(rows, odds.gap), over(rows, odds.noise), over(rows, odds.spread)
-        worst = _worst(rows, odds.largest(design, contest), design.size, design.one_position)
+        moments = _moments_of_seats if contest.pairs.several else _moments
+        gaps, noise, spread, worst = moments(design, contest, rows, odds)
         worst[odds.void[rows].any(axis=1)] = np.inf  # no bet
         base = _bets(gaps, noise, spread, worst, 0.0)
         return cls(odds, base, _bets(gaps, noise, spread, worst, slack) if slack else base, spread)
 
-    @classmethod
-    def _of_seats(cls, design: Design, contest: Contest, rows: Indices, slack: float, odds: Odds) -> Bets:
-        """Work them out where a rival may use both edges of a pair."""
-        stakes, pairs, chances = contest.stakes(design.champion), contest.pairs, design.chances
-        drawable = chances > 0
-        quarter = np.where(drawable, 0.25 / np.where(drawable, chances, 1.0), 0.0)
-        per_edge = np.where(
-            contest.graph.edge_position[:, None] == pairs.position, np.abs(odds.neither) / 2, 0.0
-        )
-        numbers = np.arange(pairs.count)
-        per_edge[pairs.first, numbers] = np.abs(odds.first) / 2
-        per_edge[pairs.second, numbers] = np.abs(odds.second) / 2
-        gaps, noise, spread, worst = np.zeros((4, len(rows)))
-        for begin in range(0, len(rows), AT_ONCE):
-            part = slice(begin, begin + AT_ONCE)
-            uses = contest.graph.uses(rows[part])
-            one, other = uses[:, pairs.first], uses[:, pairs.second]
-            with_first = np.where(other, stakes.first + stakes.second - stakes.neither, stakes.first)
-            values = np.where(one, with_first, np.where(other, stakes.second, stakes.neither))
-            gaps[part], noise[part] = values @ design.advantage, values**2 @ design.variance
-            spread[part] = design.dispersion * (values**2 @ quarter)
-            worst[part] = -np.sort(-(uses @ per_edge), axis=1)[:, : design.size].sum(axis=1)
-            worst[part][(values[:, ~drawable] != 0).any(axis=1)] = np.inf  # no bet
-        worst[spread == 0.0] = 0.0
-        worst[odds.void[rows].any(axis=1)] = np.inf
-        base = _bets(gaps, noise, spread, worst, 0.0)
-        return cls(odds, base, _bets(gaps, noise, spread, worst, slack) if slack else base, spread)
+
+def _moments(design: Design, contest: Contest, rows: Indices, odds: Odds) -> tuple[Vector, ...]:
+    """Return gap, noise, spread and worst of every rival."""
+    worst = _worst(rows, odds.largest(design, contest), design.size, design.one_position)
+    return over(rows, odds.gap), over(rows, odds.noise), over(rows, odds.spread), worst
+
+
+def _moments_of_seats(design: Design, contest: Contest, rows: Indices, odds: Odds) -> tuple[Vector, ...]:
+    """Return the same where a rival may use both edges of a pair."""
+    stakes, pairs, chances = contest.stakes(design.champion), contest.pairs, design.chances
+    drawable = chances > 0
+    quarter = np.where(drawable, 0.25 / np.where(drawable, chances, 1.0), 0.0)
+    per_edge = np.where(contest.graph.edge_position[:, None] == pairs.position, np.abs(odds.neither) / 2, 0.0)
+    numbers = np.arange(pairs.count)
+    per_edge[pairs.first, numbers] = np.abs(odds.first) / 2
+    per_edge[pairs.second, numbers] = np.abs(odds.second) / 2
+    gaps, noise, spread, worst = np.zeros((4, len(rows)))
+    for begin in range(0, len(rows), AT_ONCE):
+        part = slice(begin, begin + AT_ONCE)
+        uses = contest.graph.uses(rows[part])
+        one, other = uses[:, pairs.first], uses[:, pairs.second]
+        with_first = np.where(other, stakes.first + stakes.second - stakes.neither, stakes.first)
+        values = np.where(one, with_first, np.where(other, stakes.second, stakes.neither))
+        gaps[part], noise[part] = values @ design.advantage, values**2 @ design.variance
+        spread[part] = design.dispersion * (values**2 @ quarter)
+        worst[part] = -np.sort(-(uses @ per_edge), axis=1)[:, : design.size].sum(axis=1)
+        worst[part][(values[:, ~drawable] != 0).any(axis=1)] = np.inf
+    worst[spread == 0.0] = 0.0
+    return gaps, noise, spread, worst
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

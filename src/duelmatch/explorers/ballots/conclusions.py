@@ -1,7 +1,7 @@
 """What follows from a state: who may still win, what is proven, and how far it is.
 
 The evidence is a function of the log and of a count (:mod:`duelmatch.explorers.ballots.evidence`). It is
-brought up to date when somebody looks, not when an answer comes, and comes to the same whenever that is.
+brought up to date when it is read, not when an answer comes; the result is the same.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from duelmatch.explorers.engine import Outcome
 from duelmatch.explorers.frugal.search import least_beaten_estimate
 from duelmatch.explorers.result import Progress
 from duelmatch.graph import Graph, Indices, Mask
-from duelmatch.matchings import Edge
 from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.counted import is_quick
 from duelmatch.preferences import Criterion
@@ -35,14 +34,14 @@ MOST_LISTED = 10_000
 """Rivals are listed one by one from here on."""
 
 FEW = 100
-"""So many possible winners are listed in a report."""
+"""A report lists the possible winners if there are no more than this."""
 
 RECOUNTED = frozenset({"struck", "reinstated", "corrected", "dropped", "added"})
 """The kinds of events that change who counts, or who stands."""
 
 
 AT_ONCE = 300_000
-"""Ballots times rivals that are settled in some tens of milliseconds: more is to be worked out before."""
+"""Ballots times rivals that settle within some tens of milliseconds; anything larger is worked out ahead."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -215,14 +214,14 @@ class Conclusions:
 
     def _concluded(self) -> Outcome | None:
         edges, problem = self.possible_edges, self._state.problem
-        per_position = np.add.reduceat(edges, problem.graph.start[:-1], dtype=np.intp)
         if not edges.any():
             if self._rules.criterion == "borda":
                 return Outcome("certified", self._state.designs[-1].champion)  # somebody has the best score
             tally, usable = self._state.tally, self._state.contest.usable
             return Outcome("no_winner", least_beaten_estimate(tally, advantages(tally)[0], usable))
         alone = int(self._state.contest.usable.sum()) == problem.graph.places
-        if (per_position == problem.graph.seats).all() and (self.forget or alone):
+        one_left = (problem.graph.per_position(edges) == problem.graph.seats).all()
+        if one_left and (self.forget or alone):
             return Outcome("certified", np.flatnonzero(edges))
         proof_for = self.present.proof_for
         stands = proof_for is not None and self._state.contest.staying[proof_for].all()
@@ -266,15 +265,14 @@ class Conclusions:
     def progress(self) -> Progress:
         """Where the study stands."""
         rows, edges, leader, problem = self.possible, self.possible_edges, self.leader, self._state.problem
-        per_position = np.add.reduceat(edges, problem.graph.start[:-1], dtype=np.intp)
-        accepted = edges & (per_position == problem.graph.seats)[problem.graph.edge_position]
+        accepted = problem.graph.without_choice(edges)
         known = 0.0 if leader is None else self._known_of(leader)
         return Progress(
             self._state.answers,
             None if leader is None else problem.matching(leader.tolist()),
-            self._named(accepted),
-            self._named(~edges),
-            self._named(edges & ~accepted),
+            problem.marked(accepted),
+            problem.marked(~edges),
+            problem.marked(edges & ~accepted),
             0.0 if self.outcome else 1 - known / self.threshold,
             0 if self.outcome else None,
             exp(-known),
@@ -301,6 +299,3 @@ class Conclusions:
             else:
                 return 0.0
         return float(min(self.threshold, max(0.0, least)))
-
-    def _named(self, edges: Mask) -> tuple[Edge, ...]:
-        return tuple(self._state.problem.edges[edge] for edge in np.flatnonzero(edges))

@@ -108,11 +108,8 @@ class Evidence:
 
     def go_on(self, before: Before, wealth: Vector, proof_wealth: Vector | None) -> None:
         """Go on from the wealth that there was against the rivals before they were listed."""
-        self.settled, self.proof_number, self.proof_for = (
-            before.settled,
-            before.proof_number,
-            before.proof_for,
-        )
+        self.settled = before.settled
+        self.proof_number, self.proof_for = before.proof_number, before.proof_for
         self._logs += wealth[:, None]
         self.peak[:] = wealth
         if proof_wealth is not None:

@@ -12,7 +12,7 @@ in the same state, and asks the same from then on.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from heapq import heappop
@@ -280,11 +280,6 @@ class BallotExplorer:
             )
         return part.handed[place]
 
-    def ballot_of(self, voter: str) -> int:
-        """Return the number of the ballot that a voter takes part in, -1 if none."""
-        part = self.state.parts.get(voter)
-        return -1 if part is None else part.ballot
-
     def tell(
         self,
         question: Question,
@@ -299,7 +294,7 @@ class BallotExplorer:
         """
         part = self._part_of(question)
         order = places(question, winner if winner is not None else answer)
-        self._expire_due([part], now)
+        self._end_if_due(part, now)
         self._decide("answered", question=question.id, answer=groups_of(order))
         self._end_if_nothing_is_left(part)
 
@@ -309,7 +304,7 @@ class BallotExplorer:
         :raises DuelError: if the question is not open.
         """
         part = self._part_of(question)
-        self._expire_due([part], now)
+        self._end_if_due(part, now)
         self._decide("skipped", question=question.id, reason=reason)
         self._end_if_nothing_is_left(part)
 
@@ -360,14 +355,13 @@ class BallotExplorer:
             while now is not None and deadlines and deadlines[0][0] <= now:
                 _, ballot = heappop(deadlines)
                 if ballot >= self.state.settled:
-                    self._expire_due([self.state.holders[ballot]], now)
+                    self._end_if_due(self.state.holders[ballot], now)
         elif voter in self.state.parts:
             self._end(self.state.parts[voter])
 
-    def _expire_due(self, parts: Iterable[Participation], now: float | None) -> None:
-        for part in parts:
-            if part.deadline is not None and now is not None and part.deadline <= now:
-                self._end(part)
+    def _end_if_due(self, part: Participation, now: float | None) -> None:
+        if part.deadline is not None and now is not None and part.deadline <= now:
+            self._end(part)
 
     def leave(self, voter: str) -> None:
         """Hand in the ballot of a voter who will not answer any more: what is missing passes to another.

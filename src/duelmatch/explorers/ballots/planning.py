@@ -18,7 +18,15 @@ from duelmatch.explorers.ballots.bets import Contest
 from duelmatch.explorers.ballots.drawing import draw, draw_apart, inclusion_chances
 from duelmatch.explorers.ballots.records import Ballot, Design
 from duelmatch.explorers.frugal.search import borda_champion, condorcet_champion
-from duelmatch.explorers.frugal.stakes import OPTIMISM, Pairs, Prospects, Stakes, allocation, over
+from duelmatch.explorers.frugal.stakes import (
+    OPTIMISM,
+    Pairs,
+    Prospects,
+    Stakes,
+    allocation,
+    over,
+    variance_of_share,
+)
 from duelmatch.explorers.frugal.tables import TabledRivals
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.models.strengths import StrengthModel
@@ -141,7 +149,7 @@ def plan(
 ) -> Design:
     """Return the next design."""
     advantage, cautious = advantages(estimates)
-    variance = 0.25 / (estimates.duels + 2)
+    variance = variance_of_share(estimates.duels)
     last = designs[-1].champion if designs else None
     if contest.criterion == "borda":
         champion = borda_champion(estimates, advantage, contest.marginals, aim.allowed)

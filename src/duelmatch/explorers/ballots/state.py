@@ -1,8 +1,8 @@
 """What the events of a study add up to: ballots and answers, who is busy with what, and who counts.
 
 :meth:`CrowdState.note` is the only code that changes any of it. It decides nothing and draws nothing, so the
-same events give the same state, on whichever machine. What follows from a state is worked out when somebody
-wants to know it (:mod:`duelmatch.explorers.ballots.conclusions`), so a long log is read quickly.
+same events give the same state on any machine. What follows from a state is computed on demand
+(:mod:`duelmatch.explorers.ballots.conclusions`), so a long log is read quickly.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Groups = list[list[str]]
 """An answer: candidates in groups, best first."""
 
 UNPACKED = 100
-"""So many settled ballots are kept as they are, and so many more before they are packed together."""
+"""The latest settled ballots stay unpacked, this many of them; as many more are packed at once."""
 
 
 @dataclass(slots=True, eq=False)
@@ -97,7 +97,7 @@ class Said:
 
 
 class Participations:
-    """Every voter's part in a ballot, one and only one; of those in packed ballots, hardly anything."""
+    """Every voter's one part in a ballot; of parts in packed ballots only whether something was left."""
 
     def __init__(self) -> None:
         self._present: dict[str, Participation] = {}

@@ -27,13 +27,13 @@ import numpy as np
 from numba import njit
 
 from duelmatch.explorers.frugal.stakes import Pairs
-from duelmatch.graph import Indices, Mask, Vector
+from duelmatch.graph import Indices, Mask, Matrix, Vector
 from duelmatch.matchings.assignment import alternatives
 from duelmatch.models.lineups import LineupFinder
-from duelmatch.models.strengths import Matrix, StrengthModel, covariance
+from duelmatch.models.strengths import PairLayout, StrengthModel, covariance
 
 CONTENDERS = 16
-"""So many edges of a position are compared with each other: those that may be best."""
+"""At most this many edges of a position are compared with each other: those that may be best."""
 
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
 WEIGHTS = WEIGHTS / WEIGHTS.sum()
@@ -46,17 +46,17 @@ WORTHY = 0.2
 or more: asking the same again is worth less each time, asking at another position is not."""
 
 NEAR = 1e-6
-"""Values that differ by less than this part are the same: rounding must not decide what is asked."""
+"""Values that differ by less than this fraction count as equal: rounding must not decide what is asked."""
 
 NOTHING = 1e-12
 """A gain below this is none."""
 
 
 MOST_COUPLES = 50
-"""So many pairs of matchings are drawn for a round at most."""
+"""At most this many pairs of matchings are drawn for a round."""
 
 ATTEMPTS = 6
-"""How often they are drawn again, should none of them differ."""
+"""How often they are drawn again if the two of every pair agree."""
 
 
 def contested(
@@ -102,7 +102,7 @@ def worthwhile(
     Borda, None for Condorcet. Pairs that are worth the same share the duels. None if no answer could change
     the leader.
     """
-    graph, layout = pairs.graph, model.layout
+    graph = pairs.graph
     ahead = estimates - 0.5
     if marginals is None:
         values = pairs.against(leader, ahead)
@@ -112,10 +112,8 @@ def worthwhile(
     best = alternatives(graph, np.where(allowed, values, -FORBIDDEN)).with_edge
     gain = np.zeros(pairs.count)
     _gains(
-        layout.start, layout.begin, layout.one, layout.other, layout.square, model.wins, model.duels,
-        model.trust, model.strength, model.factor, leader, best,
-        np.zeros(graph.edges) if marginals is None else marginals, marginals is not None, float(duels), NODES,
-        WEIGHTS, gain,
+        model.layout, model.wins, model.duels, model.trust, model.strength, model.factor, leader, best,
+        np.zeros(graph.edges) if marginals is None else marginals, marginals is not None, float(duels), gain,
     )  # fmt: skip
     gain[~(usable[pairs.first] & usable[pairs.second])] = 0.0
     if gain.max(initial=0.0) < NOTHING:
@@ -132,11 +130,7 @@ def worthwhile(
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def _gains(
-    start: Indices,
-    begin: Indices,
-    one: Indices,
-    other: Indices,
-    square: Indices,
+    layout: PairLayout,
     wins: Vector,
     duels: Vector,
     trust: float,
@@ -147,11 +141,10 @@ def _gains(
     marginals: Vector,
     borda: bool,
     asked: float,
-    nodes: Vector,
-    weights: Vector,
     gain: Vector,
 ) -> None:
     """Fill in what ``asked`` duels of each pair are worth."""
+    start, begin, one, other, square = layout
     top = -np.inf
     for edge in range(len(best)):
         top = max(top, best[edge])
@@ -189,12 +182,12 @@ def _gains(
                 common = slope[i] * (through[number, a] - through[number, b])
                 moved[number] = scale * (common + stake * noise[i])
             mean = 0.0
-            for node in range(len(nodes)):
+            for node in range(len(NODES)):
                 highest = -np.inf
                 for number in range(len(contender)):
-                    value = best[first + contender[number]] + nodes[node] * moved[number]
+                    value = best[first + contender[number]] + NODES[node] * moved[number]
                     highest = max(highest, value)
-                mean += weights[node] * highest
+                mean += WEIGHTS[node] * highest
             gain[pair] = max(mean - top, 0.0)
 
 

@@ -3,51 +3,30 @@
 Against the hypothesis "B is the winner" a gambler bets on every duel: it multiplies the wealth by
 1 + lambda (Y(B) + slack), whose mean is at most 1 if D(champion, B) <= -slack. Five gamblers start with equal
 shares of the wealth: one bets as if the present estimate of D were true, four as if D were 0.025, 0.06, 0.14
-or 0.33. The best lambda for a gap D is D / v(B). One that learns is best in the long run, and the others
-save it the price of learning at first. Condorcet: each rival has an opponent of its own
+or 0.33. The best lambda for a gap D is D / v(B). The one that learns is best in the long run; the
+others do better until it has. Condorcet: each rival has an opponent of its own
 (:mod:`duelmatch.explorers.frugal.opponents`).
-
-**Proofs.**
-Being the last one left proves nothing of a champion that only has to be close, or where there may be no
-winner at all. For that there is a second wealth against each rival B, from bets on D(A, B) > -slack that are
-made while A is the champion: it multiplies by 1 + lambda (Y(B) + slack), whose mean is at most 1 if A loses
-to B by slack or more. Which A is proven is chosen by the data, so the i-th champion for whom a proof is begun
-has one part in i (i + 1) of the chance of being wrong. Its evidence is kept when another takes over, and goes
-on when it is champion again.
-
-**The bound.** For a grid of slacks, let U be the least so that all slacks of the grid from U on are rejected:
-the wealth against every rival has reached the threshold. Then A falls short by U at most. If it falls short
-by more than U, then U is one of the slacks that are really exceeded, and so is s, the largest of these in
-the grid; s is rejected too, as U <= s. That is one event, for one slack and the rival that A loses to most,
-however many slacks are tried: no union over the grid, nor over rivals.
-
-All rounds are kept, and a wealth is worked out when somebody wants to know it. The bets of a round are a
-function of what was known before it, so it makes no difference when they are worked out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from copy import deepcopy
-from dataclasses import dataclass
-from math import log
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Generic, TypeVar
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from duelmatch.explorers.frugal.opponents import Beliefs, Matches, Opponents, settle_matches
-from duelmatch.explorers.frugal.seats import pairs_within, settle_seats
+from duelmatch.explorers.frugal.rivals import Proof, Rivals, most_duels
 from duelmatch.explorers.frugal.stakes import (
     NO_RUIN,
     OPTIMISM,
+    Drawn,
     Play,
     Played,
     Prospects,
     Stakes,
-    allocation,
     highest,
     levelled,
     over,
@@ -63,74 +42,8 @@ LOG_SHARES = np.log(np.full(1 + len(FIXED_GAPS), 1 / (1 + len(FIXED_GAPS))))
 CAUTION = 0.5
 """How many squared standard errors weigh against the estimate in the learning gambler's bet."""
 
-FIRST = 0.6
-"""The first champion's part of the chance of being wrong; the i-th has one in i (i - 1) of the rest."""
 
-GRID = tuple((0.5 * 0.8 ** np.arange(20)).round(4).tolist())
-"""Shortfalls per position that are tried, the largest first: from 0.5 down to 0.007."""
-
-WealthT = TypeVar("WealthT")
-
-
-@dataclass(frozen=True, slots=True)
-class Proof:
-    """The ``number``-th proof, for a champion."""
-
-    number: int
-    champion: Indices
-
-    @property
-    def price(self) -> float:
-        """What the threshold rises by, as this is one proof of many."""
-        return price(self.number)
-
-
-def price(number: int) -> float:
-    """Return what the threshold of a proof rises by: their parts of delta add up to the whole."""
-    return -log(FIRST if number == 1 else (1 - FIRST) / (number * (number - 1)))
-
-
-class ProofWealth(Generic[WealthT]):
-    """The wealth of every proof at every slack that was asked for, up to the last round when it is asked for.
-
-    ``begin`` makes the wealth that a proof starts from, and ``settle`` adds a round to it. With ``forget``
-    only the winner is to be feared: then a proof goes on from the common wealth, and bets without slack for
-    other champions count too.
-    """
-
-    def __init__(
-        self,
-        history: list[Played],
-        forget: bool,
-        begin: Callable[[], WealthT],
-        settle: Callable[[WealthT, Played, float], None],
-    ) -> None:
-        self._history, self._forget = history, forget
-        self._begin, self._settle = begin, settle
-        self._starts: dict[int, tuple[WealthT, int]] = {}
-        self.found: dict[tuple[int, float], tuple[WealthT, int]] = {}
-
-    def begin(self, proof: Proof) -> None:
-        """Note what a proof starts from, which is what there is now."""
-        self._starts[proof.number] = self._begin(), len(self._history)
-
-    def of(self, proof: Proof, slack: float) -> WealthT:
-        """Return the wealth of a proof after the last round."""
-        wealth, settled = self.found.get((proof.number, slack)) or deepcopy(self._starts[proof.number])
-        for number in range(settled, len(self._history)):
-            played = self._history[number]
-            own = np.array_equal(played.champion, proof.champion)
-            if own or self._forget:
-                self._settle(wealth, played, slack if own else 0.0)
-        self.found[proof.number, slack] = wealth, len(self._history)
-        return wealth
-
-    def __iter__(self) -> Iterator[WealthT]:
-        """Go through all there are."""
-        return (wealth for wealth, _ in (*self._starts.values(), *self.found.values()))
-
-
-class ListedRivals:
+class ListedRivals(Rivals["Ledger"]):
     """The rivals, the wealth against each being the winner, and against each beating the champion.
 
     With ``forget`` a matching that is not the winner is of no further interest. Without, the champion must be
@@ -148,25 +61,28 @@ class ListedRivals:
         opponents: Opponents | None = None,
     ) -> None:
         """List them, with the wealth so far against them and in the proofs, if there is any."""
-        self._graph = graph
-        self._forget = forget
-        self.rows = rows
+        super().__init__(graph, rows, forget, history)
         self.tangent = 0.0  # every rival has bets of its own
         self.possible: Mask = np.ones(len(rows), dtype=np.bool_)
-        self._shares = np.full(len(rows), 1.0 / len(rows))
         self._base = Ledger(np.zeros(len(rows)) if wealth is None else wealth)
-        self._proofs = ProofWealth(
-            history,
-            forget,
-            lambda: Ledger(self._base.wealth if forget else np.zeros(len(self.rows))),
-            self._settle_proof,
-        )
         for key, log_wealth in proofs.items():
-            self._proofs.found[key] = Ledger(log_wealth), len(history)
-        self._within = None if graph.places == graph.positions else pairs_within(graph, rows)
+            self._proven[key] = Ledger(log_wealth), len(history)
+        self._within: Indices | None = None
         self._opponents = opponents
         self._matches: Matches | None = None
         self._omega = np.zeros(0)
+
+    def _begun(self) -> Ledger:
+        return Ledger(self._base.wealth if self._forget else np.zeros(len(self.rows)))
+
+    @property
+    def _contenders(self) -> Mask:
+        return self.possible
+
+    def _pairs_within(self) -> Indices:
+        if self._within is None:
+            self._within = super()._pairs_within()
+        return self._within
 
     @property
     def _used(self) -> Mask:
@@ -174,10 +90,6 @@ class ListedRivals:
         used = np.zeros(self._graph.edges, dtype=np.bool_)
         used[self.rows.ravel()] = True
         return used
-
-    def begin(self, proof: Proof) -> None:
-        """Begin a proof."""
-        self._proofs.begin(proof)
 
     def plan(
         self,
@@ -203,18 +115,16 @@ class ListedRivals:
     def _plan(
         self, stakes: Stakes, prospects: Prospects, proof: Proof | None, slack: float, threshold: float
     ) -> Vector:
-        gaps, noise = self._over(prospects.gaps), self._over(prospects.noise, prospects.noise_of_both)
+        gaps, noise = self._expected(prospects)
         wanted = self.possible
         if proof is not None:
-            wanted = (self.possible | (not self._forget)) & (self._proofs.of(proof, slack).peak < threshold)
+            wanted = (self.possible | (not self._forget)) & (self.proven(proof, slack).peak < threshold)
         rivals = wanted & (noise > 1e-12)
         if not rivals.any():
             rivals = noise > 1e-12
         squares = squared_margins(gaps, slack) + OPTIMISM * noise
-        shares = self._shares[rivals]
-        omega = allocation(stakes, self.rows[rivals], squares[rivals], shares, self._used)
-        self._shares[rivals] = shares
-        if slack > 0 and self._within is None:
+        omega = self._allocated(stakes, rivals, squares, self._used)
+        if slack > 0 and not stakes.pairs.several:
             return levelled(omega, stakes, self.rows[rivals], np.sqrt(squares[rivals]))
         return omega
 
@@ -226,15 +136,14 @@ class ListedRivals:
         matches = self._matches
         looks, spread, worst = matches.looks(self._omega)
         wanted = bets(matches.gaps, matches.noise, spread, worst, 0.0)
-        wins, losses = self._opponents.counts(played)
+        wins, losses = self._opponents.counts(played.drawn)
         self._base.settle_matches(wanted, matches.pair, looks, wins, losses)
 
     def _settle_proof(self, ledger: Ledger, played: Played, slack: float) -> None:
         ledger.settle(played, self.rows, self._bets(played, slack), slack)
 
     def _bets(self, played: Played, slack: float) -> NDArray[np.float64]:
-        prospects = played.prospects
-        gaps, noise = self._over(prospects.gaps), self._over(prospects.noise, prospects.noise_of_both)
+        gaps, noise = self._expected(played.prospects)
         spread = self._over(played.spread, played.spread_of_both)
         worst = highest(self.rows, played.worst)
         foreseen = over(self.rows, played.foreseen)
@@ -255,7 +164,8 @@ class ListedRivals:
             self.rows, self._shares, self.possible = self.rows[kept], self._shares[kept], kept[kept]
             self._within = None if self._within is None else self._within[kept]
             self._matches = None if self._matches is None else self._matches.kept(kept)
-            for ledger in (self._base, *self._proofs):
+            proven = (ledger for ledger, _ in (*self._starts.values(), *self._proven.values()))
+            for ledger in (self._base, *proven):
                 ledger.keep(kept)
         return rejected
 
@@ -283,47 +193,28 @@ class ListedRivals:
         """Return the least peak of the wealth against a possible winner other than the champion."""
         return float(self._base.peak[self.possible & self._others(champion)].min(initial=np.inf))
 
-    def clearness(self, prospects: Prospects) -> float:
-        """Return by how many standard errors the champion is ahead of every possible winner."""
-        gaps, noise = self._over(prospects.gaps), self._over(prospects.noise, prospects.noise_of_both)
-        rivals = self.possible & (noise > 1e-12)
-        return float((gaps[rivals] / np.sqrt(noise[rivals])).min(initial=np.inf))
-
-    def shortness(self, prospects: Prospects) -> float:
-        """Return by how much the champion may fall short of a rival, within two standard errors."""
-        gaps, noise = self._over(prospects.gaps), self._over(prospects.noise, prospects.noise_of_both)
-        return float((2 * np.sqrt(noise) - gaps).max(initial=0.0))
-
     def poorest_of(self, proof: Proof, slack: float) -> float:
         """Return the least peak of a proof's wealth against a rival in question."""
         rivals = self._others(proof.champion) & (self.possible | (not self._forget))
-        return float(self._proofs.of(proof, slack).peak[rivals].min(initial=np.inf))
+        return float(self.proven(proof, slack).peak[rivals].min(initial=np.inf))
 
     def duels_left(
         self, play: Play, prospects: Prospects, proof: Proof | None, slack: float, threshold: float
     ) -> float:
         """Return how many duels the slowest rival still needs, if the estimates are right."""
-        gaps, spread = self._over(prospects.gaps), self._over(play.spread, play.spread_of_both)
-        noise = self._over(prospects.noise, prospects.noise_of_both)
+        gaps, noise = self._expected(prospects)
+        spread = self._over(play.spread, play.spread_of_both)
         if proof is None and slack == 0 and self._matches is not None:
             _, spread, _ = self._matches.looks(self._omega)
             gaps, noise = self._matches.gaps, self._matches.noise
         rivals, ledger = self.possible & (spread > 1e-12), self._base
         if proof is not None:
-            ledger = self._proofs.of(proof, slack)
+            ledger = self.proven(proof, slack)
             rivals = (self.possible | (not self._forget)) & (spread > 1e-12)
         if not rivals.any():
             return 0.0
-        squares = (np.maximum(gaps, 0.0) + slack) ** 2 + OPTIMISM * noise
         lacking = np.where(ledger.peak < threshold, threshold - ledger.wealth, 0.0)
-        return float(np.max((lacking * 2 * spread)[rivals] / squares[rivals]))
-
-    def _over(self, per_edge: Vector, of_both: Vector | None = None) -> Vector:
-        """Sum over the edges of each rival, and over the pairs that it uses both edges of."""
-        sums: Vector = over(self.rows, per_edge)
-        if of_both is None or self._within is None:
-            return sums
-        return np.asarray(np.maximum(sums + of_both[self._within].sum(axis=1), 0.0))
+        return most_duels(lacking, gaps, noise, spread, slack, rivals)
 
     def _others(self, champion: Indices) -> Mask:
         others: Mask = (self.rows != champion).any(axis=1)
@@ -363,16 +254,10 @@ class Ledger:
     def settle(self, played: Played, rivals: Indices, bets: NDArray[np.float64], slack: float = 0.0) -> None:
         """Settle the bets of a round."""
         if played.several:
-            settle_seats(
-                rivals, played.edges, self._logs, bets, played.first_edge, played.second_edge,
-                played.neither, played.first, played.second, played.wins, played.losses, played.ties, slack,
-            )  # fmt: skip
+            _settle_seats(rivals, played.edges, self._logs, bets, played.drawn, slack)
         else:
-            _settle(
-                rivals, self._logs, bets, played.begin, played.first_edge, played.second_edge, played.neither,
-                played.first, played.second, played.wins, played.losses, played.ties,
-                slack + over(rivals, played.foreseen), played.expected,
-            )  # fmt: skip
+            always = slack + over(rivals, played.foreseen)
+            _settle(rivals, self._logs, bets, played.drawn, always, played.expected)
         _note_peaks(self._logs, self.peak)
 
 
@@ -401,15 +286,7 @@ def _settle(
     rivals: Indices,
     logs: NDArray[np.float64],
     bets: NDArray[np.float64],
-    begin: Indices,
-    pair_first: Indices,
-    pair_second: Indices,
-    neither: Vector,
-    first: Vector,
-    second: Vector,
-    wins: NDArray[np.int64],
-    losses: NDArray[np.int64],
-    ties: NDArray[np.int64],
+    drawn: Drawn,
     always: Vector,
     expected: Vector,
 ) -> None:
@@ -417,6 +294,7 @@ def _settle(
 
     ``always`` is what counts against a rival whatever the answer: the slack, and what is foreseen of Y.
     """
+    begin, pair_first, pair_second, neither, first, second, wins, losses, ties = drawn
     count, positions = rivals.shape
     for rival in range(count):
         given = always[rival]
@@ -433,6 +311,39 @@ def _settle(
                     logs[rival, gambler] += losses[pair] * np.log1p(bet * (even - value))
                     if ties[pair]:
                         logs[rival, gambler] += ties[pair] * np.log1p(bet * even)
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _settle_seats(
+    rivals: Indices,
+    edges: int,
+    logs: NDArray[np.float64],
+    bets: NDArray[np.float64],
+    drawn: Drawn,
+    slack: float,
+) -> None:
+    """Do the same where a rival may use both edges of a pair."""
+    _, pair_first, pair_second, neither, first, second, wins, losses, ties = drawn
+    used = np.zeros(edges, dtype=np.bool_)
+    for rival in range(len(rivals)):
+        for place in range(rivals.shape[1]):
+            used[rivals[rival, place]] = True
+        for pair in range(len(pair_first)):
+            value = neither[pair]
+            if used[pair_first[pair]]:
+                value += first[pair] - neither[pair]
+            if used[pair_second[pair]]:
+                value += second[pair] - neither[pair]
+            if value == 0.0 and slack == 0.0:
+                continue
+            for gambler in range(bets.shape[1]):
+                bet = bets[rival, gambler]
+                logs[rival, gambler] += wins[pair] * np.log1p(bet * (slack + value))
+                logs[rival, gambler] += losses[pair] * np.log1p(bet * (slack - value))
+                if slack != 0.0:
+                    logs[rival, gambler] += ties[pair] * np.log1p(bet * slack)
+        for place in range(rivals.shape[1]):
+            used[rivals[rival, place]] = False
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

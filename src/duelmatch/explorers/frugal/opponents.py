@@ -20,10 +20,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from duelmatch.explorers.frugal.stakes import EXPLORED, LEAST_SHARE, OPTIMISM, STEPS, Pairs, Played
-from duelmatch.graph import Indices, Mask, Vector
-
-Matrix = NDArray[np.float64]
+from duelmatch.explorers.frugal.stakes import EXPLORED, LEAST_SHARE, OPTIMISM, STEPS, Drawn, Pairs
+from duelmatch.graph import Indices, Mask, Matrix, Vector
 
 POOL = 12
 """How many decisions there are to choose opponents from."""
@@ -31,14 +29,14 @@ POOL = 12
 DOUBT = 6.0
 """How many squared standard errors weigh against a defeat by somebody else than the champion.
 
-Of a dozen estimates the largest is mostly too large, so whoever seems best by chance would be asked about.
+The largest of a dozen estimates is mostly too large: without doubt, chance would decide who is asked about.
 """
 
 LOYALTY = 1.25
 """How many times better than the champion another opponent must be."""
 
 AGAIN = 6
-"""Opponents are compared in every so many rounds, and when the champion changes or a rival is ruled out."""
+"""Opponents are compared every AGAIN rounds, and whenever the champion changes or a rival is ruled out."""
 
 FLOOR = 0.5
 """A pair is taken to be asked at least this part of an even share of the duels: if it serves, it will be."""
@@ -79,7 +77,7 @@ class Matches:
 
 
 class Opponents:
-    """Whom the bets against each rival are on."""
+    """The opponents that the bets against each rival are on."""
 
     def __init__(self, pairs: Pairs) -> None:
         graph, table = pairs.graph, pairs.graph.pair_table
@@ -153,11 +151,11 @@ class Opponents:
         omega = (1 - EXPLORED) * omega + EXPLORED * even
         return np.asarray(omega / omega.sum())
 
-    def counts(self, played: Played) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def counts(self, drawn: Drawn) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return how often the first edge of every pair won in a round, and lost."""
-        drawn = self.before[played.first_edge] + played.second_edge
+        pairs = self.before[drawn.first_edge] + drawn.second_edge
         wins, losses = np.zeros((2, self._pairs.count), dtype=np.int64)
-        wins[drawn], losses[drawn] = played.wins, played.losses
+        wins[pairs], losses[pairs] = drawn.wins, drawn.losses
         return wins, losses
 
     def _widen(self, rows: Indices, shares: Vector, beliefs: Beliefs) -> None:

@@ -26,7 +26,7 @@ Any function of the past will do for them, so the proof does not mind if the mod
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
 from functools import cached_property
 from math import exp, inf, log
@@ -39,8 +39,9 @@ from duelmatch.errors import TooLargeError
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.explorers.engine import Outcome, Round, RoundAnswers, Rounds, Snapshot, Status
 from duelmatch.explorers.frugal.finding import contested, worthwhile
-from duelmatch.explorers.frugal.listed import GRID, ListedRivals, Proof, price
+from duelmatch.explorers.frugal.listed import ListedRivals
 from duelmatch.explorers.frugal.opponents import Beliefs, Opponents
+from duelmatch.explorers.frugal.rivals import GRID, Proof, price
 from duelmatch.explorers.frugal.stakes import Pairs, Play, Played, Prospects, Stakes, variance_of_share
 from duelmatch.explorers.frugal.tables import TabledRivals
 from duelmatch.graph import Graph, Indices, Mask, Vector
@@ -61,46 +62,46 @@ GROWTH = 0.02
 """A round adds this part of the duels so far: its bets are fixed before it."""
 
 MANY_PAIRS = 100_000
-"""From here on pairs are drawn by the sums of their shares: a multinomial draw takes four times as long."""
+"""Beyond this many, pairs are drawn by cumulative shares: a multinomial draw takes four times as long."""
 
 MOST_LISTED = 10_000
-"""Rivals are listed one by one from here on: an update takes some tens of milliseconds then."""
+"""At most this many rivals are listed one by one: an update then takes some tens of milliseconds."""
 
 SHORT_COUNT = 1 << 22
-"""The memory for counting possible winners in a report, in bytes, where it takes counters."""
+"""Bytes of memory for counting the possible winners in a report, where that takes counters."""
 
 FEW = 100
-"""So many possible winners are listed in a report."""
+"""A report lists the possible winners if there are no more than this."""
 
 LEADING, CONTESTING = 3, 4
 """Keep the random numbers of the leader, and of matchings in doubt, apart from those that draw pairs."""
 
 DRAWS = 100
-"""From the posterior, to compare possible leaders."""
+"""Draws from the posterior, to compare possible leaders."""
 
 MOST_PAIRS = 5_000
-"""Beyond so many pairs the champion leads: drawing tables would take too long."""
+"""Beyond this many pairs the champion is the leader: drawing tables would take too long."""
 
 BOUNDS = 0.03
 """The part of delta for the bound on the shortfall, where nothing else has to be proven of a champion."""
 
 CLEAR = 0.5
-"""A proof begins when the champion is ahead of every possible winner by so many standard errors."""
+"""A proof begins when the champion is ahead of every possible winner by this many standard errors."""
 
 ACQUAINTED = 4
 """How many duels a pair has had on average when every other round asks where matchings in doubt differ."""
 
 MOST_DUELS = 10**10
-"""A run that has had so many is given up: who is left in question ties exactly."""
+"""A run that has asked this many is given up: the matchings still in question tie exactly."""
 
 LOOK_AGAIN = 1.1
-"""While a proof is out of reach of the budget, that is looked at when the duels have grown by this factor."""
+"""While the budget cannot pay for a proof, that is checked again when the duels have grown by this factor."""
 
 NEXT_PROOF = 1.5
 """A new proof begins when the duels have grown by this factor since the last one began."""
 
 SHORT = 1.2
-"""With an epsilon a proof begins when the champion is unlikely to fall short by more than so many of it."""
+"""With an epsilon, a proof begins when the champion is unlikely to fall short by more than this times it."""
 
 SWITCH = 0.6
 """Another champion must be within epsilon in this part of the time, or less, to take over."""
@@ -203,7 +204,7 @@ class FrugalSearch:
         self._budget = max_duels
 
     def rounds(self) -> Rounds:
-        """Play until one matching is left, or proven, none is left, or it takes too long not to be a tie."""
+        """Play until one matching is left or proven, none is left, or only a tie could take this long."""
         if int(self._usable.sum()) == self._graph.places:
             return Outcome("certified", np.flatnonzero(self._usable))
         while self._duels < MOST_DUELS:
@@ -463,8 +464,7 @@ class FrugalSearch:
     def snapshot(self) -> Snapshot:
         """Report the champion, the edges decided, the possible winners, and how much evidence is missing."""
         edges = self._rivals.edges()
-        per_position = np.add.reduceat(edges, self._graph.start[:-1], dtype=np.intp)
-        accepted = edges & (per_position == self._graph.seats)[self._graph.edge_position]
+        accepted = self._graph.without_choice(edges)
         possible, some = self._possible(edges)
         if self._champion is None or self._last is None or self._duels == 0:
             return Snapshot(None, accepted, ~edges, None, None, float(possible != 1), possible, some)
@@ -542,21 +542,14 @@ def condorcet_champion(
     pairs: Pairs, advantage: Vector, last: Indices | None, allowed: Mask, rivals: PossibleWinners
 ) -> Indices:
     """Return a champion among the allowed edges; ``advantage`` is the estimate of p - 1/2 of each pair."""
-    current = last if last is not None and allowed[last].all() else _most_wins(pairs, advantage, allowed)
     clearest: Indices | None = None
     clearness = -np.inf
-    seen = [current]
-    for _ in range(LONGEST_WALK if pairs.decisions.fast else SLOW_WALK):
-        response, lead = _response(pairs, advantage, current, allowed)
+    for current, response, lead in _walk(pairs, advantage, last, allowed):
         if lead <= ROUNDING:
             return current
         clear = lead / _error(pairs, current, response)
         if clear > clearness and rivals.is_possible(current):
             clearest, clearness = response, clear
-        if any(np.array_equal(response, other) for other in seen):
-            break
-        seen.append(response)
-        current = response
     if clearest is None:
         clearest, _ = _response(pairs, advantage, rivals.somebody(), allowed)
     return clearest
@@ -572,22 +565,32 @@ def least_beaten_on_walk(
     if shares is not None:
         best, rewards = borda_champion(pairs, advantage, shares, allowed), pairs.rewards(advantage, shares)
         return best, lambda matching: float(rewards[best].sum() - rewards[matching].sum())
+    least, _, _ = min(_walk(pairs, advantage, last, allowed), key=lambda step: step[2])
+    return least, lambda matching: _response(pairs, advantage, matching, allowed)[1]
+
+
+def _walk(
+    pairs: Pairs, advantage: Vector, last: Indices | None, allowed: Mask
+) -> Iterator[tuple[Indices, Indices, float]]:
+    """Yield a matching, the best response to it and its lead; then the same of the response, and so on.
+
+    From the last champion on, or from the matching with most wins, until one has no answer or comes again.
+    """
     current = last if last is not None and allowed[last].all() else _most_wins(pairs, advantage, allowed)
-    seen, leads = [current], []
+    seen = [current]
     for _ in range(LONGEST_WALK if pairs.decisions.fast else SLOW_WALK):
-        response, lead = _response(pairs, advantage, seen[-1], allowed)
-        leads.append(lead)
+        response, lead = _response(pairs, advantage, current, allowed)
+        yield current, response, lead
         if lead <= ROUNDING or any(np.array_equal(response, other) for other in seen):
-            break
+            return
         seen.append(response)
-    return seen[int(np.argmin(leads))], lambda matching: _response(pairs, advantage, matching, allowed)[1]
+        current = response
 
 
 def _response(pairs: Pairs, advantage: Vector, current: Indices, allowed: Mask) -> tuple[Indices, float]:
     """Return what does best against a matching, and by how much it beats it."""
     against = pairs.against(current, advantage)
-    response = pairs.decisions.good(against, allowed)
-    assert response is not None, "the allowed edges hold a decision"
+    response = pairs.decisions.good_one(against, allowed)
     return response, float(against[response].sum())
 
 
@@ -599,9 +602,7 @@ def _error(pairs: Pairs, current: Indices, response: Indices) -> float:
 
 def borda_champion(pairs: Pairs, advantage: Vector, marginals: Vector, allowed: Mask) -> Indices:
     """Return the best matching of the allowed edges under the estimated rewards."""
-    champion = pairs.decisions.good(pairs.rewards(advantage, marginals), allowed)
-    assert champion is not None, "the allowed edges hold a decision"
-    return champion
+    return pairs.decisions.good_one(pairs.rewards(advantage, marginals), allowed)
 
 
 def _most_wins(pairs: Pairs, advantage: Vector, allowed: Mask) -> Indices:

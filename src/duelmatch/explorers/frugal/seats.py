@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from duelmatch.graph import Graph, Indices, Mask, Vector
 
@@ -130,45 +129,6 @@ def iterate_seats(
         for rival in range(count):
             shares[rival] /= total
     omega[told] = chance
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def settle_seats(
-    rivals: Indices,
-    edges: int,
-    logs: NDArray[np.float64],
-    bets: NDArray[np.float64],
-    pair_first: Indices,
-    pair_second: Indices,
-    neither: Vector,
-    first: Vector,
-    second: Vector,
-    wins: NDArray[np.int64],
-    losses: NDArray[np.int64],
-    ties: NDArray[np.int64],
-    slack: float,
-) -> None:
-    """Add log(1 + lambda (Y + slack)) of every duel, for every rival and gambler."""
-    used = np.zeros(edges, dtype=np.bool_)
-    for rival in range(len(rivals)):
-        for place in range(rivals.shape[1]):
-            used[rivals[rival, place]] = True
-        for pair in range(len(pair_first)):
-            value = neither[pair]
-            if used[pair_first[pair]]:
-                value += first[pair] - neither[pair]
-            if used[pair_second[pair]]:
-                value += second[pair] - neither[pair]
-            if value == 0.0 and slack == 0.0:
-                continue
-            for gambler in range(bets.shape[1]):
-                bet = bets[rival, gambler]
-                logs[rival, gambler] += wins[pair] * np.log1p(bet * (slack + value))
-                logs[rival, gambler] += losses[pair] * np.log1p(bet * (slack - value))
-                if slack != 0.0:
-                    logs[rival, gambler] += ties[pair] * np.log1p(bet * slack)
-        for place in range(rivals.shape[1]):
-            used[rivals[rival, place]] = False
 
 
 def told_seats(graph: Graph, neither: Vector, first: Vector, second: Vector, used: Mask) -> Mask:

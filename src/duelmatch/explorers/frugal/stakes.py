@@ -37,6 +37,7 @@ rounds, and so do the shares. All of it goes through edges, so a step costs O(ri
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -66,7 +67,7 @@ STEPS = 15
 """Steps towards the best shares in every round."""
 
 MANY, FEW_STEPS = 100_000, 1
-"""So many pairs take fewer steps: the shares go on from round to round, and a question must not take long."""
+"""More pairs than this take fewer steps: shares carry over between rounds, and asking must be quick."""
 
 EXPLORED = 0.1
 """The share of the duels that is spread evenly over all pairs that tell anything."""
@@ -449,8 +450,7 @@ class Play:
         """Return what bets need to know of the round, now that it is over."""
         stakes, pairs, twice = self.stakes, self.pairs, 2 * self.omega[self.pairs]
         table = stakes.pairs
-        return Played(
-            champion,
+        drawn = Drawn(
             np.searchsorted(table.position[pairs], np.arange(table.graph.positions + 1)),
             table.first[pairs],
             table.second[pairs],
@@ -460,6 +460,10 @@ class Play:
             self.answers.wins,
             self.losses,
             self.answers.ties,
+        )
+        return Played(
+            champion,
+            drawn,
             prospects,
             self.spread,
             self.spread_of_both,
@@ -472,11 +476,9 @@ class Play:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Played:
-    """A round that is over, as bets on it need it; small enough for all rounds to be kept."""
+class Drawn(NamedTuple):
+    """The pairs drawn in a round and what came of them, as the compiled functions take it."""
 
-    champion: Indices
     begin: Indices
     """The pairs drawn at position j are begin[j] to begin[j + 1]; these are their edges."""
     first_edge: Indices
@@ -488,6 +490,14 @@ class Played:
     wins: NDArray[np.int64]
     losses: NDArray[np.int64]
     ties: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A round that is over, as bets on it need it; small enough for all rounds to be kept."""
+
+    champion: Indices
+    drawn: Drawn
     prospects: Prospects
     spread: Vector
     spread_of_both: Vector | None
@@ -506,7 +516,7 @@ class Played:
 def squared_margins(gaps: Vector, slack: float) -> Vector:
     """Return the square of what the bets are on: D, either way, or D + slack if there is one.
 
-    A rival that seems to win by more than three quarters of the slack is not given up: it may be noise.
+    A rival that seems to win by more than three quarters of the slack is kept: that may be noise.
     """
     squares: Vector = np.square(gaps if slack == 0.0 else np.maximum(gaps + slack, 0.25 * slack))
     return squares

@@ -19,18 +19,16 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.special import entr
 
-from duelmatch.explorers.frugal.listed import Proof, ProofWealth
 from duelmatch.explorers.frugal.opponents import Beliefs
-from duelmatch.explorers.frugal.seats import pairs_within
+from duelmatch.explorers.frugal.rivals import Proof, Rivals, most_duels
 from duelmatch.explorers.frugal.stakes import (
     NO_RUIN,
     OPTIMISM,
+    Drawn,
     Play,
     Played,
     Prospects,
     Stakes,
-    allocation,
-    over,
     squared_margins,
 )
 from duelmatch.graph import Graph, Indices, Mask, Vector
@@ -65,11 +63,8 @@ class Tables:
     def settle(self, played: Played, graph: Graph, slack: float = 0.0) -> None:
         """Settle a round in which all rivals have the same bets, multiples of its ``tangent``."""
         bets = np.minimum(SCALES * played.tangent, NO_RUIN / played.worst.max())
-        _settle(
-            self.logs, bets, graph.start, graph.seats,
-            graph.edge_position[played.first_edge], played.first_edge, played.second_edge,
-            played.neither, played.first, played.second, played.wins, played.losses, played.ties, slack,
-        )  # fmt: skip
+        position = graph.edge_position[played.drawn.first_edge]
+        _settle(self.logs, bets, graph.start, graph.seats, position, played.drawn, slack)
 
     def poorest(self, graph: Graph, allowed: Mask) -> Vector:
         """Bound, for every edge, the least log wealth against a matching of allowed edges through it."""
@@ -91,34 +86,29 @@ class Tables:
         return total
 
 
-class TabledRivals:
-    """The rivals by their edges; otherwise the same as the listed ones."""
+class TabledRivals(Rivals[Tables]):
+    """The rivals by their edges, and the hardest of them one by one; otherwise as the listed ones."""
 
     def __init__(self, graph: Graph, usable: Mask, forget: bool, history: list[Played] | None = None) -> None:
-        self._graph = graph
-        self._forget = forget
+        none = np.zeros((0, graph.places), dtype=np.intp)
+        super().__init__(graph, none, forget, [] if history is None else history)
         self._usable = usable
         self._alive = usable.copy()
         self.base = Tables.empty(graph)
-        self._proofs = ProofWealth(
-            [] if history is None else history,
-            forget,
-            lambda: Tables(self.base.logs.copy()) if forget else Tables.empty(graph),
-            self._settle_proof,
-        )
         self._decisions = decisions_of(graph)
-        self._known = np.zeros((0, graph.places), dtype=np.intp)
-        self._shares = np.zeros(0)
         self.tangent = 0.0
+
+    def _begun(self) -> Tables:
+        return Tables(self.base.logs.copy()) if self._forget else Tables.empty(self._graph)
+
+    @property
+    def _contenders(self) -> Mask:
+        return np.ones(len(self.rows), dtype=np.bool_)
 
     @property
     def _feared(self) -> Mask:
         """Mark the edges of the rivals that the champion must be compared with."""
         return self._alive if self._forget else self._usable
-
-    def begin(self, proof: Proof) -> None:
-        """Begin a proof."""
-        self._proofs.begin(proof)
 
     def plan(
         self,
@@ -131,18 +121,16 @@ class TabledRivals:
     ) -> Vector:
         """Return the share of the duels for each pair, for the hardest rivals known."""
         self._drop_rejected()
-        if len(self._known) == 0:
+        if len(self.rows) == 0:
             self._meet(prospects, None)
-        gaps, noise = self._over(prospects.gaps), self._over(prospects.noise, prospects.noise_of_both)
+        gaps, noise = self._expected(prospects)
         rivals = noise > 1e-12
         if not rivals.any():
             self._meet(prospects, None)
-            gaps, noise = self._over(prospects.gaps), self._over(prospects.noise, prospects.noise_of_both)
+            gaps, noise = self._expected(prospects)
             rivals = noise > 1e-12
         squares = squared_margins(gaps, slack) + OPTIMISM * noise
-        shares = self._shares[rivals]
-        omega = allocation(stakes, self._known[rivals], squares[rivals], shares, self._feared)
-        self._shares[rivals] = shares
+        omega = self._allocated(stakes, rivals, squares, self._feared)
         spread = stakes.spread(omega)
         spreads = self._over(spread, stakes.spread_of_both(omega))[rivals]
         needed = np.where(gaps[rivals] >= 0, spreads / squares[rivals], 0.0)  # who beats the champion is lost
@@ -159,7 +147,7 @@ class TabledRivals:
 
     def proven_wealth(self, rows: Indices) -> dict[tuple[int, float], Vector]:
         """Return the log wealth of the proofs against the matchings listed."""
-        return {key: tables.wealth(rows) for key, (tables, _) in self._proofs.found.items()}
+        return {key: tables.wealth(rows) for key, (tables, _) in self._proven.items()}
 
     def reject(self, threshold: float) -> bool:
         """Reject every edge if the wealth against all matchings through it has reached the threshold.
@@ -186,28 +174,16 @@ class TabledRivals:
     @property
     def left(self) -> int:
         """0 or 1 if that is the number of possible winners, else 2."""
-        per_position = np.add.reduceat(self._alive, self._graph.start[:-1], dtype=np.intp)
-        spare = per_position - self._graph.seats
+        spare = self._graph.per_position(self._alive) - self._graph.seats
         return int(min(2, 1 + spare.max())) if spare.min() >= 0 else 0
 
     def poorest(self, champion: Indices) -> float:
         """Bound the least wealth against a possible winner other than the champion."""
         return self._least(self.base, self._alive, champion)
 
-    def clearness(self, prospects: Prospects) -> float:
-        """Return by how many standard errors the champion is ahead of every rival known."""
-        gaps, noise = self._over(prospects.gaps), self._over(prospects.noise, prospects.noise_of_both)
-        rivals = noise > 1e-12
-        return float((gaps[rivals] / np.sqrt(noise[rivals])).min(initial=np.inf))
-
-    def shortness(self, prospects: Prospects) -> float:
-        """Return by how much the champion may fall short of a rival known, within two standard errors."""
-        gaps, noise = self._over(prospects.gaps), self._over(prospects.noise, prospects.noise_of_both)
-        return float((2 * np.sqrt(noise) - gaps).max(initial=0.0))
-
     def poorest_of(self, proof: Proof, slack: float) -> float:
         """Bound the least wealth of a proof against a rival in question."""
-        return self._least(self._proofs.of(proof, slack), self._feared, proof.champion)
+        return self._least(self.proven(proof, slack), self._feared, proof.champion)
 
     def _least(self, tables: Tables, feared: Mask, champion: Indices) -> float:
         others, allowed = feared.copy(), feared.copy()
@@ -222,25 +198,15 @@ class TabledRivals:
         rivals = spread > 1e-12
         if not rivals.any():
             return 0.0
-        gaps = np.maximum(self._over(prospects.gaps), 0.0) + slack
-        squares = gaps**2 + OPTIMISM * self._over(prospects.noise, prospects.noise_of_both)
-        tables = self.base if proof is None else self._proofs.of(proof, slack)
-        lacking = np.maximum(threshold - tables.wealth(self._known), 0.0)
-        return float(np.max((lacking * 2 * spread)[rivals] / squares[rivals]))
-
-    def _over(self, per_edge: Vector, of_both: Vector | None = None) -> Vector:
-        """Sum over the edges of each rival known, and over the pairs that it uses both edges of."""
-        sums: Vector = over(self._known, per_edge)
-        if of_both is None:
-            return sums
-        within = pairs_within(self._graph, self._known)
-        return np.asarray(np.maximum(sums + of_both[within].sum(axis=1), 0.0))
+        tables = self.base if proof is None else self.proven(proof, slack)
+        lacking = np.maximum(threshold - tables.wealth(self.rows), 0.0)
+        return most_duels(lacking, *self._expected(prospects), spread, slack, rivals)
 
     def _drop_rejected(self) -> None:
-        kept = self._feared[self._known].all(axis=1)
+        kept = self._feared[self.rows].all(axis=1)
         if kept.sum() > MOST_RIVALS:
             kept &= self._shares >= np.sort(self._shares[kept])[-MOST_RIVALS]
-        self._known, self._shares = self._known[kept], self._shares[kept]
+        self.rows, self._shares = self.rows[kept], self._shares[kept]
 
     def _meet(self, prospects: Prospects, spread: Vector | None) -> None:
         """Get to know the hardest rivals: D^2 / v >= 2 t D - t^2 v for every t, which is additive."""
@@ -251,7 +217,7 @@ class TabledRivals:
         most = decisions.most_through(weights, allowed)
         open_edges = np.flatnonzero(allowed & (prospects.noise > 1e-12))
         hardest = open_edges[np.argsort(-most[open_edges], kind="stable")]
-        known = {tuple(row) for row in self._known.tolist()}
+        known = {tuple(row) for row in self.rows.tolist()}
         new: list[Indices] = []
         for edge in hardest[: 4 * NEW_RIVALS if decisions.fast else SLOW_RIVALS].tolist():
             row = decisions.good(weights, allowed, [edge])
@@ -261,8 +227,8 @@ class TabledRivals:
             if len(new) == NEW_RIVALS:
                 break
         if new:
-            self._known = np.concatenate([self._known, np.stack(new)])
-            share = 1.0 / len(self._known)
+            self.rows = np.concatenate([self.rows, np.stack(new)])
+            share = 1.0 / len(self.rows)
             self._shares = np.concatenate([self._shares * (1 - share * len(new)), np.full(len(new), share)])
 
 
@@ -273,17 +239,11 @@ def _settle(
     start: Indices,
     seats: Indices,
     position: Indices,
-    pair_first: Indices,
-    pair_second: Indices,
-    neither: Vector,
-    first: Vector,
-    second: Vector,
-    wins: NDArray[np.int64],
-    losses: NDArray[np.int64],
-    ties: NDArray[np.int64],
+    drawn: Drawn,
     slack: float,
 ) -> None:
     """Add log(1 + lambda (Y + slack)) of every duel to all edges at its position, for every scale."""
+    _, pair_first, pair_second, neither, first, second, wins, losses, ties = drawn
     for scale in range(len(bets)):
         bet = bets[scale]
         common = np.zeros(len(start) - 1)

@@ -1,4 +1,4 @@
-"""Who is asked what next: a question of the most useful kind that there is for anybody."""
+"""The next question, of the most useful kind that any judge can be asked."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Way = Callable[[int, Mask], Choice | None]
 def next_question(
     now: Projection, plan: Plan, judges: list[int] | None, size: int, anything_open: bool, walking: bool
 ) -> tuple[int, Choice] | None:
-    """Return a judge, one of these or whoever has answered least, and what to ask.
+    """Return what to ask, and which judge: one of these, or the one who has answered least.
 
     None if they cannot help now: the questions that count are others' to answer.
     """

@@ -61,7 +61,7 @@ def choose_condorcet(
     _score_condorcet(
         plan.champion, plan.need, plan.doubt, plan.share, state.graph.start, state.pair_start,
         state.opinion[judge], askable, state.consistent, model.strength, *model.offsets(judge),
-        DOUBT, scores,
+        scores,
     )  # fmt: skip
     if size == 2:
         edge = best_of(scores, seen | seen[plan.champion[state.graph.edge_position]])
@@ -93,7 +93,7 @@ def choose_borda(
     _score_borda(
         plan.champion, plan.need, plan.doubt, shares, state.graph.start, state.pair_start,
         state.opinion[judge], askable, state.consistent, model.strength, *model.offsets(judge),
-        BORDA_DOUBT, MOST_FOR_LOOKAHEAD, GAIN, scores,
+        scores,
     )  # fmt: skip
     return best_pairs(state, scores, blocked, size, seen)
 
@@ -102,7 +102,7 @@ def best_pairs(state: PanelState, scores: Vector, blocked: Mask, size: int, seen
     """Return the pair that is worth most, or a set of edges whose pairs are; None if nothing is."""
     if size == 2:
         pair = best_of(scores, seen[state.first] | seen[state.second])
-        return None if pair is None else [int(state.first[pair]), int(state.second[pair])]
+        return None if pair is None else state.edges_of(pair)
     positions = range(state.graph.positions)
     return best_ranking([grown(state, scores, place, blocked, size) for place in positions], seen)
 
@@ -170,7 +170,6 @@ def _score_condorcet(
     strength: Vector,
     offset: Vector,
     variance: Vector,
-    weight_of_doubt: float,
     scores: Vector,
 ) -> None:
     for position in range(len(champion)):
@@ -193,7 +192,7 @@ def _score_condorcet(
                     if opinion_of(opinion, base, degree, other, y) in (0, 1):
                         worth += 1.0 / share[first + y]
             chance = favours(strength, offset, variance, first + own, edge)
-            scores[edge] = chance * worth + weight_of_doubt * doubt[edge]
+            scores[edge] = chance * worth + DOUBT * doubt[edge]
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
@@ -210,9 +209,6 @@ def _score_borda(
     strength: Vector,
     offset: Vector,
     variance: Vector,
-    weight_of_doubt: float,
-    most_for_lookahead: int,
-    gain_beside: float,
     scores: Vector,
 ) -> None:
     for position in range(len(champion)):
@@ -222,15 +218,15 @@ def _score_borda(
         weight = np.zeros(degree)
         for place in range(degree):
             if need[first + place] > 0:
-                weight[place] = 1.0 + weight_of_doubt * doubt[first + place]
+                weight[place] = 1.0 + BORDA_DOUBT * doubt[first + place]
                 goals += weight[place]
         if goals == 0.0:
             continue
-        if consistent and degree <= most_for_lookahead:
+        if consistent and degree <= MOST_FOR_LOOKAHEAD:
             _look_ahead(
                 opinion[base : pair_start[position + 1]], askable[base : pair_start[position + 1]],
                 degree, own, shares[first : first + degree], weight, strength[first : first + degree],
-                offset[first : first + degree], variance[first : first + degree], gain_beside,
+                offset[first : first + degree], variance[first : first + degree],
                 scores[base : pair_start[position + 1]],
             )  # fmt: skip
             continue
@@ -259,14 +255,11 @@ def _look_ahead(
     strength: Vector,
     offset: Vector,
     variance: Vector,
-    gain_beside: float,
     scores: Vector,
 ) -> None:
     """Score the pairs of one position by what both answers would tell."""
-    sure, left = (
-        _guaranteed(opinion, degree, own, shares, weight),
-        _unknown(opinion, degree, own, shares, weight),
-    )
+    sure = _guaranteed(opinion, degree, own, shares, weight)
+    left = _unknown(opinion, degree, own, shares, weight)
     told, then = opinion.copy(), opinion.copy()
     for one in range(degree):
         for other in range(one + 1, degree):
@@ -282,7 +275,7 @@ def _look_ahead(
                 lifted = _guaranteed(then, degree, own, shares, weight) - sure
                 gain += (chance if turn == 0 else 1 - chance) * lifted
             told[pair] = 2
-            scores[pair] = learnt + gain_beside * gain
+            scores[pair] = learnt + GAIN * gain
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

@@ -19,6 +19,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from duelmatch.graph import Mask
+
 Opinions = NDArray[np.int8]
 
 UNKNOWN = 2
@@ -97,7 +99,7 @@ def close(said: Opinions, degree: int, opinion: Opinions) -> None:
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _any_tangled(reach: NDArray[np.uint64], tangled: NDArray[np.bool_], one: int, degree: int) -> bool:
+def _any_tangled(reach: NDArray[np.uint64], tangled: Mask, one: int, degree: int) -> bool:
     """Whether a candidate that is level with this one, by chains both ways, is on a contradictory circle."""
     one_bit = np.uint64(1)
     for other in range(degree):

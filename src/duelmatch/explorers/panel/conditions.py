@@ -26,7 +26,7 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csr_array, hstack, vstack
 
-from duelmatch.feasibility import rule_rows, seat_rows
+from duelmatch.feasibility import decision_rows
 from duelmatch.graph import Graph, Indices, Vector
 
 NOTHING = 1e-9
@@ -63,16 +63,14 @@ def goals(
 ) -> Vector:
     """Return by how much the champion's edge must be ahead of each edge of its position, at least.
 
-    ``least`` it is for certain, and ``ahead`` it will be as far as can be told.
+    It is ahead by ``least`` for certain, and will be by ``ahead`` according to the estimates.
     """
-    edges, rules = graph.edges, rule_rows(graph, graph.rules)
-    extra = rules.matrix.shape[1] - edges
-    seats = seat_rows(graph, extra)
-    matrix = csr_array(vstack([seats.matrix, rules.matrix]))
-    low, high = np.append(seats.low, rules.low), np.append(seats.high, rules.high)
+    edges, rows = graph.edges, decision_rows(graph, graph.rules)
+    matrix, low, high = rows.matrix, rows.low, rows.high
+    extra, of_rules = matrix.shape[1] - edges, slice(graph.positions + graph.candidates, None)
     equal, above = low == high, np.isfinite(high) & (low < high)
     below = np.isfinite(low) & (low < high) & (low > 0)  # the others hold anyway, or are of the form >= 0
-    below[len(seats.low) :] |= (low[len(seats.low) :] == 0) & np.isinf(high[len(seats.low) :])
+    below[of_rules] |= (low[of_rules] == 0) & np.isinf(high[of_rules])
     chosen = csr_array(
         (np.ones(extra), (np.arange(extra), edges + np.arange(extra))), shape=(extra, edges + extra)
     )

@@ -14,14 +14,13 @@ from duelmatch.explorers.panel.model import Model
 from duelmatch.explorers.panel.plan import (
     QuestionPlan,
     answers_at_best,
-    borda_champion,
     borda_estimates,
     borda_plan,
     condorcet_champion,
     condorcet_plan,
 )
 from duelmatch.explorers.panel.state import PanelState
-from duelmatch.explorers.panel.verdict import BordaJudge, CondorcetJudge, Verdict
+from duelmatch.explorers.panel.verdict import BordaJudge, CondorcetJudge, Verdict, prefer_unbeaten, surest
 from duelmatch.graph import Indices, Mask, Vector
 from duelmatch.matchings.assignment import decisions_of
 
@@ -60,13 +59,7 @@ class CondorcetMethod(_Method):
             last = graph.some_matching() if graph.one_to_one else decisions_of(graph).some()
         assert last is not None, "a Problem has a decision"
         champion = condorcet_champion(self.model, last, self._present)
-        verdict = self.judge.verdict(champion)
-        possible = self.judge.possible
-        if verdict.status is not None or possible is None or self.judge.must_lose(champion) <= 0:
-            return verdict
-        if self.judge.must_lose(possible) > 0:
-            return verdict
-        return self.judge.verdict(possible)  # may be unbeaten, and the search has not met it
+        return prefer_unbeaten(self.judge, champion)
 
     def last_verdict(self, champion: Indices) -> Verdict:
         """Look at every line-up, within limits."""
@@ -101,7 +94,7 @@ class CondorcetMethod(_Method):
             differ = np.flatnonzero(one != other)
             pairs = graph.pair_table.number(one[differ], other[differ])
             if askable[pairs].any():
-                return edges_of(self.state, int(pairs[askable[pairs].argmax()]))
+                return self.state.edges_of(int(pairs[askable[pairs].argmax()]))
         return None
 
 
@@ -116,18 +109,15 @@ class BordaMethod(_Method):
 
     def search(self, last: Indices | None) -> Verdict:
         """Back the line-up whose score is best under the estimates."""
-        rewards, _ = borda_estimates(self.model, self.judge.bounds)
-        return self.judge.verdict(borda_champion(self.state.graph, rewards * self.state.graph.edge_share))
+        rewards, graph = borda_estimates(self.model, self.judge.bounds)[0], self.state.graph
+        return self.judge.verdict(decisions_of(graph).good_one(rewards * graph.edge_share))
 
     def last_verdict(self, champion: Indices) -> Verdict:
         """Take the line-up that is best in the middle of what is possible, or the one backed."""
         bounds = self.judge.bounds
         middle = bounds.rewards(1) + bounds.rewards(-1)
-        matching = borda_champion(self.state.graph, middle.astype(np.float64))
-        return min(
-            (self.judge.verdict(lineup) for lineup in (matching, champion)),
-            key=lambda verdict: (verdict.status is None, verdict.shortfall),
-        )
+        matching = decisions_of(self.state.graph).good_one(middle.astype(np.float64))
+        return surest(map(self.judge.verdict, (matching, champion)))
 
     def plan(self, champion: Indices, pending_pairs: Vector) -> QuestionPlan:
         """Set a goal for each edge's reward."""
@@ -151,9 +141,4 @@ class BordaMethod(_Method):
 
 def any_pair(state: PanelState, askable: Mask) -> Choice:
     """Return the pair with the most open answers."""
-    return edges_of(state, int(np.where(askable, state.open, -1).argmax()))
-
-
-def edges_of(state: PanelState, pair: int) -> Choice:
-    """Return the two edges of a pair."""
-    return [int(state.first[pair]), int(state.second[pair])]
+    return state.edges_of(int(np.where(askable, state.open, -1).argmax()))

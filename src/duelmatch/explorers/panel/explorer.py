@@ -77,10 +77,9 @@ class PanelExplorer:
         check_problem(problem, "An explorer")
         if criterion not in ("condorcet", "borda"):
             raise ProblemError(f"The criterion must be 'borda' or 'condorcet', not {criterion!r:.80}.")
-        if not isinstance(consistent, bool):
-            raise ProblemError(f"consistent must be True or False, not {consistent!r:.80}.")
-        if not isinstance(walking, bool):
-            raise ProblemError(f"walking must be True or False, not {walking!r:.80}.")
+        for name, value in (("consistent", consistent), ("walking", walking)):
+            if not isinstance(value, bool):
+                raise ProblemError(f"{name} must be True or False, not {value!r:.80}.")
         if until not in get_args(Until):
             raise ProblemError(f"until must be 'unbeaten' or 'decided', not {until!r:.80}.")
         self.criterion, self.consistent, self.until = criterion, consistent, until
@@ -122,6 +121,11 @@ class PanelExplorer:
         if self.record is not None:
             self.record(event)
 
+    def _decide(self, kind: str, **data: Any) -> None:
+        """Make an event of a decision, and look at what follows from it."""
+        self._happen(kind, **data)
+        self.settle()
+
     # What takes long
 
     def takes_long(self, event: Event) -> bool:
@@ -153,7 +157,7 @@ class PanelExplorer:
             self.ahead(event)
 
     def settle(self) -> None:
-        """Look at what has come, and say whom the design backs now, if that is somebody else."""
+        """Look at what has come, and record whom the design backs now if that has changed."""
         backing = self.standing.backing
         if backing != self._proceedings.backing:
             self._happen("backed", **asdict(backing))
@@ -234,14 +238,12 @@ class PanelExplorer:
         if not late or entry is None or entry.question != question:
             self._check_open(question)
         order = places(question, told(answer, winner))
-        self._happen("answered", question=question.id, answer=groups_of(order))
-        self.settle()
+        self._decide("answered", question=question.id, answer=groups_of(order))
 
     def release(self, question: Question, reason: str = "released") -> None:
         """Take a question back; it may be asked again, under a new number."""
         self._check_open(question)
-        self._happen("released", question=question.id, reason=reason)
-        self.settle()
+        self._decide("released", question=question.id, reason=reason)
 
     def expire(self, now: float) -> list[Question]:
         """Take back the questions whose deadline has passed, and return them."""
@@ -255,25 +257,21 @@ class PanelExplorer:
     def skip(self, question: Question, reason: str | None = None) -> None:
         """Note that the voter does not answer: the voter's opinion stays open, and is not asked for again."""
         self._check_open(question)
-        self._happen("skipped", question=question.id, reason=reason)
-        self.settle()
+        self._decide("skipped", question=question.id, reason=reason)
 
     def undo(self, question: Question) -> None:
         """Take back an answer, or a skip, for the voter: the question is open again, under its number."""
-        self._happen("undone", question=self._known(question))
-        self.settle()
+        self._decide("undone", question=self._known(question))
 
     def correct(self, question: Question, answer: object, *, clerical: bool = False) -> None:
         """Replace an answer, for the organiser; None is no difference, as always."""
         number = self._known(question)
         groups = groups_of(places(question, answer))
-        self._happen("corrected", question=number, answer=groups, clerical=bool(clerical))
-        self.settle()
+        self._decide("corrected", question=number, answer=groups, clerical=bool(clerical))
 
     def strike_answer(self, question: Question, *, clerical: bool = False) -> None:
         """Leave out one answer, for the organiser: its voter does not judge what was asked there."""
-        self._happen("corrected", question=self._known(question), answer=None, clerical=bool(clerical))
-        self.settle()
+        self._decide("corrected", question=self._known(question), answer=None, clerical=bool(clerical))
 
     # The panel
 
@@ -281,14 +279,12 @@ class PanelExplorer:
         """Leave out a voter: nothing that the voter said or may say counts; J shrinks."""
         self._proceedings.seat(voter)
         self._take_back(voter, "released")
-        self._happen("struck", voter=voter)
-        self.settle()
+        self._decide("struck", voter=voter)
 
     def reinstate(self, voter: str) -> None:
         """Count a struck voter again, with everything that the voter has said."""
         self._proceedings.seat(voter)
-        self._happen("reinstated", voter=voter)
-        self.settle()
+        self._decide("reinstated", voter=voter)
 
     def leave(self, voter: str, open_answers: OpenAnswers = "open") -> None:
         """Ask a voter nothing more. What the voter has not said stays open, or is dropped: not counted."""
@@ -296,14 +292,12 @@ class PanelExplorer:
         if open_answers not in ("open", "dropped"):
             raise ProblemError(f"open_answers must be 'open' or 'dropped', not {open_answers!r:.80}.")
         self._take_back(voter, "left")
-        self._happen("left", voter=voter, open_answers=open_answers)
-        self.settle()
+        self._decide("left", voter=voter, open_answers=open_answers)
 
     def rejoin(self, voter: str) -> None:
         """Ask a voter again who had left."""
         self._proceedings.seat(voter)
-        self._happen("returned", voter=voter)
-        self.settle()
+        self._decide("returned", voter=voter)
 
     def enter(self, voter: str, weight: int = 1, conflicts: Collection[Conflict] = ()) -> None:
         """Let a voter join who comes late."""
@@ -327,14 +321,12 @@ class PanelExplorer:
         for question in list(self._proceedings.open_of(voter)):
             if not out[self.standing.now.pairs_of(question)].all():
                 self._happen("released", question=question.id, reason="released")
-        self._happen("conflict", voter=voter, candidates=_plain(candidates))
-        self.settle()
+        self._decide("conflict", voter=voter, candidates=_plain(candidates))
 
     def clear_conflict(self, voter: str, candidates: Collection[Conflict]) -> None:
         """Let a voter judge these again who had a conflict about them; what was said counts again."""
         self._proceedings.seat(voter)
-        self._happen("cleared", voter=voter, candidates=_plain(candidates))
-        self.settle()
+        self._decide("cleared", voter=voter, candidates=_plain(candidates))
 
     def drop(self, candidate: str) -> None:
         """Take a candidate out of the problem; what was said of the others stays.
@@ -346,15 +338,13 @@ class PanelExplorer:
         for question in self.open_duels:
             if candidate in question.candidates:
                 self._happen("released", question=question.id, reason="dropped")
-        self._happen("dropped", candidate=candidate)
-        self.settle()
+        self._decide("dropped", candidate=candidate)
 
     def add(self, candidate: str, positions: Collection[str]) -> None:
         """Let a candidate in: new pairs open for everybody. One who was dropped brings the answers back."""
         with_candidate(self.problem, candidate, positions)
         self._expect({"kind": "added", "candidate": candidate, "positions": list(positions)})
-        self._happen("added", candidate=candidate, positions=list(positions))
-        self.settle()
+        self._decide("added", candidate=candidate, positions=list(positions))
 
     def _take_back(self, voter: str, reason: str) -> None:
         for question in self._proceedings.open_of(voter):

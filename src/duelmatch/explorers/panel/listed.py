@@ -26,7 +26,7 @@ from duelmatch.explorers.panel.choice import DOUBT, Choice, best_pairs
 from duelmatch.explorers.panel.conditions import NOTHING, least_beaten
 from duelmatch.explorers.panel.model import Model, expectations, favours
 from duelmatch.explorers.panel.state import PanelState
-from duelmatch.explorers.panel.verdict import PanelStatus, Verdict
+from duelmatch.explorers.panel.verdict import PanelStatus, Verdict, prefer_unbeaten, surest
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.preferences import Criterion
 
@@ -211,21 +211,14 @@ class ListedMethod:
         bounds = self.judge.bounds
         if bounds.criterion == "borda":
             return self.judge.verdict(self._best_score())
-        champion = self._least_beaten(bounds.rows[0] if last is None else last)
-        verdict, possible = self.judge.verdict(champion), self.judge.possible
-        if verdict.status is not None or possible is None or self.judge.must_lose(champion) <= 0:
-            return verdict
-        return verdict if self.judge.must_lose(possible) > 0 else self.judge.verdict(possible)
+        return prefer_unbeaten(self.judge, self._least_beaten(bounds.rows[0] if last is None else last))
 
     def last_verdict(self, champion: Indices) -> Verdict:
         """Take the decision with the smallest certain shortfall, if it is within reach."""
         lineups = [champion, self._best_score()]
         if self.judge.bounds.criterion == "condorcet" and (safest := self.judge.safest()) is not None:
             lineups = [safest]
-        return min(
-            (self.judge.verdict(lineup) for lineup in lineups),
-            key=lambda verdict: (verdict.status is None, verdict.shortfall),
-        )
+        return surest(map(self.judge.verdict, lineups))
 
     @property
     def _ahead(self) -> Vector:
@@ -303,7 +296,7 @@ class ListedMethod:
         share = np.clip(np.where(plan.for_first, share, 1 - share), 0.02, 0.98)
         scores = np.zeros(state.pairs)
         for pair in np.flatnonzero(askable & (plan.answers > 0)).tolist():
-            ends = int(state.first[pair]), int(state.second[pair])
+            ends = state.edges_of(pair)
             one, other = ends if plan.for_first[pair] else ends[::-1]
             chance = favours(model.strength, *model.offsets(judge), one, other)
             scores[pair] = chance / share[pair] + DOUBT * (1 - share[pair])
@@ -320,6 +313,5 @@ class ListedMethod:
             bound[~self.judge.bounds.others(decision)] = bound.max()
             telling = np.abs(coefficients[int(bound.argmin())]) * self.state.open * askable
             if telling.max(initial=0) > 0:
-                pair = int(telling.argmax())
-                return [int(self.state.first[pair]), int(self.state.second[pair])]
+                return self.state.edges_of(int(telling.argmax()))
         return None

@@ -99,10 +99,7 @@ class Model:
     def _fit(self, position: int) -> None:
         at = self.state.graph.at(position)
         self._strength[at], self._odds[at] = 0.0, 1.0
-        _fit(
-            self._tables(), position, self._strength, STRENGTH_PRECISION, SWEEPS, CLOSE_ENOUGH,
-            1.0 / self._unit,
-        )  # fmt: skip
+        _fit(self._tables(), position, self._strength, 1.0 / self._unit)
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
@@ -163,22 +160,14 @@ def _expect(
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _fit(
-    tables: PairTables,
-    position: int,
-    strength: Vector,
-    precision: float,
-    sweeps: int,
-    close_enough: float,
-    per_weight: float,
-) -> None:
+def _fit(tables: PairTables, position: int, strength: Vector, per_weight: float) -> None:
     start = tables.start[position]
     degree = tables.start[position + 1] - start
     odds = tables.odds
-    for _ in range(sweeps):
+    for _ in range(SWEEPS):
         largest = 0.0
         for one in range(degree):
-            slope, curvature = -precision * strength[start + one], precision
+            slope, curvature = -STRENGTH_PRECISION * strength[start + one], STRENGTH_PRECISION
             for other in range(degree):
                 if other == one:
                     continue
@@ -195,7 +184,7 @@ def _fit(
             strength[start + one] += step
             odds[start + one] = exp(strength[start + one])
             largest = max(largest, abs(step))
-        if largest < close_enough:
+        if largest < CLOSE_ENOUGH:
             break
 
 

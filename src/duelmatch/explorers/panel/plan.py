@@ -88,11 +88,8 @@ def _champion_under_conditions(model: Model, last: Indices, rounds: int) -> Indi
         over[others] = np.where(own[others] < others, ahead[pairs], -ahead[pairs])
         return over
 
-    def reply(weights: Vector) -> Indices:
-        return borda_champion(graph, weights)
-
     most = 10 * ROUNDS_TIMES_EDGES // graph.edges + 1 if decisions.fast else SLOW_ROUNDS
-    return least_beaten(facing, reply, last, min(rounds, most))
+    return least_beaten(facing, decisions.good_one, last, min(rounds, most))
 
 
 def condorcet_plan(model: Model, champion: Indices, pending: Vector) -> QuestionPlan:
@@ -110,13 +107,6 @@ def borda_estimates(model: Model, bounds: BordaBounds) -> tuple[Vector, Vector]:
     rewards, variances = np.zeros(graph.edges), np.zeros(graph.edges)
     _rewards(model.tables(), shares, rewards, variances)
     return rewards, variances
-
-
-def borda_champion(graph: Graph, rewards: Vector) -> Indices:
-    """Return the line-up to back."""
-    best = decisions_of(graph).good(rewards)
-    assert best is not None, "a Problem has a decision"
-    return best
 
 
 def borda_plan(
@@ -157,7 +147,6 @@ def _goals_of_matchings(
     holder[graph.edge_candidate[champion]] = np.arange(graph.positions)
     _set_prices(
         graph.start, graph.edge_at, champion, graph.edge_candidate, holder, share, ahead, least, prices,
-        PRICE_SWEEPS, TOO_HIGH,
     )  # fmt: skip
     holders = holder[graph.edge_candidate]
     goal: Vector = prices[graph.edge_position] - np.where(holders >= 0, prices[holders], 0.0)
@@ -296,8 +285,6 @@ def _set_prices(
     ahead: Vector,
     least: Vector,
     prices: Vector,
-    sweeps: int,
-    too_high: float,
 ) -> None:
     positions = len(champion)
     most = positions
@@ -310,7 +297,7 @@ def _set_prices(
                 edge = edge_at[position, edge_candidate[champion[other]]]
                 if other != position and edge >= 0:
                     prices[other] = max(prices[other], prices[position] - ahead[edge])
-    for _ in range(sweeps):
+    for _ in range(PRICE_SWEEPS):
         changed = False
         for position in range(positions):
             terms = 0  # goal = sign * price + offset
@@ -338,7 +325,7 @@ def _set_prices(
                 for term in range(terms):
                     goal, edge = sign[term] * price + offset[term], edges[term]
                     cost += max(0.0, goal - least[edge]) / (2 * share[edge] + 1e-3)
-                    cost += too_high * max(0.0, goal - ahead[edge])
+                    cost += TOO_HIGH * max(0.0, goal - ahead[edge])
                 if cost < cheapest - 1e-12 or (cost < cheapest + 1e-12 and price < best):
                     best, cheapest = price, cost
             changed |= abs(prices[position] - best) > 1e-12

@@ -1,7 +1,7 @@
 """Judges who rank: what they will say, given what they have said.
 
 Everybody ranks by the law of Plackett and Luce: a candidate comes up after a time that is exponential with
-rate exp(strength), and whoever comes up earlier is better. Of two that gives the probabilities of Bradley and
+rate exp(strength), and the earlier of two is the better one: with the probabilities of Bradley and
 Terry. What a judge has said puts an order on some of the times; the others are drawn given that order, one
 time after the other between those that bound it (Gibbs sampling).
 """
@@ -18,7 +18,7 @@ from duelmatch.explorers.panel.closure import Opinions, opinion_of
 from duelmatch.graph import Graph, Indices, Vector
 
 SWEEPS = 12
-"""How often every time is drawn anew. They begin far from each other, in an order that was said."""
+"""How often every time is drawn anew. They start evenly spaced, in an order that fits the answers."""
 
 
 def drawn_times(

@@ -26,7 +26,7 @@ from duelmatch.explorers.panel.conditions import NOTHING, least_beaten
 from duelmatch.explorers.panel.listed import ListedMethod, ListedPlan
 from duelmatch.explorers.panel.model import Model
 from duelmatch.explorers.panel.state import PanelState
-from duelmatch.explorers.panel.verdict import BordaJudge, CondorcetJudge, Verdict
+from duelmatch.explorers.panel.verdict import BordaJudge, CondorcetJudge, Verdict, surest
 from duelmatch.graph import Indices, Mask, Vector
 from duelmatch.matchings.assignment import decisions_of
 from duelmatch.preferences import Criterion
@@ -59,10 +59,7 @@ class SeatedMethod(ListedMethod):
 
     def last_verdict(self, champion: Indices) -> Verdict:
         """Look longer for a decision with a small certain shortfall."""
-        return min(
-            (self.judge.verdict(lineup) for lineup in (champion, self._champion(champion, LAST_ROUNDS))),
-            key=lambda verdict: (verdict.status is None, verdict.shortfall),
-        )
+        return surest(map(self.judge.verdict, (champion, self._champion(champion, LAST_ROUNDS))))
 
     def _champion(self, last: Indices | None, rounds: int) -> Indices:
         ahead, edges = self._ahead, self.state.graph.edges
@@ -74,15 +71,10 @@ class SeatedMethod(ListedMethod):
             return np.asarray(won - lost, dtype=np.float64)
 
         if isinstance(self.judge, BordaJudge):
-            return self._reply(-facing(self.judge.bounds.shares.astype(np.float64)))
-        uses = self.state.graph.uses
-        last = self._reply(np.zeros(edges)) if last is None else last
-        return least_beaten(lambda decision: facing(uses(decision).astype(float)), self._reply, last, rounds)
-
-    def _reply(self, weights: Vector) -> Indices:
-        best = self._decisions.good(weights)
-        assert best is not None, "a Problem has a decision"
-        return best
+            return self._decisions.good_one(-facing(self.judge.bounds.shares.astype(np.float64)))
+        uses, reply = self.state.graph.uses, self._decisions.good_one
+        last = reply(np.zeros(edges)) if last is None else last
+        return least_beaten(lambda decision: facing(uses(decision).astype(float)), reply, last, rounds)
 
     def plan(self, champion: Indices, pending_pairs: Vector) -> ListedPlan:
         """Collect answers for the champion against the decisions that could be ahead of it by most."""
@@ -95,7 +87,7 @@ class SeatedMethod(ListedMethod):
         answers, for_first = np.zeros(state.pairs, dtype=np.intp), np.ones(state.pairs, dtype=np.bool_)
         for _ in range(RIVALS):
             bound = bounds.least(champion).astype(np.float64)
-            rival = self._reply(-bound)
+            rival = self._decisions.good_one(-bound)
             behind = float(bound[champion].sum() - bound[rival].sum())
             if behind <= 0:
                 break
@@ -134,5 +126,4 @@ class SeatedMethod(ListedMethod):
         telling = np.abs(self._worth(plan.champion, met.rival)) * self.state.open * askable
         if telling.max(initial=0) <= 0:
             return None
-        pair = int(telling.argmax())
-        return [int(self.state.first[pair]), int(self.state.second[pair])]
+        return self.state.edges_of(int(telling.argmax()))

@@ -1,7 +1,7 @@
 """Where a panel stands: a function of the record, computed when it is read.
 
-The record says whom the design backed last (``backed``), so that a line-up which was certain stays the result
-while it is certain, and nothing has to be searched for that was found before.
+The record says whom the design backed last (``backed``), so that a line-up that was certain stays the result
+as long as it is certain, and nothing is searched for twice.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from duelmatch.explorers.panel.projection import MANY, Plan, Projection
 from duelmatch.explorers.panel.verdict import Verdict
 from duelmatch.explorers.result import Progress, Result
 from duelmatch.graph import Indices, Mask
-from duelmatch.matchings import Edge
 from duelmatch.preferences import Criterion
 
 LISTED_WINNERS = 100
@@ -123,9 +122,9 @@ class Standing:
         return Progress(
             now.duels,
             now.problem.matching(verdict.matching.tolist()),
-            self._edges_named(accepted),
-            self._edges_named(rejected),
-            self._edges_named(~(accepted | rejected)),
+            now.problem.marked(accepted),
+            now.problem.marked(rejected),
+            now.problem.marked(~(accepted | rejected)),
             shortfall,
             expected,
             None,
@@ -184,7 +183,7 @@ class Standing:
         """Return what is certain of the line-up that is to be backed.
 
         One that was backed with certainty is looked at first; the search goes on only if it is not certain
-        any more. If the record has whom the design backs since the last answer, nothing is searched for.
+        any more. If the design has backed a line-up since the last answer, nothing is searched for.
         """
         if self._backed is None:
             method, last = self.now.method, self._proceedings.backing
@@ -225,6 +224,3 @@ class Standing:
 
     def _named(self, matching: Indices) -> dict[str, str]:
         return dict(self.now.problem.matching(matching.tolist()))
-
-    def _edges_named(self, edges: Mask) -> tuple[Edge, ...]:
-        return tuple(self.now.problem.edges[edge] for edge in np.flatnonzero(edges).tolist())

@@ -71,7 +71,7 @@ class PanelState:
         if consistent:
             _close_all(self.said, self.pair_start, graph.degrees, self.opinion)
         self.changed: set[int] = set(range(graph.positions))
-        """Positions whose count has changed since whoever clears this has looked."""
+        """Positions whose count has changed since the reader last cleared this."""
         self._recount()
 
     def tell(self, judge: int, position: int, pairs: Indices, values: Opinions) -> None:
@@ -91,6 +91,10 @@ class PanelState:
             before, self.opinion[judge, at], self.judged[judge, at], int(self.weight[judge]),
             self.ahead[at], self.behind[at], self.open[at],
         )  # fmt: skip
+
+    def edges_of(self, pair: int) -> list[int]:
+        """Return the two edges of a pair."""
+        return [int(self.first[pair]), int(self.second[pair])]
 
     @property
     def unknown(self) -> Mask:

@@ -24,8 +24,9 @@ certain to be equal.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -53,6 +54,33 @@ class Verdict:
     matching: Indices
     status: PanelStatus | None
     shortfall: int
+
+
+class MayBeUnbeaten(Protocol):
+    """A judge who has met a line-up that may turn out less beaten than the last champion."""
+
+    possible: Indices | None
+
+    def verdict(self, champion: Indices) -> Verdict:
+        """Return what is certain of a champion."""
+
+    def must_lose(self, champion: Indices) -> int:
+        """Return the worst defeat that a line-up suffers for certain."""
+
+
+def prefer_unbeaten(judge: MayBeUnbeaten, champion: Indices) -> Verdict:
+    """Judge a champion; if it is certain to lose, and the line-up met is not, judge that one."""
+    verdict, possible = judge.verdict(champion), judge.possible
+    if verdict.status is not None or possible is None:
+        return verdict
+    if judge.must_lose(champion) > 0 >= judge.must_lose(possible):
+        return judge.verdict(possible)
+    return verdict
+
+
+def surest(verdicts: Iterable[Verdict]) -> Verdict:
+    """Return a verdict with a status, if there is one, and of several the one with the least shortfall."""
+    return min(verdicts, key=lambda verdict: (verdict.status is None, verdict.shortfall))
 
 
 def closest_other(graph: Graph, bound: Whole, champion: Indices) -> tuple[Indices, int] | None:
