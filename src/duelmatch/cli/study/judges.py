@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from duelmatch.cli.options import json_option
+from duelmatch.cli.options import ANY_PATH, json_option
 from duelmatch.cli.output import Page, print_json
 from duelmatch.cli.store import on_study
 from duelmatch.cli.study.changes import voter_called
@@ -35,7 +35,7 @@ def people_of(path: Path) -> list[Person]:
     "--add",
     "file",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=ANY_PATH,
     help="Add those in a file: one name on a line, or a table with the headings name, weight, conflicts, and "
     "others such as email. All of them are added, or none.",
 )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from duelmatch.cli.answers import written
-from duelmatch.cli.options import STDIN, STDIN_NAME, STDOUT, json_option, stdin_text
+from duelmatch.cli.options import ANY_PATH, STDIN, STDIN_NAME, STDOUT, json_option, stdin_text
 from duelmatch.cli.output import Page, print_either, print_json, unsettled_label, working
 from duelmatch.cli.standing import lineup, meaning, print_matching, probability, still_possible
 from duelmatch.cli.store import on_study, opened_store, store_option
@@ -285,7 +285,7 @@ def _decide_command(study: Study, target: Path) -> str:
 
 
 @click.command("import")
-@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+@click.argument("file", metavar="FILE", type=ANY_PATH)
 @store_option
 @click.option("--name", help="What the study is called.  [default: as in FILE]")
 @json_option
