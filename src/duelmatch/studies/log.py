@@ -143,9 +143,8 @@ class Transaction:
     def hold(self, study: str) -> Held:
         """Keep all others from writing to a study until the end of the transaction."""
         if study not in self._held:
-            row = _HOLD.one(self.connection, {"id": study})
-            if row is None:
-                raise NotThereError(f"There is no study '{study:.80}'.")
+            if (row := _HOLD.one(self.connection, {"id": study})) is None:
+                raise no_study(study)
             _, name, phase, seq, digest = row
             self._held[study] = Held(study, name, phase, seq, digest, self.now, self.connection)
         return self._held[study]
@@ -209,8 +208,22 @@ def end_of(connection: Connection, study: str) -> tuple[int, str]:
     """Return the number and the hash of the last entry of a study."""
     found = connection.execute(_END, {"id": study}).one_or_none()
     if found is None:
-        raise NotThereError(f"There is no study '{study:.80}'.")
+        raise no_study(study)
     return found.seq, found.hash
+
+
+def first_entry(database: Database, study: str) -> Entry:
+    """Return the entry that created a study."""
+    with database.reading() as connection:
+        created = next(read_entries(connection, study, last=1), None)
+    if created is None:
+        raise no_study(study)
+    return created
+
+
+def no_study(study: str) -> NotThereError:
+    """Return the refusal of an id that no study has."""
+    return NotThereError(f"There is no study '{study:.80}'.")
 
 
 @dataclass(slots=True)

@@ -11,12 +11,12 @@ from contextlib import contextmanager
 
 from sqlalchemy.engine import Connection
 
-from duelmatch.errors import NotThereError, StoreError, UnreachableError
+from duelmatch.errors import StoreError, UnreachableError
 from duelmatch.matchings.counted import Elsewhere, counting_elsewhere
 from duelmatch.studies.database import Database
 from duelmatch.studies.entries import canonical, follows
 from duelmatch.studies.kinds import Begin, Event
-from duelmatch.studies.log import Held, Transaction, end_of, read_entries
+from duelmatch.studies.log import Held, Transaction, end_of, first_entry, read_entries
 from duelmatch.studies.state import State
 
 MOST_STATES = 200
@@ -184,10 +184,7 @@ class States:
         return state
 
     def _load(self, study: str) -> State:
-        with self._database.reading() as connection:
-            created = next(read_entries(connection, study, last=1), None)
-        if created is None:
-            raise NotThereError(f"There is no study '{study:.80}'.")
+        created = first_entry(self._database, study)
         with counting_elsewhere(self.elsewhere):
             state = State(created, self.begin)
             with self._database.reading() as connection, _without_collection():

@@ -476,8 +476,7 @@ class Study(StudyView):
 
     @staticmethod
     def _check_may_have_link(feed: Feed, voter: str) -> None:
-        if feed.state.member(voter).struck:
-            raise NotAllowedError("The organiser has taken this voter out of the study.")
+        feed.not_struck(voter)
         feed.keep_secret(voter, NEW_LINK)
 
     def join(self, by: str | None = None) -> tuple[str, str]:

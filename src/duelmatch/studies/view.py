@@ -183,8 +183,7 @@ class StudyView:
 
     def name_of(self, voter: str) -> str | None:
         """Return what the organiser calls a voter; None for a voter without a name."""
-        with self._database.reading() as connection:
-            return names_in(connection, self.id, [voter]).get(voter)
+        return self.names_of([voter]).get(voter)
 
     def names_of(self, voters: Collection[str]) -> dict[str, str | None]:
         """Return what the organiser calls some voters, by id."""
