@@ -80,11 +80,11 @@ async def answer(request: Request) -> Response:
         receipt, secret = await _as_voter(
             request, lambda feed, voter: (feed.tell(voter, number, body.said), feed.state.settings.secret)
         )
-        return _sent(models.Kept.of_study(receipt, secret))
+        return _sent(models.Kept.of_study(receipt, secret, next=None))
     (receipt, asked), secret = await _as_voter(
         request, lambda feed, voter: (feed.tell_and_ask(voter, number, body.said), feed.state.settings.secret)
     )
-    kept = models.Kept.of_study(receipt, secret)
+    kept = models.Kept.of_study(receipt, secret, next=None)
     kept.next = None if asked is None else models.Question.of_study(asked)
     return _sent(kept)
 

@@ -24,7 +24,7 @@ def to_go(left: AnswersLeft | None) -> str:
     """Say how many more answers it takes.
 
     >>> from duelmatch.studies import AnswersLeft
-    >>> to_go(AnswersLeft(361, 397, 666)), to_go(AnswersLeft(120, None, None, 2290))
+    >>> to_go(AnswersLeft(361, 397, 666, None)), to_go(AnswersLeft(120, None, None, 2290))
     ('360 to 670 in 8 of 10 cases (an estimate)', '120 or more, maybe more than 2,300 (an estimate)')
     >>> to_go(AnswersLeft(None, None, None, 2290)), to_go(None)
     ('more than 2,300 (an estimate)', 'not known')
