@@ -35,7 +35,7 @@ LOCK_SECONDS = 1.5
 """How long to wait on PostgreSQL for another server that holds a study."""
 
 IDLE_SECONDS = 20.0
-"""After so long PostgreSQL ends a transaction whose server says nothing, and lets go of its study.
+"""PostgreSQL ends a transaction that has been idle for so long, and releases its study.
 
 Longer than what is computed in a transaction: the least beaten line-up of a panel can take ten seconds.
 """
@@ -69,7 +69,7 @@ class Database:
         return shown.render_as_string(hide_password=True)
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         self._engine.dispose()
 
     def now(self, connection: Connection) -> float:

@@ -31,7 +31,7 @@ from duelmatch.studies.values import (
 )
 
 MOST_REPORTS = 5
-"""Open reports of a voter: whoever has more to say should talk to the organiser."""
+"""Open reports of a voter, who should talk to the organiser about more."""
 
 NEW_LINK = "whoever has a new link could vote, and take back an answer, in their name."
 OTHERWISE_COUNTED = "what changes when their answers count otherwise would tell how they have voted."
@@ -75,7 +75,7 @@ class Feed:
             return kind.ask(voter, self.held.now)
 
     def sweep(self, but_of: str = "") -> None:
-        """Release what has been open for too long; not the question of whoever comes just now."""
+        """Release questions that have been open for too long, except the one of this voter."""
         with self._recording():
             self.state.kind.expire(self.held.now)
             for question in self.state.expired(self.held.now, but_of):

@@ -1,7 +1,7 @@
 """The log and its transactions: all that is ever written, in transactions that writers share.
 
-A commit waits for the disk, which takes milliseconds. So those who come while one is going on do not queue
-for one each: the next transaction does the work of all of them, and each is told what became of its own.
+A commit waits for the disk, which takes milliseconds. So what arrives during one does not get a transaction
+each: the next transaction does the work of all of them, and each caller gets the outcome of its own.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class _PartError(Exception):
 
 
 class Transaction:
-    """A transaction that adds to logs. ``locks`` are let go when it is on disk, or has failed.
+    """A transaction that adds to logs. ``locks`` are released when it is on disk, or has failed.
 
     ``tokens`` are those of the links for which it acts.
     """
@@ -141,7 +141,7 @@ class Transaction:
         return self._accesses.get(token)
 
     def hold(self, study: str) -> Held:
-        """Keep all others from writing to a study until the end of the transaction."""
+        """Lock a study against other writers until the end of the transaction."""
         if study not in self._held:
             if (row := _HOLD.one(self.connection, {"id": study})) is None:
                 raise no_study(study)
@@ -251,8 +251,8 @@ class _Ticket(Generic[Returned]):
 class Writer:
     """Does the writing of a process, in threads of its own; one at a time where only one can write.
 
-    ``on_failure`` is told of which studies a transaction came to nothing, or perhaps did, before anybody else
-    can look at them.
+    ``on_failure`` is called with the studies whose transaction failed, or may have, before anybody else can
+    read them.
     """
 
     def __init__(
@@ -265,7 +265,7 @@ class Writer:
         self._lock = threading.Lock()
 
     def close(self) -> None:
-        """Finish what is to be done."""
+        """Finish what is queued."""
         self._threads.shutdown()
 
     def submit(self, study: str, work: Callable[[Transaction], Returned]) -> Future[Returned]:
@@ -292,7 +292,7 @@ class Writer:
         fail: Callable[[BaseException], object],
         token: str | None = None,
     ) -> None:
-        """Do some work on a study in a transaction, perhaps with that of others; say so when it is on disk.
+        """Do some work on a study in a transaction, perhaps a shared one; call back when it is on disk.
 
         Work is done again if that of others in the same transaction has failed. A ``token`` is one that it
         will look up.
@@ -307,20 +307,20 @@ class Writer:
             self._waiting[queue] = deque([ticket])
         try:
             self._threads.submit(self._work_off, queue)
-        except RuntimeError:  # no more threads; whoever comes next may have more luck
+        except RuntimeError:  # no more threads for now; a later caller may get one
             with self._lock:
                 refused = self._waiting.pop(queue, ())
             for ticket in refused:
                 ticket.fail(UnreachableError("No thread could be started to write with."))
 
     def _work_off(self, queue: str) -> None:
-        """Work until nobody waits any more."""
+        """Work until the queue is empty."""
         while batch := self._batch(queue):
-            if not self._do(batch):  # those who came meanwhile have waited, too, and would wait as long again
+            if not self._do(batch):  # those that came meanwhile have waited as long, and would again
                 self._refuse(queue)
 
     def _refuse(self, queue: str) -> None:
-        """Say no to all who wait for a database that cannot be reached just now."""
+        """Refuse all who wait, since the database cannot be reached now."""
         with self._lock:
             waiting = self._waiting.get(queue, deque())
             refused = [waiting.popleft() for _ in range(len(waiting))]
@@ -334,7 +334,7 @@ class Writer:
             return [waiting.popleft() for _ in range(min(len(waiting), MOST_IN_A_BATCH))]
 
     def _do(self, batch: list[_Ticket[Any]]) -> bool:
-        """Do what some want, and tell them; return whether the database could be reached."""
+        """Do a batch of work, and call back; return whether the database could be reached."""
         reached = True
         again: list[_Ticket[Any]] = []
         try:
@@ -342,7 +342,7 @@ class Writer:
         except BaseException as error:
             reached = not isinstance(error, UnreachableError)
             if len(batch) > 1 and reached:
-                done = [self._do([ticket]) for ticket in batch]  # one is to blame; the others do not suffer
+                done = [self._do([ticket]) for ticket in batch]  # one failed; the others go on alone
                 return all(done)
             outcomes = [partial(ticket.fail, error) for ticket in batch]
         self._tell(outcomes)
@@ -353,11 +353,11 @@ class Writer:
         for tell in outcomes:
             try:
                 tell()
-            except Exception:  # as of a future that was cancelled; the others are told all the same
+            except Exception:  # such as a cancelled future; the others are called all the same
                 _log.exception("Nobody could be told what became of a transaction.")
 
     def _commit(self, batch: list[_Ticket[Any]]) -> tuple[list[Callable[[], object]], list[_Ticket[Any]]]:
-        """Do what some want; return how to tell them, and who is to try again alone."""
+        """Do a batch of work; return the calls back, and the tickets to try again one by one."""
         studies: dict[str, list[_Ticket[Any]]] = {}
         for ticket in batch:
             studies.setdefault(ticket.study, []).append(ticket)

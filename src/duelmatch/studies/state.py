@@ -103,7 +103,7 @@ class State:
         self.problem, self.settings, voters = read_created(created)
         self.lock = threading.RLock()
         self.evicted = False
-        """Whether this is not the state of the study any more; get it anew."""
+        """Whether this was dropped from the cache: get the state again."""
         self.seq = 1
         self.hash = created.hash
         self.phase: Phase = "open"
@@ -138,7 +138,7 @@ class State:
     # Noting what happened.
 
     def note(self, entries: Iterable[Entry]) -> None:
-        """Take over entries from the log; those that are known already are passed over."""
+        """Apply entries from the log; those that are known already are skipped."""
         for entry in entries:
             if entry.seq <= self.seq:
                 continue
@@ -463,7 +463,7 @@ class State:
 
 
 def check_size(settings: Settings, voters: int, problem: Problem, conflicts: int = 0) -> None:
-    """Refuse what is too large to be counted anew whenever a voter or a candidate comes or goes.
+    """Refuse what is too large to be recounted whenever a voter or a candidate joins or leaves.
 
     ``conflicts``: how many candidates are not judged by a voter, of all voters together.
     """

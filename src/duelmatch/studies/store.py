@@ -67,7 +67,7 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Let go of the database. There is nothing to save: all is saved."""
+        """Close the database. Everything is saved already."""
         self.writer.close()
         self.database.close()
 

@@ -1,7 +1,7 @@
 """A study: questions for voters, their answers, and what organisers do about both.
 
-All of it is short transactions at the end of the log. Whoever must not wait uses :meth:`Study.submit`. What
-there is to see is in :class:`StudyView`.
+All of it is short transactions at the end of the log. Callers that must not block use :meth:`Study.submit`.
+What there is to see is in :class:`StudyView`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from duelmatch.studies.voters import (
 Returned = TypeVar("Returned")
 
 MOST_TRIES = 3
-"""How often a change is worked out that others have overtaken."""
+"""How often a change is computed again because others were faster."""
 
 LONGEST_REASON = 500
 
@@ -396,7 +396,7 @@ class Study(StudyView):
         self._do(lambda feed: feed.publish(shown), by)
 
     def note_webhook(self, is_set: bool, by: str | None = None) -> None:
-        """Note that a link has set a webhook, or removed it; the address is nobody else's business."""
+        """Note that a link has set a webhook, or removed it; the address is not logged."""
         self._do(lambda feed: feed.leave_trail("webhook", {"set": is_set}), by)
 
     # Links.

@@ -1,4 +1,4 @@
-"""What there is to see of a study. Nothing is written for it."""
+"""What there is to read of a study. Nothing here writes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from duelmatch.studies.voters import names_in
 
 
 class StudyView:
-    """What there is to see of a study, at the moment in which one looks."""
+    """What there is to read of a study, as it is at the time of the call."""
 
     def __init__(self, database: Database, states: States, study: str, settings: Settings) -> None:
         self.id = study
@@ -102,7 +102,7 @@ class StudyView:
             )
 
     def preview(self, action: Action, what: str | int) -> Callable[[], Preview]:
-        """Return what says what a change would do, which takes a while; another process can be given it.
+        """Return a function that says what a change would do; it takes a while, so run it in another process.
 
         ``what`` is the voter who would be struck, reinstated or leave, the candidate who would be dropped, or
         the question whose answer would be struck.

@@ -1,4 +1,4 @@
-"""How the API says no: problem details (RFC 9457), always the same few fields, never a traceback."""
+"""How the API refuses: problem details (RFC 9457), always the same few fields, never a traceback."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def documented(*codes: int) -> dict[int | str, dict[str, Any]]:
 
 
 def refusal(status: int, detail: str, headers: dict[str, str] | None = None) -> JSONResponse:
-    """Return the response that says no; what is quoted in it may have halves of characters."""
+    """Return the response of a refusal; what it quotes may have lone surrogates."""
     whole = detail.encode("utf-8", "replace").decode()
     problem = ProblemDetails(title=HTTPStatus(status).phrase, status=status, detail=whole)
     return JSONResponse(problem.model_dump(), status, headers, media_type="application/problem+json")
@@ -106,7 +106,7 @@ PLAIN_WORDS = {
 
 
 REFUSALS = (DuelmatchError, RequestValidationError, HTTPException)
-"""What is raised to say no."""
+"""What is raised to refuse a request."""
 
 
 def reason_of(error: Exception) -> tuple[int, str, dict[str, str] | None]:
@@ -121,7 +121,7 @@ def reason_of(error: Exception) -> tuple[int, str, dict[str, str] | None]:
 
 
 Page = Callable[[Request, int, str], Response]
-"""What says no to people: given the request, the status and a sentence."""
+"""Returns a refusal for people, given the request, the status and a sentence."""
 
 PAGES = ("/studies", "/l/", "/new", "/privacy")
 

@@ -71,12 +71,12 @@ def prepare(app: FastAPI) -> None:
     store: Store = app.state.store
 
     def work() -> None:
-        worker.begin()  # it compiles at the same time, for whoever pastes something into the first page
+        worker.begin()  # it compiles at the same time, for what is pasted into the first page
         share_rates(app)
         app.state.teller.start()
         rehearse_forecasts()
         rehearse()
-        with suppress(DuelmatchError):  # whoever needs the database is told
+        with suppress(DuelmatchError):  # callers who need the database are told
             store.database.inspect()
             store.recall()
             worker.start()

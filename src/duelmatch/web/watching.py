@@ -106,7 +106,7 @@ class Watcher:
         return None
 
     def _estimate(self, study: Study) -> None:
-        with suppress(DuelmatchError):  # the database cannot be reached; whoever needs it is told
+        with suppress(DuelmatchError):  # the database cannot be reached; callers who need it are told
             moment = study.moment()
             try:
                 found = estimator.run(

@@ -210,7 +210,7 @@ def _connected(host: str, port: int, only_public: bool) -> Iterator[socket.socke
     if only_public and not is_public(address):
         raise OSError(f"{address} {NOT_PUBLIC}.")
     with socket.create_connection((address, port), TIMEOUT) as connected, connected.dup() as twin:
-        hang_up = threading.Timer(LONGEST, _shut_down, [twin])  # whoever has the socket by then
+        hang_up = threading.Timer(LONGEST, _shut_down, [twin])  # whatever wraps the socket by then
         hang_up.start()
         try:
             yield connected

@@ -282,7 +282,7 @@ class RoundsKind(Kind):
         return False
 
     def working_out(self, event: Event) -> Callable[[], object]:
-        """Nothing has to be worked out."""
+        """Nothing has to be computed in advance."""
         return lambda: None
 
     def _advance(self) -> None:
@@ -296,7 +296,7 @@ class RoundsKind(Kind):
         self._took = thread_time() - begin
 
     def _rebuild(self) -> None:
-        """Begin anew with the answers that count now, in the order in which they were given."""
+        """Start over with the answers that count now, in the order in which they were given."""
         problem, dropped = self._problem, tuple(self._dropped)
         stacks = Stacks(problem, dropped, self._settings, self._begin)
         with self._lock:
