@@ -84,8 +84,8 @@ class Held:
         self.hash = hash
         self.now = now
         """The time by the database's clock, the same for all of the transaction."""
-        self.entries: list[Entry] = []
         self.rows: list[dict[str, Any]] = []
+        """The entries that were added, as they are stored."""
         self.state: Any = None
         """What those who write know of the study, kept here until the end of the transaction."""
 
@@ -94,16 +94,14 @@ class Held:
     ) -> Entry:
         """Add an entry at the end of the log."""
         entry, text = sealed(self.seq + 1, self.now, kind, data, self.hash, by, voter)
-        self.entries.append(entry)
-        row = {"study": self.study, "seq": entry.seq, "at": self.now, "kind": kind, "by": by, "voter": voter}
-        self.rows.append({**row, "data": text, "hash": entry.hash})
+        self.rows.append({"study": self.study, **entry._asdict(), "data": text})
         self.seq, self.hash = entry.seq, entry.hash
         return entry
 
     def hash_of(self, seq: int) -> str:
         """Return the hash of an entry, which may be one of this transaction."""
         if seq > self.begin:
-            return self.entries[seq - self.begin - 1].hash
+            return str(self.rows[seq - self.begin - 1]["hash"])
         assert self._connection is not None, "a log that is not only in memory"
         (entry,) = read_entries(self._connection, self.study, seq - 1, seq)
         return entry.hash

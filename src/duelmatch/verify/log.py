@@ -253,11 +253,7 @@ class StudyLog:
 
     def _obeys(self, lineup: Lineup, rule: dict[str, Any]) -> bool:
         """Whether a line-up obeys a rule: how many places are filled by these, or all of them or none."""
-        filled = [
-            (one, j)
-            for j, at in zip(self.positions, lineup, strict=True)
-            for one in (at if isinstance(at, tuple) else (at,))
-        ]
+        filled = [(one, j) for j, at in zip(self.positions, lineup, strict=True) for one in names(at)]
 
         def places_of(item: Any) -> list[tuple[str, str]]:
             return [
