@@ -103,7 +103,7 @@ class Database:
                 self._damage = found.splitlines()[-1]
 
     def _check_file(self) -> None:
-        """Refuse to go on with a file that is not there any more, or another one by now."""
+        """Refuse to go on with a file that was deleted or replaced."""
         if not self.is_sqlite:
             return
         path = self.url.database or ""
@@ -149,7 +149,7 @@ class Database:
     def purge(self) -> None:
         """Let what was deleted vanish from the write-ahead log of SQLite, too, if nobody reads just now.
 
-        PostgreSQL does so in its own time (vacuum).
+        PostgreSQL does so when it vacuums.
         """
         if self.is_sqlite:
             other = self._driver.connect(self.url.database, timeout=1.0)

@@ -265,7 +265,7 @@ class Feed:
         self.held.name = name
 
     def check_room(self, voters: int, conflicts: int) -> None:
-        """Refuse voters, with so many conflicts in all, with whom the study would be too large."""
+        """Refuse new voters, or conflicts of interest, that would make the study too large."""
         state = self.state
         if state.settings.kind == "panel":
             size = len(state.members) + voters, state.problem, state.conflicts + conflicts

@@ -235,7 +235,7 @@ class _Ticket(Generic[Returned]):
     fail: Callable[[BaseException], object]
 
     def run(self, transaction: Transaction) -> Callable[[], object]:
-        """Do the work; return how to say so, once it is on disk."""
+        """Do the work; return the call back for when it is on disk."""
         before = transaction.written()
         try:
             returned = self.work(transaction)
@@ -275,7 +275,7 @@ class Writer:
     def check(self, seconds: float) -> None:
         """Write something that means nothing, the way that all else is written.
 
-        :raises StoreError: if that cannot be done, or not in so many seconds.
+        :raises StoreError: if that cannot be done, or takes longer than ``seconds``.
         """
         try:
             self.submit("", lambda transaction: self._database.touch(transaction.connection)).result(seconds)

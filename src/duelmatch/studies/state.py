@@ -67,7 +67,7 @@ MOST_CONFLICTS = 1_000_000
 seconds whenever a judge came or went."""
 
 SPARE = 1_000
-"""So many leases that are over may wait to be swept away."""
+"""Leases that are over are swept away once there are more than this."""
 
 PHASES: Mapping[str, Phase] = {"paused": "paused", "resumed": "open", "closed": "closed", "reopened": "open"}
 

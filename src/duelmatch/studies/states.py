@@ -1,4 +1,4 @@
-"""The states of studies that a process keeps in memory, each as its log is by now."""
+"""The states of studies that a process keeps in memory, each up to date with its log."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class States:
 
     @contextmanager
     def reading(self, study: str) -> Iterator[State]:
-        """Give the state of a study as the log is by now; nobody changes it meanwhile."""
+        """Give the state of a study, up to date with its log, and locked against changes."""
         while True:
             state = self._remembered(study) or self._loaded(study)
             with state.lock:

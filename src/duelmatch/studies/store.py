@@ -33,7 +33,7 @@ from duelmatch.studies.voters import NewVoter, insert_voters, new_voter_id
 from duelmatch.studies.webhooks import Webhooks
 
 MOST_STUDIES = 2_000
-"""The objects of so many are kept; they are small."""
+"""How many study objects are kept; they are small."""
 
 MOST_RECALLED = 20
 """How many open studies a process reads before somebody asks."""

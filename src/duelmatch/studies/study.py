@@ -409,7 +409,7 @@ class Study(StudyView):
         seconds: float | None = None,
         by: str | None = None,
     ) -> str:
-        """Return the token of a new link, shown now and never again; it may end after so many seconds.
+        """Return the token of a new link, shown now and never again; it may end after some ``seconds``.
 
         It ends with the link that makes it at the latest: what was lent is not to become lasting.
 
@@ -459,7 +459,7 @@ class Study(StudyView):
 
     @staticmethod
     def _end_of_new_link(transaction: Transaction, feed: Feed, seconds: float | None) -> float | None:
-        """Return when a link ends that is to last so long, made by one that may end itself."""
+        """Return when a new link ends: never later than the link that makes it."""
         ends = [
             expiry_of(transaction.connection, feed.by),
             None if seconds is None else feed.held.now + seconds,

@@ -74,7 +74,7 @@ class Buckets:
             return 0.0
 
     def _level(self, name: bytes, rate: Rate, now: float) -> tuple[float, int]:
-        """Return what is in a bucket by now, and what was taken that others do not know of."""
+        """Return the level of a bucket, and what was taken that other servers do not know of."""
         level, before, untold = self._levels.get(name, (rate.burst, now, 0))
         level += (now - before) * rate.per_second
         return (level, untold) if level < rate.burst else (rate.burst, 0)

@@ -57,7 +57,7 @@ class _Server(uvicorn.Server):
 def listen(host: str, port: int) -> socket.socket:
     """Return a socket that listens there; port 0 takes any that is free.
 
-    :raises StoreError: if that cannot be.
+    :raises StoreError: if that is not possible.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
@@ -81,7 +81,7 @@ def prepare(app: FastAPI) -> None:
             store.recall()
             worker.start()
         gc.collect()
-        gc.freeze()  # what is there by now stays; each full collection would take 0.1 s to go through it
+        gc.freeze()  # these objects stay; each full collection would take 0.1 s to go through them
 
     app.state.preparing = threading.Thread(target=work, daemon=True)
     app.state.preparing.start()

@@ -291,7 +291,7 @@ def _heights(names: Sequence[str], height: float) -> dict[str, float]:
 
 
 def _curve(points: Sequence[Point], counted: int) -> Chart | None:
-    """Draw how sure the study was after so many answers; it began with nothing."""
+    """Draw how sure the study was as its answers grew; it began with nothing."""
     if not points:
         return None
     last = points[-1]

@@ -174,7 +174,7 @@ class Kind(Protocol):
         """How it developed."""
 
 
-class Run(Protocol):
+class RunInRounds(Protocol):
     """A run in rounds, as far as a study needs it; it may be in another process."""
 
     @property
@@ -200,7 +200,7 @@ class Run(Protocol):
         """Take the answers of the round, and work out the next; that can take long."""
 
 
-Begin = Callable[[Problem, Settings], Run]
+Begin = Callable[[Problem, Settings], RunInRounds]
 """What begins a run."""
 
 
