@@ -69,14 +69,14 @@ def test_what_is_left_follows_the_answers_since(new_study: NewStudy) -> None:
     study = new_study(algorithm="panel", voters=["A", "B", "C"])
     status = study.status()
     known = Estimates(1, -10, None, Forecast(9, 30, 45, 60, None))
-    assert status.answers_left(known) == AnswersLeft(20, 35, 50)
-    assert status.answers_left(Estimates(1, -40, None, known.forecast)) == AnswersLeft(1, 5, 20)
+    assert status.answers_left(known) == AnswersLeft(20, 35, 50, None)
+    assert status.answers_left(Estimates(1, -40, None, known.forecast)) == AnswersLeft(1, 5, 20, None)
     beyond = Forecast(9, 30, None, None, 400)
     assert status.answers_left(Estimates(1, -10, None, beyond)) == AnswersLeft(20, None, None, 390)
     assert status.answers_left(None) is None
     planned = new_study(algorithm="panel", voters=["A", "B", "C"], max_answers=30).status()
-    assert planned.answers_left(known) == AnswersLeft(20, 30, 30)
-    assert planned.answers_left(None) == AnswersLeft(None, None, 30)
+    assert planned.answers_left(known) == AnswersLeft(20, 30, 30, None)
+    assert planned.answers_left(None) == AnswersLeft(None, None, 30, None)
     assert (status.outcome, status.result.status) == ("undecided", "budget_spent")
     study.close()
     assert study.status().outcome == "budget_spent"

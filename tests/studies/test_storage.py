@@ -117,7 +117,7 @@ class TestAsking:
                 voter = voters[turn % 5]
         status = study.status()
         assert status.done
-        assert status.answers_left(None) == AnswersLeft(0, 0, 0)
+        assert status.answers_left(None) == AnswersLeft(0, 0, 0, None)
         assert status.result.matching == {"chair": "ann", "editor": "bob"}
         check_log(study)
 

@@ -185,7 +185,7 @@ def _start(
 def begun_run(
     problem: dm.Problem, settings: RunSettings, aim: int | None, max_duels: int | None, answers: int
 ) -> dm.Explorer:
-    """Begin a run that is to be told so many answers first.
+    """Begin a run, which will first be told the ``answers`` that there are.
 
     What is asked depends on the budget that the run began with, the aim; it may end sooner or later now.
     """

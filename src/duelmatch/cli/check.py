@@ -19,7 +19,7 @@ MOST_DIGITS = 18
 """A number of matchings with more digits is printed as a power of ten, too."""
 
 MOST_EDGES = 20
-"""So many edges are listed."""
+"""How many edges are listed."""
 
 
 @click.command("check")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -169,23 +170,12 @@ def decision_as_dict(decision: Decision, sheet: Sheet) -> dict[str, Any]:
         "answers": answers,
         "open_answers": is_open,
         "open_answers_of": dict(decision.open_answers),
-        "closest": None
-        if closest is None
-        else {"matching": dict(closest.matching), "ahead": closest.ahead, "votes": closest.votes},
+        "closest": None if closest is None else asdict(closest),
         "decided": progress.decided,
         "possible": progress.possible,
         "possible_winners": [dict(matching) for matching in progress.possible_winners],
         "fewest_questions": progress.fewest_questions,
-        "needed": [
-            {
-                "position": one.position,
-                "first": one.first,
-                "second": one.second,
-                "answers": one.answers,
-                "voters": list(one.voters),
-            }
-            for one in decision.needed
-        ],
+        "needed": [asdict(one) for one in decision.needed],
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from time import perf_counter
 from typing import Literal
@@ -159,16 +159,11 @@ class Dialogue:
         return (duel.second, duel.first) if digest[0] % 2 else (duel.first, duel.second)
 
     def _show(self, duel: dm.Duel, shown: Shown) -> None:
-        page, problem = self._page, self.run.problem
-        page.heading(f"Who is better for {called(duel.position, problem.position_details)}?")
-        show_details(page, duel.position, problem.position_details)
-        for number, candidate in enumerate(shown, start=1):
-            page.line(f"{number}  {called(candidate, problem.candidate_details)}", style="bold", indent=2)
-            show_details(page, candidate, problem.candidate_details, indent=5)
+        show_question(self._page, self.run.problem, duel.position, shown)
         first, *others = self._standing.lines(self.run)
-        page.line(first, style="dim")
+        self._page.line(first, style="dim")
         for line in others:
-            page.line(line, style="dim", indent=2)
+            self._page.line(line, style="dim", indent=2)
 
 
 class _Standing:
@@ -192,13 +187,27 @@ class _Standing:
         return [first, "Still possible:", *self._possible] if self._possible else [first]
 
 
+def show_question(
+    page: Page, problem: dm.Problem, position: str, candidates: Sequence[str], place: str = ""
+) -> None:
+    """Print a question, its place on a ballot, and what voters should see of everything in it."""
+    called_so = called(position, problem.position_details)
+    ranks = len(candidates) > 2
+    asked = f"Who comes first, second, … for {called_so}?" if ranks else f"Who is better for {called_so}?"
+    page.heading(f"{asked}{place}")
+    _show_details(page, position, problem.position_details)
+    for number, candidate in enumerate(candidates, start=1):
+        page.line(f"{number}  {called(candidate, problem.candidate_details)}", style="bold", indent=2)
+        _show_details(page, candidate, problem.candidate_details, indent=5)
+
+
 def called(name: str, details: Mapping[str, dm.Details]) -> str:
     """Return what to call a candidate or position: its title, if it has one, and its name."""
     title = details[name].title if name in details else None
     return name if title in (None, name) else f"{title} ({name})"
 
 
-def show_details(page: Page, name: str, details: Mapping[str, dm.Details], indent: int = 0) -> None:
+def _show_details(page: Page, name: str, details: Mapping[str, dm.Details], indent: int = 0) -> None:
     """Print what voters should see of a candidate or position, besides its title."""
     about = details.get(name, dm.Details())
     for line in filter(None, (about.text, about.place, about.picture, about.link)):

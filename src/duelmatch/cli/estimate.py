@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 import duelmatch as dm
-from duelmatch.cli.options import STDIN, STDIN_NAME, Between, json_option, stdin_text
+from duelmatch.cli.options import FILE_PATH, STDIN, STDIN_NAME, Between, json_option, stdin_text
 from duelmatch.cli.output import Page, print_json
 from duelmatch.phrases import counted
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 @click.argument("file", type=click.Path(dir_okay=False, allow_dash=True, path_type=Path))
 @click.option(
     "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE_PATH,
     metavar="PROBLEM",
     required=True,
     help="Where to put the problem with its preferences: a path that ends in .yaml or .json.",
 )
 @click.option(
     "--problem",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE_PATH,
     metavar="FILE",
     help="Who can fill what; by default, whoever was compared at a position can fill it.",
 )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from duelmatch.cli import INTERRUPTED, refuse
-from duelmatch.cli.options import json_option
+from duelmatch.cli.options import ANY_PATH, FILE_PATH, FOLDER_PATH, json_option
 from duelmatch.cli.output import Page, print_json, progress_bar, working
 from duelmatch.phrases import counted
 
@@ -27,7 +27,7 @@ MOST_ROWS = 40
 jobs_option = click.option(
     "--jobs", type=click.IntRange(1), help="How many processes to use.  [default: one per processor]"
 )
-folder_argument = click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
+folder_argument = click.argument("folder", metavar="DIR", type=FOLDER_PATH)
 
 
 @click.group("experiment")
@@ -46,10 +46,10 @@ def command() -> None:
 
 
 @command.command("run")
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("file", type=FILE_PATH)
 @click.option(
     "--out",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER_PATH,
     metavar="DIR",
     required=True,
     help="The folder for the results; it is created if it does not exist.",
@@ -151,7 +151,7 @@ def status_(folder: Path, as_json: bool) -> None:
 @folder_argument
 @click.option(
     "--to",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER_PATH,
     metavar="DIR",
     help="Where the page and the figures go.  [default: report, in the experiment's folder]",
 )
@@ -178,11 +178,11 @@ def report(folder: Path, to: Path | None, as_json: bool) -> None:
 
 
 @command.command("figure")
-@click.argument("source", type=click.Path(path_type=Path))
+@click.argument("source", type=ANY_PATH)
 @click.argument("name")
 @click.option(
     "--to",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE_PATH,
     metavar="FILE",
     required=True,
     help="The file to draw to; its ending picks the format: .svg, .pdf, .pgf or .png.",
@@ -196,7 +196,7 @@ def report(folder: Path, to: Path | None, as_json: bool) -> None:
 )
 @click.option(
     "--out",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER_PATH,
     metavar="DIR",
     help="The folder for the results, if SOURCE is a file.  [default: FILE without its ending, here]",
 )

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 STDIN, STDIN_NAME = "-", "standard input"
 STDOUT = "-"
+ANY_PATH, FILE_PATH = click.Path(path_type=Path), click.Path(dir_okay=False, path_type=Path)
+FOLDER_PATH = click.Path(file_okay=False, path_type=Path)
 DELTA = 0.05
 DELTA_HELP = "How often the result may be wrong: 0.05 is 1 run in 20."
 
@@ -101,7 +103,7 @@ file_argument = click.argument("source", metavar="FILE", callback=_source, shell
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for other programs to read.")
 plot_option = click.option(
     "--plot",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE_PATH,
     metavar="PICTURE",
     help="Also draw a picture, to a path that ends in .svg, .png, .pdf or .pgf.",
 )
@@ -139,7 +141,7 @@ def votes_option(ending: str) -> Callable[[Command], Command]:
     default = f"FILE's name with .{ending}.csv, here"
     return click.option(
         "--votes",
-        type=click.Path(dir_okay=False, path_type=Path),
+        type=FILE_PATH,
         metavar="CSV",
         help=f"The file of the answers, where a run is resumed.  [default: {default}]",
     )

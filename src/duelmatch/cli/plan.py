@@ -24,7 +24,8 @@ from duelmatch.cli.output import Page, print_json, rounded, working
 from duelmatch.explorers.catalogue import SMALLEST_DELTA, SMALLEST_EPSILON
 
 if TYPE_CHECKING:
-    from duelmatch.explorers.planning import DuelBounds, Plan
+    from duelmatch.explorers.planning import DuelBounds, Plan, Sizes
+    from duelmatch.files.problems import Document
     from duelmatch.preferences import Criterion
 
 MOST_PEOPLE = 100_000
@@ -71,18 +72,15 @@ THEOREMS = {"borda": "Theorem 3", "condorcet": "Theorem 6"}
 @click.pass_context
 def command(
     ctx: click.Context,
+    /,
     source: Source,
     delta: float,
     epsilon: float,
     criterion: str,
     gap: float | None,
     quick: bool,
-    judges: int | None,
-    voters: int | None,
-    minutes: float | None,
-    seconds_each: float | None,
-    question_size: int,
     as_json: bool,
+    **people: Any,
 ) -> None:
     """Say how many duels to expect for the problem in FILE, or what so many people bring in their time.
 
@@ -99,31 +97,14 @@ def command(
       duelmatch plan example:lineup
       duelmatch plan team.csv --gap 0.1 --delta 0.01
     """
-    from duelmatch.explorers import planning
-
-    if judges is not None or voters is not None:
-        _check_of_people(ctx, judges)
+    if people["judges"] is not None or people["voters"] is not None:
+        _check_of_people(ctx, people["judges"])
         wanted: Criterion = "borda" if criterion == "borda" else "condorcet"
-        _print_expectations(
-            source, judges, voters, minutes, seconds_each, question_size, wanted, delta, as_json
-        )
+        _print_expectations(source, wanted, delta, as_json, **people)
         return
-    if minutes is not None or seconds_each is not None:
+    if people["minutes"] is not None or people["seconds_each"] is not None:
         raise click.UsageError("Say whose minutes these are: give --judges or --voters, too.")
-    document = source.document
-    problem = document.problem()
-    preferences = None
-    if gap is not None:
-        preferences = planning.assumed_preferences(problem, gap)
-    elif document.has_preferences:
-        preferences = document.preferences()
-    criteria: list[Criterion] = [name for name in ("borda", "condorcet") if criterion in (name, "both")]
-    with working("Computing the bounds (on large problems --quick is quicker)"):
-        sizes = planning.sizes(problem)
-        plans: dict[str, Plan] = {}
-        if preferences is not None:
-            given = {"epsilon": epsilon}
-            plans = {name: planning.plan(preferences, name, delta, quick, given) for name in criteria}
+    sizes, plans = _planned(source.document, gap, criterion, delta, epsilon, quick)
     summary = {"file": source.name, "delta": delta, "epsilon": epsilon, "assumed_gap": gap, **asdict(sizes)}
     if as_json:
         both = {name: _as_dict(plans[name]) if name in plans else None for name in THEOREMS}
@@ -134,6 +115,26 @@ def command(
         ctx.exit(TOO_LARGE)
     if criterion == "condorcet" and any(not plan.winner for plan in plans.values()):
         ctx.exit(NO_WINNER)
+
+
+def _planned(
+    document: Document, gap: float | None, criterion: str, delta: float, epsilon: float, quick: bool
+) -> tuple[Sizes, dict[str, Plan]]:
+    """Return the sizes of a problem, and the bounds by criterion; none without preferences or a gap."""
+    from duelmatch.explorers import planning
+
+    problem, preferences = document.problem(), None
+    if gap is not None:
+        preferences = planning.assumed_preferences(problem, gap)
+    elif document.has_preferences:
+        preferences = document.preferences()
+    criteria: list[Criterion] = [name for name in ("borda", "condorcet") if criterion in (name, "both")]
+    with working("Computing the bounds (on large problems --quick is quicker)"):
+        sizes = planning.sizes(problem)
+        if preferences is None:
+            return sizes, {}
+        given = {"epsilon": epsilon}
+        return sizes, {name: planning.plan(preferences, name, delta, quick, given) for name in criteria}
 
 
 def _check_of_people(ctx: click.Context, judges: int | None) -> None:
@@ -147,14 +148,14 @@ def _check_of_people(ctx: click.Context, judges: int | None) -> None:
 
 def _print_expectations(
     source: Source,
+    criterion: Criterion,
+    delta: float,
+    as_json: bool,
     judges: int | None,
     voters: int | None,
     minutes: float | None,
     seconds_each: float | None,
     question_size: int,
-    criterion: Criterion,
-    delta: float,
-    as_json: bool,
 ) -> None:
     """Say what so many judges of a panel, or voters of a crowd, bring in their time."""
     if (judges is None) == (voters is None):

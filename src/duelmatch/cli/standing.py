@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import duelmatch as dm
 
 FEW = 4
-"""So many possible winners are listed."""
+"""How many possible winners are listed."""
 
 
 def standing(progress: dm.Progress) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from duelmatch.cli.options import json_option
+from duelmatch.cli.options import ANY_PATH, FILE_PATH, json_option
 from duelmatch.cli.output import print_either, working
 from duelmatch.errors import StoreError, StudyError, listed
 
@@ -115,7 +115,7 @@ def upgrade(url: str, as_json: bool) -> None:
 
 
 @command.command("backup")
-@click.argument("file", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("file", metavar="FILE", type=FILE_PATH)
 @store_option
 @json_option
 def backup(file: Path, url: str, as_json: bool) -> None:
@@ -135,7 +135,7 @@ def backup(file: Path, url: str, as_json: bool) -> None:
 
 
 @command.command("restore")
-@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+@click.argument("file", metavar="FILE", type=ANY_PATH)
 @store_option
 @json_option
 def restore(file: Path, url: str, as_json: bool) -> None:

@@ -341,7 +341,7 @@ def _content(kind: str, data: bytes) -> Any:
 
 
 def _refusal(status: int, data: bytes) -> DuelmatchError:
-    """Return what is raised when the server says no, with its sentence if it has one."""
+    """Return what is raised when the server refuses, with its sentence if it has one."""
     try:
         said = json.loads(data)["detail"]
     except (ValueError, KeyError, TypeError):

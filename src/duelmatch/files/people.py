@@ -9,12 +9,12 @@ Person(name='Ned', weight=1, conflicts=(), others={'email': ''})
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from duelmatch.errors import FileError
 from duelmatch.files.spreadsheets import read_rows
-from duelmatch.files.tables import Row
+from duelmatch.files.tables import Row, dump_table, harmless
 
 NAME = ("name", "judge", "voter")
 WEIGHT = ("weight", "votes")
@@ -59,6 +59,13 @@ def read_people(text: str) -> list[Person]:
             raise FileError(f"line {line}: '{person.name:.80}' is already in line {lines[person.name]}.")
         lines[person.name] = line
     return [person for _, person in people]
+
+
+def dump_links(people: Sequence[Mapping[str, str]]) -> str:
+    """Return a list to mail from, as CSV: what is known of people by heading, and at last the ``link``."""
+    headings = list(dict.fromkeys(key for person in people for key in person if key != "link"))
+    rows = [[*(harmless(person.get(key, "")) for key in headings), person["link"]] for person in people]
+    return dump_table([*map(str, map(harmless, headings)), "link"], rows)
 
 
 def _has_headings(rows: list[Row]) -> bool:

@@ -131,7 +131,7 @@ def write_text(path: Path, text: str, limit: int) -> None:
 
 
 def encoded(text: str, limit: int, before: int = 0) -> bytes:
-    """Return a text as bytes, if with the ``before`` bytes that are there already it can be read again."""
+    """Return a text as bytes, unless with the ``before`` bytes of the file it is too large to be read."""
     try:
         data = text.encode()
     except UnicodeEncodeError:

@@ -58,6 +58,13 @@ def checked_details(details: Any) -> dict[str, str | None]:
     return checked
 
 
+def check_shown(problem: Problem) -> None:
+    """Refuse details that no form would have taken: a log that is imported may be edited, hashes and all."""
+    for about in (*problem.candidate_details.values(), *problem.position_details.values()):
+        checked_details(about)
+    check_titles(problem)
+
+
 def check_titles(problem: Problem, changed: Iterable[str] | None = None) -> None:
     """Refuse two candidates, or two positions, of whom voters would read the same.
 

@@ -35,7 +35,7 @@ LOCK_SECONDS = 1.5
 """How long to wait on PostgreSQL for another server that holds a study."""
 
 IDLE_SECONDS = 20.0
-"""After so long PostgreSQL ends a transaction whose server says nothing, and lets go of its study.
+"""PostgreSQL ends a transaction that has been idle for so long, and releases its study.
 
 Longer than what is computed in a transaction: the least beaten line-up of a panel can take ten seconds.
 """
@@ -69,7 +69,7 @@ class Database:
         return shown.render_as_string(hide_password=True)
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         self._engine.dispose()
 
     def now(self, connection: Connection) -> float:
@@ -103,7 +103,7 @@ class Database:
                 self._damage = found.splitlines()[-1]
 
     def _check_file(self) -> None:
-        """Refuse to go on with a file that is not there any more, or another one by now."""
+        """Refuse to go on with a file that was deleted or replaced."""
         if not self.is_sqlite:
             return
         path = self.url.database or ""
@@ -149,7 +149,7 @@ class Database:
     def purge(self) -> None:
         """Let what was deleted vanish from the write-ahead log of SQLite, too, if nobody reads just now.
 
-        PostgreSQL does so in its own time (vacuum).
+        PostgreSQL does so when it vacuums.
         """
         if self.is_sqlite:
             other = self._driver.connect(self.url.database, timeout=1.0)

@@ -45,7 +45,7 @@ class Moment:
     run: bytes | None
 
     def estimated(self, seconds: float | None = SIMULATING) -> Estimates:
-        """Compute the estimates; a forecast takes up to so many seconds of a processor."""
+        """Compute the estimates; ``seconds`` of a processor are the limit for the forecast."""
         return Estimates(self.entry, self.answers, self._standings(), self._forecast(seconds))
 
     def _standings(self) -> Standings | None:

@@ -19,9 +19,8 @@ import sqlalchemy as sa
 from duelmatch.answers import Answer, ranking_text
 from duelmatch.errors import DuelmatchError, FileError, NotAllowedError
 from duelmatch.files.tables import dump_table, harmless
-from duelmatch.problem import Problem
 from duelmatch.studies import schema
-from duelmatch.studies.candidates import check_titles, checked_details
+from duelmatch.studies.candidates import check_shown
 from duelmatch.studies.entries import BEGINNING, FORMAT, Entry, canonical, checked, line_of
 from duelmatch.studies.links import is_id
 from duelmatch.studies.log import LAST
@@ -247,7 +246,7 @@ def import_log(store: Store, text: str, name: str = "An imported study") -> Stud
             raise FileError("This is not an exported study. `duelmatch study export` writes one.")
         state = State(entries[0])
         state.note(entries[1:])
-        _check_shown(state.problem)
+        check_shown(state.problem)
         people = {voter: plain(of, "A voter's name") for voter, of in names.get("voters", {}).items()}
         name = plain(names.get("study", name), "The name of the study")
     except DuelmatchError as error:
@@ -261,13 +260,6 @@ def import_log(store: Store, text: str, name: str = "An imported study") -> Stud
             f"This study cannot be taken in; was the file edited? ({type(error).__name__}: {error!s:.200})"
         ) from None
     return _insert(store, name, people, entries, state)
-
-
-def _check_shown(problem: Problem) -> None:
-    """Refuse what no form would have taken for voters to see: an export can be edited, hashes and all."""
-    for about in (*problem.candidate_details.values(), *problem.position_details.values()):
-        checked_details(about)
-    check_titles(problem)
 
 
 def _entries(lines: Iterable[Any]) -> Iterator[Entry]:

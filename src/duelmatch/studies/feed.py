@@ -17,7 +17,7 @@ from duelmatch.studies.entries import Entry, salted
 from duelmatch.studies.kinds import Event, Later, Newcomer
 from duelmatch.studies.log import Held
 from duelmatch.studies.questions import Asked
-from duelmatch.studies.state import State, check_size
+from duelmatch.studies.state import Member, State, check_size
 from duelmatch.studies.texts import look_alike
 from duelmatch.studies.values import (
     Nothing,
@@ -31,7 +31,7 @@ from duelmatch.studies.values import (
 )
 
 MOST_REPORTS = 5
-"""Open reports of a voter: whoever has more to say should talk to the organiser."""
+"""Open reports of a voter, who should talk to the organiser about more."""
 
 NEW_LINK = "whoever has a new link could vote, and take back an answer, in their name."
 OTHERWISE_COUNTED = "what changes when their answers count otherwise would tell how they have voted."
@@ -49,9 +49,7 @@ class Feed:
 
     def ask(self, voter: str) -> Question | Nothing:
         """Return the open question of a voter, or the next, or say why there is none."""
-        state, member = self.state, self.state.member(voter)
-        if member.struck:
-            raise NotAllowedError("The organiser has taken this voter out of the study.")
+        state, member = self.state, self.not_struck(voter)
         if state.phase != "open":
             return Nothing("paused") if state.phase == "paused" else Nothing("closed", state.published)
         if member.left:
@@ -77,7 +75,7 @@ class Feed:
             return kind.ask(voter, self.held.now)
 
     def sweep(self, but_of: str = "") -> None:
-        """Release what has been open for too long; not the question of whoever comes just now."""
+        """Release questions that have been open for too long, except the one of this voter."""
         with self._recording():
             self.state.kind.expire(self.held.now)
             for question in self.state.expired(self.held.now, but_of):
@@ -95,8 +93,7 @@ class Feed:
             return self._receipt(question, repeated=True)
         if asked.state == "skipped":
             raise ConflictError(f"Question {question} was skipped already; answer the next one.")
-        if self.state.member(voter).struck:
-            raise NotAllowedError("The organiser has taken this voter out of the study.")
+        self.not_struck(voter)
         ranking = self.ranking(asked, answer)
         if self.state.phase == "closed":
             self.state.kind.check_answerable(question)
@@ -151,9 +148,7 @@ class Feed:
 
     def undo(self, voter: str, question: int | None) -> Question:
         """Take the last answer of a voter back, and open its question again; only of this one, if said."""
-        member = self.state.member(voter)
-        if member.struck:
-            raise NotAllowedError("The organiser has taken this voter out of the study.")
+        member = self.not_struck(voter)
         if self.state.phase == "closed":
             raise ConflictError("The study is closed; answers cannot be taken back any more.")
         if question is not None:
@@ -188,8 +183,7 @@ class Feed:
 
     def report(self, voter: str, candidate: str, problem: Trouble, text: str) -> None:
         """Note that something is wrong with a candidate; said twice, it is noted once."""
-        if self.state.member(voter).struck:
-            raise NotAllowedError("The organiser has taken this voter out of the study.")
+        self.not_struck(voter)
         self.state.problem.candidate_number(candidate)
         known = self.state.open_reports.get(voter, ())
         if (candidate, problem, text) in known:
@@ -271,7 +265,7 @@ class Feed:
         self.held.name = name
 
     def check_room(self, voters: int, conflicts: int) -> None:
-        """Refuse voters, with so many conflicts in all, with whom the study would be too large."""
+        """Refuse new voters, or conflicts of interest, that would make the study too large."""
         state = self.state
         if state.settings.kind == "panel":
             size = len(state.members) + voters, state.problem, state.conflicts + conflicts
@@ -363,6 +357,16 @@ class Feed:
             raise NotAllowedError(f"The ballot is secret, and this voter has begun: {why}")
 
     # For all.
+
+    def not_struck(self, voter: str) -> Member:
+        """Return a voter.
+
+        :raises NotAllowedError: if the organiser has struck them.
+        """
+        member = self.state.member(voter)
+        if member.struck:
+            raise NotAllowedError("The organiser has taken this voter out of the study.")
+        return member
 
     def append(self, kind: str, data: Mapping[str, Any], voter: str | None = None) -> Entry:
         """Add an entry of the study's own to the log."""

@@ -20,12 +20,12 @@ QUICK = 2.0
 
 FEWEST_TIMES = 5
 FEWEST_OTHERS = 3
-"""So many others must have been asked the same for a majority."""
+"""How many others must have been asked the same for a majority."""
 
 BY_CHANCE = 1e-3
 
 LATEST = 10_000
-"""So many of the latest answers are looked at: more would take longer than a page may."""
+"""How many of the latest answers are looked at: more would take longer than a page may."""
 
 
 class GivenToTwo(Protocol):

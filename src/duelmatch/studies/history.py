@@ -1,4 +1,4 @@
-"""How a study came to where it stands: how sure it was after so many answers, and when they came.
+"""How a study has developed: how sure it was as its answers grew, and when they came.
 
 Nothing of it is stored: whenever the log is gone through, the study is looked at now and then on its way. So
 it is the same on every server.
@@ -18,7 +18,7 @@ SPACING = 16
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Where the study stood after so many answers.
+    """Where the study stood after a number of answers.
 
     ``sure`` is one minus the p-value of the leader, of a crowd; ``shortfall`` by how much the leader can be
     worse than the best, at most and for certain, of a panel; ``decided`` the share of the edges that are

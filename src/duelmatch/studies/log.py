@@ -1,7 +1,7 @@
 """The log and its transactions: all that is ever written, in transactions that writers share.
 
-A commit waits for the disk, which takes milliseconds. So those who come while one is going on do not queue
-for one each: the next transaction does the work of all of them, and each is told what became of its own.
+A commit waits for the disk, which takes milliseconds. So what arrives during one does not get a transaction
+each: the next transaction does the work of all of them, and each caller gets the outcome of its own.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ class Held:
         self.hash = hash
         self.now = now
         """The time by the database's clock, the same for all of the transaction."""
-        self.entries: list[Entry] = []
         self.rows: list[dict[str, Any]] = []
+        """The entries that were added, as they are stored."""
         self.state: Any = None
         """What those who write know of the study, kept here until the end of the transaction."""
 
@@ -94,16 +94,14 @@ class Held:
     ) -> Entry:
         """Add an entry at the end of the log."""
         entry, text = sealed(self.seq + 1, self.now, kind, data, self.hash, by, voter)
-        self.entries.append(entry)
-        row = {"study": self.study, "seq": entry.seq, "at": self.now, "kind": kind, "by": by, "voter": voter}
-        self.rows.append({**row, "data": text, "hash": entry.hash})
+        self.rows.append({"study": self.study, **entry._asdict(), "data": text})
         self.seq, self.hash = entry.seq, entry.hash
         return entry
 
     def hash_of(self, seq: int) -> str:
         """Return the hash of an entry, which may be one of this transaction."""
         if seq > self.begin:
-            return self.entries[seq - self.begin - 1].hash
+            return str(self.rows[seq - self.begin - 1]["hash"])
         assert self._connection is not None, "a log that is not only in memory"
         (entry,) = read_entries(self._connection, self.study, seq - 1, seq)
         return entry.hash
@@ -114,7 +112,7 @@ class _PartError(Exception):
 
 
 class Transaction:
-    """A transaction that adds to logs. ``locks`` are let go when it is on disk, or has failed.
+    """A transaction that adds to logs. ``locks`` are released when it is on disk, or has failed.
 
     ``tokens`` are those of the links for which it acts.
     """
@@ -141,11 +139,10 @@ class Transaction:
         return self._accesses.get(token)
 
     def hold(self, study: str) -> Held:
-        """Keep all others from writing to a study until the end of the transaction."""
+        """Lock a study against other writers until the end of the transaction."""
         if study not in self._held:
-            row = _HOLD.one(self.connection, {"id": study})
-            if row is None:
-                raise NotThereError(f"There is no study '{study:.80}'.")
+            if (row := _HOLD.one(self.connection, {"id": study})) is None:
+                raise no_study(study)
             _, name, phase, seq, digest = row
             self._held[study] = Held(study, name, phase, seq, digest, self.now, self.connection)
         return self._held[study]
@@ -209,8 +206,22 @@ def end_of(connection: Connection, study: str) -> tuple[int, str]:
     """Return the number and the hash of the last entry of a study."""
     found = connection.execute(_END, {"id": study}).one_or_none()
     if found is None:
-        raise NotThereError(f"There is no study '{study:.80}'.")
+        raise no_study(study)
     return found.seq, found.hash
+
+
+def first_entry(database: Database, study: str) -> Entry:
+    """Return the entry that created a study."""
+    with database.reading() as connection:
+        created = next(read_entries(connection, study, last=1), None)
+    if created is None:
+        raise no_study(study)
+    return created
+
+
+def no_study(study: str) -> NotThereError:
+    """Return the refusal of an id that no study has."""
+    return NotThereError(f"There is no study '{study:.80}'.")
 
 
 @dataclass(slots=True)
@@ -224,7 +235,7 @@ class _Ticket(Generic[Returned]):
     fail: Callable[[BaseException], object]
 
     def run(self, transaction: Transaction) -> Callable[[], object]:
-        """Do the work; return how to say so, once it is on disk."""
+        """Do the work; return the call back for when it is on disk."""
         before = transaction.written()
         try:
             returned = self.work(transaction)
@@ -238,8 +249,8 @@ class _Ticket(Generic[Returned]):
 class Writer:
     """Does the writing of a process, in threads of its own; one at a time where only one can write.
 
-    ``on_failure`` is told of which studies a transaction came to nothing, or perhaps did, before anybody else
-    can look at them.
+    ``on_failure`` is called with the studies whose transaction failed, or may have, before anybody else can
+    read them.
     """
 
     def __init__(
@@ -252,7 +263,7 @@ class Writer:
         self._lock = threading.Lock()
 
     def close(self) -> None:
-        """Finish what is to be done."""
+        """Finish what is queued."""
         self._threads.shutdown()
 
     def submit(self, study: str, work: Callable[[Transaction], Returned]) -> Future[Returned]:
@@ -264,7 +275,7 @@ class Writer:
     def check(self, seconds: float) -> None:
         """Write something that means nothing, the way that all else is written.
 
-        :raises StoreError: if that cannot be done, or not in so many seconds.
+        :raises StoreError: if that cannot be done, or takes longer than ``seconds``.
         """
         try:
             self.submit("", lambda transaction: self._database.touch(transaction.connection)).result(seconds)
@@ -279,7 +290,7 @@ class Writer:
         fail: Callable[[BaseException], object],
         token: str | None = None,
     ) -> None:
-        """Do some work on a study in a transaction, perhaps with that of others; say so when it is on disk.
+        """Do some work on a study in a transaction, perhaps a shared one; call back when it is on disk.
 
         Work is done again if that of others in the same transaction has failed. A ``token`` is one that it
         will look up.
@@ -294,20 +305,20 @@ class Writer:
             self._waiting[queue] = deque([ticket])
         try:
             self._threads.submit(self._work_off, queue)
-        except RuntimeError:  # no more threads; whoever comes next may have more luck
+        except RuntimeError:  # no more threads for now; a later caller may get one
             with self._lock:
                 refused = self._waiting.pop(queue, ())
             for ticket in refused:
                 ticket.fail(UnreachableError("No thread could be started to write with."))
 
     def _work_off(self, queue: str) -> None:
-        """Work until nobody waits any more."""
+        """Work until the queue is empty."""
         while batch := self._batch(queue):
-            if not self._do(batch):  # those who came meanwhile have waited, too, and would wait as long again
+            if not self._do(batch):  # those that came meanwhile have waited as long, and would again
                 self._refuse(queue)
 
     def _refuse(self, queue: str) -> None:
-        """Say no to all who wait for a database that cannot be reached just now."""
+        """Refuse all who wait, since the database cannot be reached now."""
         with self._lock:
             waiting = self._waiting.get(queue, deque())
             refused = [waiting.popleft() for _ in range(len(waiting))]
@@ -321,7 +332,7 @@ class Writer:
             return [waiting.popleft() for _ in range(min(len(waiting), MOST_IN_A_BATCH))]
 
     def _do(self, batch: list[_Ticket[Any]]) -> bool:
-        """Do what some want, and tell them; return whether the database could be reached."""
+        """Do a batch of work, and call back; return whether the database could be reached."""
         reached = True
         again: list[_Ticket[Any]] = []
         try:
@@ -329,7 +340,7 @@ class Writer:
         except BaseException as error:
             reached = not isinstance(error, UnreachableError)
             if len(batch) > 1 and reached:
-                done = [self._do([ticket]) for ticket in batch]  # one is to blame; the others do not suffer
+                done = [self._do([ticket]) for ticket in batch]  # one failed; the others go on alone
                 return all(done)
             outcomes = [partial(ticket.fail, error) for ticket in batch]
         self._tell(outcomes)
@@ -340,11 +351,11 @@ class Writer:
         for tell in outcomes:
             try:
                 tell()
-            except Exception:  # as of a future that was cancelled; the others are told all the same
+            except Exception:  # such as a cancelled future; the others are called all the same
                 _log.exception("Nobody could be told what became of a transaction.")
 
     def _commit(self, batch: list[_Ticket[Any]]) -> tuple[list[Callable[[], object]], list[_Ticket[Any]]]:
-        """Do what some want; return how to tell them, and who is to try again alone."""
+        """Do a batch of work; return the calls back, and the tickets to try again one by one."""
         studies: dict[str, list[_Ticket[Any]]] = {}
         for ticket in batch:
             studies.setdefault(ticket.study, []).append(ticket)

@@ -40,7 +40,7 @@ class Messages:
             raise UnreachableError("The other servers cannot be reached through the database.") from error
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         import psycopg
 
         with suppress(psycopg.Error, AttributeError):

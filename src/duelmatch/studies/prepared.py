@@ -27,7 +27,7 @@ class Prepared:
             cursor.close()
 
     def many(self, connection: Connection, values: Values, at_once: int) -> Iterator[list[tuple[Any, ...]]]:
-        """Yield the rows, so many at once."""
+        """Yield the rows in batches."""
         cursor = self.run(connection, values)
         try:
             while rows := cursor.fetchmany(at_once):

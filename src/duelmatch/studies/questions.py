@@ -45,7 +45,7 @@ _STATE, _FLAGS = _OFFSET["state"], _OFFSET["flags"]
 
 @dataclass(slots=True)
 class Asked:
-    """A question that was put to a voter, and what became of it, at the moment of looking."""
+    """A question that was put to a voter, and its state at the time of the call."""
 
     number: int
     voter: str
@@ -137,7 +137,7 @@ class Questions:
         return number
 
     def state(self, number: int) -> State:
-        """Return what became of a question."""
+        """Return the state of a question."""
         return STATES[self._rows[(number - 1) * _SIZE + _STATE]]
 
     def voter(self, number: int) -> str:
@@ -203,7 +203,7 @@ class Questions:
         )
 
     def become(self, number: int, state: State) -> None:
-        """Note what became of a question."""
+        """Set the state of a question."""
         self._rows[(number - 1) * _SIZE + _STATE] = STATES.index(state)
 
     def answer(

@@ -67,7 +67,7 @@ MOST_CONFLICTS = 1_000_000
 seconds whenever a judge came or went."""
 
 SPARE = 1_000
-"""So many leases that are over may wait to be swept away."""
+"""Leases that are over are swept away once there are more than this."""
 
 PHASES: Mapping[str, Phase] = {"paused": "paused", "resumed": "open", "closed": "closed", "reopened": "open"}
 
@@ -103,7 +103,7 @@ class State:
         self.problem, self.settings, voters = read_created(created)
         self.lock = threading.RLock()
         self.evicted = False
-        """Whether this is not the state of the study any more; get it anew."""
+        """Whether this was dropped from the cache: get the state again."""
         self.seq = 1
         self.hash = created.hash
         self.phase: Phase = "open"
@@ -138,7 +138,7 @@ class State:
     # Noting what happened.
 
     def note(self, entries: Iterable[Entry]) -> None:
-        """Take over entries from the log; those that are known already are passed over."""
+        """Apply entries from the log; those that are known already are skipped."""
         for entry in entries:
             if entry.seq <= self.seq:
                 continue
@@ -184,8 +184,14 @@ class State:
                 pass
             case "joined" | "entered":
                 self._join(entry.voter or "", data.get("weight", 1), data.get("conflicts", ()))
+            case "undone" | "corrected":
+                self._note_change(entry)
+            case "struck" | "reinstated" | "left" | "returned" | "conflict" | "cleared":
+                self._note_member(entry)
+            case "reported" | "resolved":
+                self._note_report(entry)
             case _:
-                self._note_rare(entry)
+                self._note_of_study(entry)
 
     def _join(self, voter: str, weight: int, conflicts: Sequence[str]) -> None:
         self.members[voter] = Member(voter, weight, tuple(conflicts), number=len(self.questions.voters))
@@ -227,44 +233,60 @@ class State:
         if not held and not member.struck:
             self.counted += not (self.dropped or member.conflicts) or self.counts(number)
 
-    def _note_rare(self, entry: Entry) -> None:
-        data = entry.data
+    def _note_change(self, entry: Entry) -> None:
+        """Note that an answer was taken back, or corrected."""
+        number = self._known(entry.data["question"])
+        if entry.kind == "corrected":
+            self.counted -= self.counts(number)
+            self.questions.correct(number, entry.data["answer"])
+            self.counted += self.counts(number)
+            return
+        if self.questions.state(number) != "answered":
+            raise StoreError(f"Entry {entry.seq} takes back an answer that is not there.")
+        member = self.members[self.questions.voter(number)]
+        self.counted -= self.counts(number)
+        self.answers -= 1
+        member.answered -= 1
+        alone = self.questions.ballot(number) is None
+        until = entry.at + self.settings.lease if alone else None
+        member.last = self.questions.take_back(number, member.last, until)
+        self._begin(number, member)
+
+    def _note_member(self, entry: Entry) -> None:
+        """Note that a voter counts or takes part otherwise, or may judge others."""
+        member, data = self.member(entry.voter), entry.data
         match entry.kind:
-            case "undone":
-                number = self._known(data["question"])
-                if self.questions.state(number) != "answered":
-                    raise StoreError(f"Entry {entry.seq} takes back an answer that is not there.")
-                member = self.members[self.questions.voter(number)]
-                self.counted -= self.counts(number)
-                self.answers -= 1
-                member.answered -= 1
-                alone = self.questions.ballot(number) is None
-                until = entry.at + self.settings.lease if alone else None
-                member.last = self.questions.take_back(number, member.last, until)
-                self._begin(number, member)
-            case "corrected":
-                number = self._known(data["question"])
-                self.counted -= self.counts(number)
-                self.questions.correct(number, data["answer"])
-                self.counted += self.counts(number)
-            case "struck" | "reinstated":
-                member = self.member(entry.voter)
-                member.struck = entry.kind == "struck"
-                self._release(member)
-                self._recount()
             case "left" | "returned":
-                member = self.member(entry.voter)
                 member.left = entry.kind == "left"
                 member.open_dropped = data.get("open_answers") == "dropped"
                 self._release(member)
+                return
+            case "struck" | "reinstated":
+                member.struck = entry.kind == "struck"
+                self._release(member)
             case "conflict":
-                member = self.member(entry.voter)
                 member.conflicts = tuple(dict.fromkeys((*member.conflicts, *data["candidates"])))
-                self._recount()
             case "cleared":
-                member = self.member(entry.voter)
                 member.conflicts = tuple(name for name in member.conflicts if name not in data["candidates"])
-                self._recount()
+        self._recount()
+
+    def _note_report(self, entry: Entry) -> None:
+        """Note what a voter reports about a candidate, or that it is no longer wrong."""
+        data = entry.data
+        if entry.kind == "resolved":
+            report = self.reports[data["report"]]
+            self.reports[data["report"]] = replace(report, resolved=True)
+            self.open_reports[report.voter].discard(report.said)
+            return
+        about = data["candidate"], data["problem"], data["text"]
+        report = Report(entry.seq, entry.at, entry.voter or "", *about)
+        self.reports[entry.seq] = report
+        self.open_reports[report.voter].add(report.said)
+
+    def _note_of_study(self, entry: Entry) -> None:
+        """Note what concerns the study as a whole: its candidates, its phase, and what is published."""
+        data = entry.data
+        match entry.kind:
             case "dropped":
                 self.dropped.append(data["candidate"])
                 for member in self.members.values():
@@ -275,16 +297,6 @@ class State:
                 self.problem = with_candidate(self.problem, data["candidate"], data["positions"])
             case "detailed":
                 self.problem = with_details(self.problem, data)
-            case "reported":
-                report = Report(
-                    entry.seq, entry.at, entry.voter or "", data["candidate"], data["problem"], data["text"]
-                )
-                self.reports[entry.seq] = report
-                self.open_reports[report.voter].add(report.said)
-            case "resolved":
-                report = self.reports[data["report"]]
-                self.reports[data["report"]] = replace(report, resolved=True)
-                self.open_reports[report.voter].discard(report.said)
             case "published":
                 self.published = data["shown"]
             case "renamed" | "linked" | "revoked" | "named" | "webhook":
@@ -451,7 +463,7 @@ class State:
 
 
 def check_size(settings: Settings, voters: int, problem: Problem, conflicts: int = 0) -> None:
-    """Refuse what is too large to be counted anew whenever a voter or a candidate comes or goes.
+    """Refuse what is too large to be recounted whenever a voter or a candidate joins or leaves.
 
     ``conflicts``: how many candidates are not judged by a voter, of all voters together.
     """

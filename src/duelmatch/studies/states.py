@@ -1,4 +1,4 @@
-"""The states of studies that a process keeps in memory, each as its log is by now."""
+"""The states of studies that a process keeps in memory, each up to date with its log."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from contextlib import contextmanager
 
 from sqlalchemy.engine import Connection
 
-from duelmatch.errors import NotThereError, StoreError, UnreachableError
+from duelmatch.errors import StoreError, UnreachableError
 from duelmatch.matchings.counted import Elsewhere, counting_elsewhere
 from duelmatch.studies.database import Database
 from duelmatch.studies.entries import canonical, follows
 from duelmatch.studies.kinds import Begin, Event
-from duelmatch.studies.log import Held, Transaction, end_of, read_entries
+from duelmatch.studies.log import Held, Transaction, end_of, first_entry, read_entries
 from duelmatch.studies.state import State
 
 MOST_STATES = 200
@@ -47,10 +47,10 @@ def _without_collection() -> Iterator[None]:
 
 
 class States:
-    """A cache of states, the least recently used of which are forgotten.
+    """An LRU cache of states.
 
     A transaction may change a state before it commits. It holds the state's lock until then, so nobody sees
-    what may not come true; if it fails, the state is evicted, and read anew from the log.
+    what is not committed; if it fails, the state is evicted, and read again from the log.
     """
 
     def __init__(self, database: Database) -> None:
@@ -70,7 +70,7 @@ class States:
 
     @contextmanager
     def reading(self, study: str) -> Iterator[State]:
-        """Give the state of a study as the log is by now; nobody changes it meanwhile."""
+        """Give the state of a study, up to date with its log, and locked against changes."""
         while True:
             state = self._remembered(study) or self._loaded(study)
             with state.lock:
@@ -107,9 +107,8 @@ class States:
     def prepare(self, study: str, event: Event | None = None) -> None:
         """Read a study into memory, and compute what its next question needs.
 
-        If an ``event`` is about to happen, work out what follows from it. The state is held for as long as it
-        takes to copy it, and whatever happens meanwhile does happen: it is for a transaction to see whether
-        what was worked out still holds.
+        If an ``event`` is about to happen, compute its effect. The state is locked only while it is copied,
+        and the study goes on meanwhile: the transaction checks whether what was computed is still valid.
         """
         state = self._remembered(study) or self._loaded(study)
         state.kind.think()
@@ -121,7 +120,7 @@ class States:
                 state.kind.keep(found)
 
     def preparing(self, study: str, event: Event | None = None) -> Future[None]:
-        """Do so in another thread, one for all who want it."""
+        """Do so in another thread, which all callers share."""
         key = study, None if event is None else canonical(event)
         with self._lock:
             if (known := self._preparing.get(key)) is not None:
@@ -149,7 +148,7 @@ class States:
             future.set_exception(error)
 
     def evict(self, studies: Iterable[str]) -> None:
-        """Forget the states of some studies, since they may not have come true."""
+        """Drop the states of some studies from the cache: their transaction may have failed."""
         with self._lock:
             for study in studies:
                 if (state := self._states.pop(study, None)) is not None:
@@ -159,8 +158,8 @@ class States:
     def _bring_up(state: State, connection: Connection, study: str, end: int, digest: str) -> bool:
         """Note what another process has written; return whether the state is that of the log by then.
 
-        It is not if noting takes long, nor if another log is there by now, as after an older copy of the
-        database was put back: then the study is read anew.
+        It is not if applying an entry takes long, or if the log is another one, as after an older copy of the
+        database was restored: then the study is read again.
         """
         if state.seq >= end:
             return (state.seq, state.hash) == (end, digest)
@@ -184,10 +183,7 @@ class States:
         return state
 
     def _load(self, study: str) -> State:
-        with self._database.reading() as connection:
-            created = next(read_entries(connection, study, last=1), None)
-        if created is None:
-            raise NotThereError(f"There is no study '{study:.80}'.")
+        created = first_entry(self._database, study)
         with counting_elsewhere(self.elsewhere):
             state = State(created, self.begin)
             with self._database.reading() as connection, _without_collection():

@@ -15,12 +15,12 @@ from duelmatch.errors import NotAllowedError, NotThereError, StudyError
 from duelmatch.explorers.catalogue import described
 from duelmatch.problem import Problem
 from duelmatch.studies import schema
-from duelmatch.studies.candidates import check_titles, checked_details
+from duelmatch.studies.candidates import check_shown
 from duelmatch.studies.database import Database
 from duelmatch.studies.entries import BEGINNING, sealed
 from duelmatch.studies.kinds import FOR_PANELS, QUESTIONS_EACH_FOR_PANELS
 from duelmatch.studies.links import Access, accesses_in
-from duelmatch.studies.log import Transaction, Writer, read_entries
+from duelmatch.studies.log import Transaction, Writer, first_entry
 from duelmatch.studies.messages import Messages
 from duelmatch.studies.pictures import claim, keep, picture_data, pictures_of
 from duelmatch.studies.settings import Settings
@@ -33,7 +33,7 @@ from duelmatch.studies.voters import NewVoter, insert_voters, new_voter_id
 from duelmatch.studies.webhooks import Webhooks
 
 MOST_STUDIES = 2_000
-"""The objects of so many are kept; they are small."""
+"""How many study objects are kept; they are small."""
 
 MOST_RECALLED = 20
 """How many open studies a process reads before somebody asks."""
@@ -67,7 +67,7 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Let go of the database. There is nothing to save: all is saved."""
+        """Close the database. Everything is saved already."""
         self.writer.close()
         self.database.close()
 
@@ -98,9 +98,7 @@ class Store:
         for kind, listed in (("candidates", problem.candidates), ("positions", problem.positions)):
             if alike := look_alike(listed):
                 raise StudyError(f"Two {kind} look the same: '{alike:.80}'. Nobody could tell them apart.")
-        for about in (*problem.candidate_details.values(), *problem.position_details.values()):
-            checked_details(about)
-        check_titles(problem)
+        check_shown(problem)
         for kind, named in (("candidate", problem.candidates), ("position", problem.positions)):
             for each in named:
                 plain(each, f"The name of a {kind}")
@@ -145,11 +143,7 @@ class Store:
             raise NotThereError(f"There is no study {study!r:.80}.")
         if (known := self._studies.get(study)) is not None:
             return known
-        with self.database.reading() as connection:
-            created = next(read_entries(connection, study, last=1), None)
-        if created is None:
-            raise NotThereError(f"There is no study '{study:.80}'.")
-        _, settings, _ = read_created(created)
+        _, settings, _ = read_created(first_entry(self.database, study))
         found = Study(self.database, self.writer, self.states, study, settings)
         with self._lock:
             if len(self._studies) >= MOST_STUDIES:

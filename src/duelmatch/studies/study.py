@@ -1,7 +1,7 @@
 """A study: questions for voters, their answers, and what organisers do about both.
 
-All of it is short transactions at the end of the log. Whoever must not wait uses :meth:`Study.submit`. What
-there is to see is in :class:`StudyView`.
+All of it is short transactions at the end of the log. Callers that must not block use :meth:`Study.submit`.
+What there is to see is in :class:`StudyView`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from duelmatch.studies.voters import (
 Returned = TypeVar("Returned")
 
 MOST_TRIES = 3
-"""How often a change is worked out that others have overtaken."""
+"""How often a change is computed again because others were faster."""
 
 LONGEST_REASON = 500
 
@@ -396,7 +396,7 @@ class Study(StudyView):
         self._do(lambda feed: feed.publish(shown), by)
 
     def note_webhook(self, is_set: bool, by: str | None = None) -> None:
-        """Note that a link has set a webhook, or removed it; the address is nobody else's business."""
+        """Note that a link has set a webhook, or removed it; the address is not logged."""
         self._do(lambda feed: feed.leave_trail("webhook", {"set": is_set}), by)
 
     # Links.
@@ -409,7 +409,7 @@ class Study(StudyView):
         seconds: float | None = None,
         by: str | None = None,
     ) -> str:
-        """Return the token of a new link, shown now and never again; it may end after so many seconds.
+        """Return the token of a new link, shown now and never again; it may end after some ``seconds``.
 
         It ends with the link that makes it at the latest: what was lent is not to become lasting.
 
@@ -459,7 +459,7 @@ class Study(StudyView):
 
     @staticmethod
     def _end_of_new_link(transaction: Transaction, feed: Feed, seconds: float | None) -> float | None:
-        """Return when a link ends that is to last so long, made by one that may end itself."""
+        """Return when a new link ends: never later than the link that makes it."""
         ends = [
             expiry_of(transaction.connection, feed.by),
             None if seconds is None else feed.held.now + seconds,
@@ -476,8 +476,7 @@ class Study(StudyView):
 
     @staticmethod
     def _check_may_have_link(feed: Feed, voter: str) -> None:
-        if feed.state.member(voter).struck:
-            raise NotAllowedError("The organiser has taken this voter out of the study.")
+        feed.not_struck(voter)
         feed.keep_secret(voter, NEW_LINK)
 
     def join(self, by: str | None = None) -> tuple[str, str]:

@@ -144,15 +144,15 @@ class GivenAnswer:
 
 @dataclass(frozen=True, slots=True)
 class AnswersLeft:
-    """How many more answers it takes in 8 of 10 cases, from ``low`` to ``high``: an estimate.
+    """How many more answers it takes, from `low` to `high` in 8 of 10 cases.
 
-    None where that is more than ``beyond``, as far as could be simulated.
+    Null where that is more than `beyond`, as far as could be simulated.
     """
 
     low: int | None
     middle: int | None
     high: int | None
-    beyond: int | None = None
+    beyond: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,11 +221,11 @@ class Status:
     def answers_left(self, estimates: Estimates | None) -> AnswersLeft | None:
         """About how many more answers are needed, by estimates of some moment; None if that is not known."""
         if self.done:
-            return AnswersLeft(0, 0, 0)
+            return AnswersLeft(0, 0, 0, None)
         planned = LARGEST if self.max_answers is None else max(0, self.max_answers - self.counted)
         found = None if estimates is None else estimates.forecast
         if estimates is None or found is None:
-            return None if planned == LARGEST else AnswersLeft(None, None, planned)
+            return None if planned == LARGEST else AnswersLeft(None, None, planned, None)
         since = self.counted - estimates.answers
         low, middle, high = (
             None if number is None else min(planned, max(1, number - since))
@@ -233,7 +233,7 @@ class Status:
         )
         beyond = None if found.simulated is None else max(1, found.simulated - since)
         if planned < LARGEST and high is None:
-            return AnswersLeft(low, middle, planned)
+            return AnswersLeft(low, middle, planned, None)
         return AnswersLeft(low, middle, high, beyond)
 
 

@@ -1,4 +1,4 @@
-"""What there is to see of a study. Nothing is written for it."""
+"""What there is to read of a study. Nothing here writes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from duelmatch.studies.voters import names_in
 
 
 class StudyView:
-    """What there is to see of a study, at the moment in which one looks."""
+    """What there is to read of a study, as it is at the time of the call."""
 
     def __init__(self, database: Database, states: States, study: str, settings: Settings) -> None:
         self.id = study
@@ -65,7 +65,7 @@ class StudyView:
             return end_of(connection, self.id)[0]
 
     def entries(self, after: int = 0, limit: int | None = None) -> list[Entry]:
-        """Return the entries of the log that follow one, up to so many."""
+        """Return the entries of the log after an entry, at most ``limit``."""
         last = LAST if limit is None else min(LAST, after + limit)
         with self._database.reading() as connection:
             return list(read_entries(connection, self.id, after, last))
@@ -102,7 +102,7 @@ class StudyView:
             )
 
     def preview(self, action: Action, what: str | int) -> Callable[[], Preview]:
-        """Return what says what a change would do, which takes a while; another process can be given it.
+        """Return a function that says what a change would do; it takes a while, so run it in another process.
 
         ``what`` is the voter who would be struck, reinstated or leave, the candidate who would be dropped, or
         the question whose answer would be struck.
@@ -122,7 +122,7 @@ class StudyView:
     def estimates(self, seconds: float | None = SIMULATING) -> Estimates:
         """Estimate who is probably in the best line-up, and what is still to come; it takes a while.
 
-        The forecast may take so many seconds of a processor. What was computed is kept until something
+        The forecast may take ``seconds`` of a processor. What was computed is kept until something
         happens that may change it.
         """
         with self._states.reading(self.id) as state:
@@ -152,7 +152,7 @@ class StudyView:
     ) -> list[Voter]:
         """Return the voters in the order in which they joined.
 
-        All of them, or so many that follow one, or the first ones, or those with these ``ids``.
+        All of them, or at most ``limit`` from the first on or after one, or those with these ``ids``.
         """
         with self._states.reading(self.id) as state:
             members: Iterator[Member] = iter(state.members.values())
@@ -183,8 +183,7 @@ class StudyView:
 
     def name_of(self, voter: str) -> str | None:
         """Return what the organiser calls a voter; None for a voter without a name."""
-        with self._database.reading() as connection:
-            return names_in(connection, self.id, [voter]).get(voter)
+        return self.names_of([voter]).get(voter)
 
     def names_of(self, voters: Collection[str]) -> dict[str, str | None]:
         """Return what the organiser calls some voters, by id."""
@@ -205,7 +204,7 @@ class StudyView:
             return [state.given_answer(asked) for asked in found]
 
     def answers_after(self, entry: int, limit: int) -> list[GivenAnswer]:
-        """Return so many answers that came after an entry of the log, the earliest first."""
+        """Return the answers that came after an entry of the log, at most ``limit``, the earliest first."""
         with self._states.reading(self.id) as state:
             return [state.given_answer(asked) for asked in islice(state.questions.given_after(entry), limit)]
 
@@ -261,7 +260,7 @@ class StudyView:
     def reports(self, before: int = LAST, limit: int | None = None) -> list[Report]:
         """Return what voters have reported and nobody has resolved, the latest first.
 
-        All, or so many that came before an entry of the log.
+        All, or at most ``limit`` that came before an entry of the log.
         """
         with self._states.reading(self.id) as state:
             latest = reversed(state.reports.values())
@@ -278,7 +277,7 @@ class StudyView:
     ) -> list[Link]:
         """Return the links in the order in which they were made, without their secrets.
 
-        All, or so many that follow one; with ``voters``, only theirs and those of no voter.
+        All, or at most ``limit`` after one; with ``voters``, only theirs and those of no voter.
         """
         with self._database.reading() as connection:
             return links_in(connection, self.id, self._database.now(connection), after, limit, voters)

@@ -140,14 +140,14 @@ class Webhooks:
             return connection.execute(claimed).rowcount == 1
 
     def note_told(self, webhook: Webhook, known: Known, failure: str | None = None) -> Webhook:
-        """Keep what the receiver knows by now, or would if it had not failed too often."""
+        """Note what the receiver knows now, or would know if it had not failed too often."""
         with self._database.writing() as connection:
             values = {"told": _text(known), "not_before": 0.0, "failures": 0, "failure": failure}
             connection.execute(sa.update(schema.webhooks).where(_same(webhook)).values(**values))
         return replace(webhook, known=known, failures=0, failure=failure)
 
     def note_failure(self, webhook: Webhook, failure: str, wait: float) -> None:
-        """Keep what went wrong, and tell it again after so many seconds."""
+        """Note what went wrong, and try again after ``wait`` seconds."""
         with self._database.writing() as connection:
             again = {"not_before": self._database.now(connection) + wait, "failures": webhook.failures + 1}
             values = again | {"failure": failure}

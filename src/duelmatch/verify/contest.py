@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from duelmatch.verify.log import Ballot, Count, Design, Lineup, NotRecomputedError, StudyLog, places
+from duelmatch.verify.log import Ballot, Count, Design, Lineup, NotRecomputedError, StudyLog, names, places
 
 Array = NDArray[Any]
 
@@ -30,11 +30,6 @@ MOST_SETS = 200_000
 """Of candidates taken, that counting the line-ups may come across."""
 IMPOSSIBLE = 1e7
 """A cost beyond that of any line-up of allowed edges."""
-
-
-def names(who: Any) -> tuple[str, ...]:
-    """Return who fills a position."""
-    return (who,) if isinstance(who, str) else tuple(who)
 
 
 def people(lineup: Lineup) -> set[str]:

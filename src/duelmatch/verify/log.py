@@ -253,11 +253,7 @@ class StudyLog:
 
     def _obeys(self, lineup: Lineup, rule: dict[str, Any]) -> bool:
         """Whether a line-up obeys a rule: how many places are filled by these, or all of them or none."""
-        filled = [
-            (one, j)
-            for j, at in zip(self.positions, lineup, strict=True)
-            for one in (at if isinstance(at, tuple) else (at,))
-        ]
+        filled = [(one, j) for j, at in zip(self.positions, lineup, strict=True) for one in names(at)]
 
         def places_of(item: Any) -> list[tuple[str, str]]:
             return [
@@ -488,12 +484,17 @@ def places(answer: Groups) -> dict[str, int]:
     return {one: place for place, group in enumerate(answer) for one in group}
 
 
+def names(at: Any) -> tuple[str, ...]:
+    """Return who fills a position in a line-up."""
+    return at if isinstance(at, tuple) else (at,)
+
+
 def _seated(at: Any) -> Any:
     return tuple(at) if isinstance(at, list) else at
 
 
 def _times(lineup: Lineup, candidate: str) -> int:
-    return sum(candidate in at if isinstance(at, tuple) else candidate == at for at in lineup)
+    return sum(candidate in names(at) for at in lineup)
 
 
 def _without(rule: dict[str, Any], candidate: str) -> dict[str, Any] | None:

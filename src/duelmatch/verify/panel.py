@@ -105,6 +105,10 @@ class Panel:
         worst = self.closest(lineup, -1)
         if worst is None:
             return Verdict("decided", lineup, 0.0)
+        return self._undecided(lineup, worst)
+
+    def _undecided(self, lineup: Lineup, worst: int) -> Verdict:
+        """Return what is certain of a line-up that may be level with another, or behind it."""
         if worst >= 0:  # if nobody's opinion counts, nothing is certain
             return Verdict("unbeaten" if any(self.factor.values()) else "budget_spent", lineup, 0.0)
         status = "no_winner" if self._is_least_beaten(lineup, -worst) else "budget_spent"
@@ -183,13 +187,7 @@ class BordaPanel(Panel):
                         total += 2 * weight * self.uses[j, y] * min(self.factor[end] for end in ends)
         return total
 
-    def verdict(self, lineup: Lineup) -> Verdict:
-        """Return what is certain of a line-up."""
-        if any(a not in self.log.staying(j) for j, a in zip(self.log.positions, lineup, strict=True)):
-            return Verdict("impossible", lineup)
-        worst = self.closest(lineup, -1)
-        if worst is None:
-            return Verdict("decided", lineup, 0.0)
+    def _undecided(self, lineup: Lineup, worst: int) -> Verdict:
         tied = worst >= 0 and any(self.factor.values()) and self.closest(lineup, 1) is not None
         return Verdict("tied" if tied else "budget_spent", lineup, max(0, -worst) / self.unit / len(lineup))
 

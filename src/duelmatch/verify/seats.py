@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import chain
 from math import lcm
 
-from duelmatch.verify.log import LISTED, Lineup, NotRecomputedError, StudyLog, Verdict
+from duelmatch.verify.log import LISTED, Lineup, NotRecomputedError, StudyLog, Verdict, names
 from duelmatch.verify.panel import CERTAIN, Panel
 
 COMPARED = 500
@@ -94,8 +94,3 @@ class SeatedPanel(Panel):
         order = (*CERTAIN[:-1], "tied", "budget_spent")
         verdicts = [self.verdict(lineup) for lineup in self.chosen]
         return min(verdicts, key=lambda one: (order.index(one.status), one.shortfall))
-
-
-def names(at: str | tuple[str, ...]) -> tuple[str, ...]:
-    """Return who fills a position."""
-    return at if isinstance(at, tuple) else (at,)

@@ -16,12 +16,11 @@ from typing import Annotated, Literal
 from fastapi import Depends, HTTPException, Path, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
-from fastapi.security.utils import get_authorization_scheme_param
 
 from duelmatch.errors import DuelmatchError, NotThereError
 from duelmatch.studies import Access, Role, Store, Study
 from duelmatch.web.config import Config
-from duelmatch.web.cookies import remembered
+from duelmatch.web.cookies import bearer_token, remembered
 from duelmatch.web.languages import to_translate
 from duelmatch.web.problems import reason_of
 from duelmatch.web.proxies import is_local
@@ -45,18 +44,12 @@ def no_access() -> HTTPException:
     )
 
 
-def bearer_token(request: Request) -> str | None:
-    """Return the token in the header, if there is one."""
-    scheme, token = get_authorization_scheme_param(request.headers.get("authorization"))
-    return token.strip() if scheme.lower() == "bearer" else None
-
-
 def access_of(request: Request, store: Store, study: str) -> dict[Role, Access]:
     """Return what the caller may do in a study, by role.
 
     :raises HTTPException: 401 if that is nothing.
     """
-    shown = bearer_token(request)
+    shown = bearer_token(request.headers)
     tokens = [remembered(request, study, role) for role in ROLES] if shown is None else [shown]
     allowed: dict[Role, Access] = {}
     for token in filter(None, tokens):

@@ -22,7 +22,7 @@ TROUBLES: Mapping[Trouble, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerRow:
+class ShownAnswer:
     """An answer in words."""
 
     given: GivenAnswer
@@ -43,7 +43,7 @@ class AnswerPage:
 
     voter: str | None
     voter_id: str | None
-    rows: list[AnswerRow]
+    rows: list[ShownAnswer]
     older: int | None
 
     @classmethod
@@ -56,7 +56,7 @@ class AnswerPage:
         people = {person.id: voter_name(person.id, person.name) for person in voters.values()}
         names, status = Names.of(study.problem), study.status()
         rows = [
-            AnswerRow(
+            ShownAnswer(
                 given,
                 _time(given.at),
                 people[given.voter],
@@ -108,7 +108,7 @@ def _why_not(given: GivenAnswer, voter: Voter, dropped: tuple[str, ...]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class ReportRow:
+class ShownReport:
     """A report of a voter about a candidate, in words; ``time`` as ISO 8601 has it."""
 
     report: Report
@@ -118,7 +118,7 @@ class ReportRow:
     time: str
 
 
-def reports_of(study: Study) -> list[ReportRow]:
+def reports_of(study: Study) -> list[ShownReport]:
     """Return the latest of what voters have said is wrong with candidates, and nobody has mended."""
     reports = study.reports(limit=MOST_REPORTS)
     if not reports:
@@ -126,7 +126,7 @@ def reports_of(study: Study) -> list[ReportRow]:
     voters = study.names_of({report.voter for report in reports})
     names = Names.of(study.problem).candidates
     return [
-        ReportRow(
+        ShownReport(
             report,
             names[report.candidate],
             TROUBLES[report.problem],

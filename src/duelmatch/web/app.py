@@ -120,7 +120,7 @@ def _describe_problems(app: FastAPI) -> None:
         if app.openapi_schema is None:
             schema = original()
             schemas = schema.setdefault("components", {}).setdefault("schemas", {})
-            schemas["Problem"] = problems.Problem.model_json_schema()
+            schemas["Problem"] = problems.ProblemDetails.model_json_schema()
             for unused in ("HTTPValidationError", "ValidationError"):
                 schemas.pop(unused, None)
             app.openapi_schema = schema

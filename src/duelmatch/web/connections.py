@@ -68,7 +68,7 @@ class BoundedConnection(HttpToolsProtocol):
             self._wait()
 
     def _wait(self) -> None:
-        """Wait so long, and no longer, for what the client has to send before anything else can happen."""
+        """Limit the time for what the client has to send before anything else can happen."""
         if self._patience is None and (self._in_head or self.cycle.response_complete):
             self._patience = self.loop.call_later(SLOWEST_HEAD, self.transport.abort)
 

@@ -1,4 +1,6 @@
-"""The cookies that links are exchanged for: one for each study and role, out of reach of scripts.
+"""Where a request has the tokens of links: a program's in a header, a browser's in cookies.
+
+There is a cookie for each study and role, out of reach of scripts.
 
 ``SameSite=Lax`` and not ``Strict``: whoever follows a link from a message comes from another site, and must
 not be a stranger on the page that the link leads to. Nothing is changed by a GET, and what is changed by
@@ -8,6 +10,8 @@ others is guarded by :mod:`duelmatch.web.guard`.
 from __future__ import annotations
 
 from fastapi import Request, Response
+from fastapi.security.utils import get_authorization_scheme_param
+from starlette.datastructures import Headers
 
 from duelmatch.studies import Role
 
@@ -16,6 +20,12 @@ MOST_REMEMBERED = 50
 
 LASTS = 60 * 86_400
 """Seconds."""
+
+
+def bearer_token(headers: Headers) -> str | None:
+    """Return the token in the header ``Authorization``, if there is one."""
+    scheme, token = get_authorization_scheme_param(headers.get("authorization"))
+    return token.strip() if scheme.lower() == "bearer" else None
 
 
 def cookie_name(request: Request, study: str, role: Role) -> str:

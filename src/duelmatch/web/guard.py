@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from duelmatch.web.cookies import bearer_token
 from duelmatch.web.problems import refusal
 
 POLICY = "; ".join(
@@ -79,8 +80,7 @@ def is_our_own(headers: Headers) -> bool:
     >>> is_our_own(Headers({"sec-fetch-site": "same-origin"})), is_our_own(Headers({"cookie": "a=b"}))
     (True, False)
     """
-    scheme, _, token = headers.get("authorization", "").partition(" ")
-    if scheme.lower() == "bearer" and token.strip():
+    if bearer_token(headers):
         return True
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
     if site is not None:

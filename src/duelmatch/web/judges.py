@@ -13,7 +13,7 @@ from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from duelmatch.files.tables import dump_table, harmless
+from duelmatch.files.people import dump_links
 from duelmatch.studies import Store, Study, Voter
 from duelmatch.web.access import GetStore, GetStudy, organiser_link
 from duelmatch.web.answer_pages import voter_name
@@ -104,15 +104,7 @@ async def sheet(request: Request, study: GetStudy, store: GetStore) -> Response:
 async def mailing_list(request: Request, study: GetStudy, store: GetStore) -> Response:
     """Return the links as a table that programs for mail understand."""
     cards = await _cards(request, study, store)
-    others = list(dict.fromkeys(heading for card in cards for heading in card.others))
-    rows = [
-        [
-            *(harmless(cell) for cell in (card.name, *(card.others.get(other, "") for other in others))),
-            card.link,
-        ]
-        for card in cards
-    ]
-    text = dump_table(["name", *map(str, map(harmless, others)), "link"], rows)
+    text = dump_links([{"name": card.name, **card.others, "link": card.link} for card in cards])
     disposition = {"Content-Disposition": 'attachment; filename="links.csv"'}
     return Response("\ufeff" + text, media_type="text/csv; charset=utf-8", headers=disposition)
 

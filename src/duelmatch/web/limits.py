@@ -80,16 +80,14 @@ class BodyLimit:
                 raise HTTPException(408, TOO_SLOW, {"Connection": "close"}) from None
             size += len(message.get("body", b""))
             complete = not message.get("more_body")
-            if size > largest:
+            if LARGEST_OF_STRANGERS < size <= largest and not is_trusted:
+                is_trusted = await self._trusts(Request(scope))
+            if size > largest or (size > LARGEST_OF_STRANGERS and not is_trusted):
                 if message.get("more_body"):
                     await self._drain(receive)
-                raise HTTPException(413, detail, {"Connection": "close"})
-            if size > LARGEST_OF_STRANGERS and not is_trusted:
-                is_trusted = await self._trusts(Request(scope))
-                if not is_trusted:
-                    if message.get("more_body"):
-                        await self._drain(receive)
-                    raise HTTPException(413, FOR_ORGANISERS, {"Connection": "close"})
+                raise HTTPException(
+                    413, detail if size > largest else FOR_ORGANISERS, {"Connection": "close"}
+                )
             return message
 
         await self._app(scope, counted, send)

@@ -46,6 +46,16 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+class _Shown(BaseModel):
+    """What is shown of something that has fields of the same names."""
+
+    @classmethod
+    def shown(cls, known: object, **own: Any) -> Self:
+        """Return what is shown of it, with the fields that it has otherwise, or not at all."""
+        same = {name: getattr(known, name) for name in cls.model_fields if name not in own}
+        return cls(**same, **own)
+
+
 class NewVoter(_Strict):
     """A voter to add."""
 
@@ -154,7 +164,7 @@ class PlannedStudy(NewStudy):
     )
 
 
-class Estimate(BaseModel):
+class Estimate(_Shown):
     """What to expect, from simulations: an estimate, not a promise. Null is what they cannot tell."""
 
     answers: int | None = Field(description="Until the result is certain, in the middle of the simulations.")
@@ -181,9 +191,7 @@ class Estimate(BaseModel):
     @classmethod
     def of_forecast(cls, found: Forecast) -> Estimate:
         """Show a forecast."""
-        names = [name for name in cls.model_fields if name not in ("answers", "sentences")]
-        shown = {name: getattr(found, name) for name in names}
-        return cls(answers=found.middle, sentences=found.sentences(), **shown)
+        return cls.shown(found, answers=found.middle, sentences=found.sentences())
 
     @classmethod
     def unknown(cls, why: str) -> Estimate:
@@ -407,7 +415,7 @@ class Question(BaseModel):
         return cls.model_validate(asked, from_attributes=True)
 
 
-class Receipt(BaseModel):
+class Receipt(_Shown):
     """An answer that is on disk."""
 
     number: int
@@ -425,18 +433,11 @@ class Receipt(BaseModel):
     )
 
     @classmethod
-    def of_study(cls, receipt: studies.Receipt, secret: bool) -> Self:
+    def of_study(cls, receipt: studies.Receipt, secret: bool, **own: Any) -> Self:
         """Show a receipt; of a ``secret`` ballot what was answered only to whoever has just said so."""
         hidden = secret and receipt.repeated
-        return cls(
-            number=receipt.question,
-            position=None if hidden else receipt.position,
-            answer=None if hidden else listed(receipt.answer),
-            winner=None if hidden else receipt.winner,
-            entry=receipt.entry,
-            hash=receipt.hash,
-            repeated=receipt.repeated,
-        )
+        kept = {"position": None, "answer": None, "winner": None} if hidden else {}
+        return cls.shown(receipt, number=receipt.question, **kept, **own)
 
 
 class Kept(Receipt):
@@ -470,24 +471,7 @@ class VoteData(About):
     )
 
 
-class AnswersLeft(BaseModel):
-    """How many more answers it takes, from `low` to `high` in 8 of 10 cases.
-
-    Null where that is more than `beyond`, as far as could be simulated.
-    """
-
-    low: int | None
-    middle: int | None
-    high: int | None
-    beyond: int | None
-
-    @classmethod
-    def of(cls, left: studies.AnswersLeft | None) -> AnswersLeft | None:
-        """Show it, if it is known."""
-        return None if left is None else cls.model_validate(left, from_attributes=True)
-
-
-class Progress(BaseModel):
+class Progress(_Shown):
     """How far a study has come."""
 
     name: str
@@ -500,7 +484,7 @@ class Progress(BaseModel):
     answers_left: int | None = Field(
         description="About how many more answers it takes until the result is certain; null if not known."
     )
-    answers_left_range: AnswersLeft | None = Field(description="How uncertain that is.")
+    answers_left_range: studies.AnswersLeft | None = Field(description="How uncertain that is.")
     estimated: int | None = Field(
         description="The entry of the log up to which estimates have been computed, if there are any."
     )
@@ -510,18 +494,12 @@ class Progress(BaseModel):
     def of_status(cls, status: Status, estimates: studies.Estimates | None) -> Progress:
         """Show the progress that a status tells."""
         left = status.answers_left(estimates)
-        return cls(
-            name=status.name,
-            phase=status.phase,
-            done=status.done,
-            entries=status.entries,
+        return cls.shown(
+            status,
             answers=status.counted,
-            voters=status.voters,
-            open_questions=status.open_questions,
             answers_left=None if left is None else left.middle,
-            answers_left_range=AnswersLeft.of(left),
+            answers_left_range=left,
             estimated=None if estimates is None else estimates.entry,
-            held_up=status.held_up,
         )
 
 
@@ -607,7 +585,7 @@ class Preview(BaseModel):
     sentences: list[str] = Field(description="The difference in words.")
 
 
-class Outcome(BaseModel):
+class Outcome(_Shown):
     """Who should fill what, and how sure that is."""
 
     status: Literal[
@@ -644,7 +622,9 @@ class Outcome(BaseModel):
     standings: Standings | None = Field(
         description="Of the answers that were there when it was computed last; null if it was not yet."
     )
-    answers_left: AnswersLeft | None = Field(description="How many more answers it takes: an estimate.")
+    answers_left: studies.AnswersLeft | None = Field(
+        description="How many more answers it takes: an estimate."
+    )
     assuming: list[str] = Field(description="What the result takes for granted, as codes.")
     accepted: list[Edge]
     rejected: list[Edge]
@@ -664,21 +644,17 @@ class Outcome(BaseModel):
         """Show the result that a status tells."""
         result, progress = status.result, status.progress
         waiting = {voter: None if secret else count for voter, count in progress.waiting_for}
-        return cls(
+        edges = {name: listed(getattr(progress, name)) for name in ("accepted", "rejected", "undecided")}
+        return cls.shown(
+            status,
             status=status.outcome,
             matching=None if result.matching is None else result.matching.as_json(),
             error_allowed=result.delta,
-            shortfall=status.shortfall,
             standings=Standings.of(estimates) if status.counted else None,
-            answers_left=AnswersLeft.of(status.answers_left(estimates)),
+            answers_left=status.answers_left(estimates),
             assuming=[str(assumption) for assumption in status.assuming],
-            accepted=_edges(progress.accepted),
-            rejected=_edges(progress.rejected),
-            undecided=_edges(progress.undecided),
-            dropped=list(status.dropped),
             waiting_for=waiting,
-            entries=status.entries,
-            hash=status.hash,
+            **edges,
         )
 
 
@@ -724,7 +700,7 @@ class GivenReport(BaseModel):
     text: str
 
 
-class Voter(BaseModel):
+class Voter(_Shown):
     """A voter as the organiser sees them."""
 
     id: VoterId
@@ -741,10 +717,8 @@ class Voter(BaseModel):
     @classmethod
     def of_study(cls, voter: studies.Voter, secret: bool, hints: list[str]) -> Voter:
         """Show a voter."""
-        names = ("id", "name", "weight", "conflicts", "struck", "left")
-        shown = {name: getattr(voter, name) for name in names}
-        answers, counted = (None, None) if secret else (voter.answers, voter.counted)
-        return cls(**shown, begun=voter.answers > 0, answers=answers, counted=counted, hints=hints)
+        hidden = {"answers": None, "counted": None} if secret else {}
+        return cls.shown(voter, begun=voter.answers > 0, hints=hints, **hidden)
 
 
 def read_judges(written: JudgesText) -> list[ReadJudge]:
@@ -752,10 +726,6 @@ def read_judges(written: JudgesText) -> list[ReadJudge]:
     return [ReadJudge.model_validate(person, from_attributes=True) for person in read_people(written.text)]
 
 
-def listed(ranking: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Return a ranking as JSON has it."""
-    return [list(group) for group in ranking]
-
-
-def _edges(edges: Sequence[tuple[str, str]]) -> list[list[str]]:
-    return [list(edge) for edge in edges]
+def listed(groups: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Return a ranking, or edges, as JSON has them."""
+    return [list(group) for group in groups]

@@ -75,7 +75,7 @@ def voter_page(request: Request, name: str, status: int = 200, **values: Any) ->
 
 
 def refusal_page(request: Request, status: int, detail: str) -> Response:
-    """Say no to somebody with a browser."""
+    """Refuse a request of a browser."""
     title, otherwise = REFUSALS.get(status, (HTTPStatus(status).phrase, None))
     said = languages.catalogue(language_of(request)).gettext
     return voter_page(request, "refusal.html", status, title=said(title), detail=said(otherwise or detail))

@@ -1,4 +1,4 @@
-"""How the API says no: problem details (RFC 9457), always the same few fields, never a traceback."""
+"""How the API refuses: problem details (RFC 9457), always the same few fields, never a traceback."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from duelmatch.errors import ConflictError, DuelmatchError, NotAllowedError, NotThereError, StoreError
@@ -21,9 +21,10 @@ UNAVAILABLE = to_translate(
 )
 
 
-class Problem(BaseModel):
+class ProblemDetails(BaseModel):
     """What went wrong, as RFC 9457 has it."""
 
+    model_config = ConfigDict(title="Problem")
     title: str = Field(examples=["Conflict"])
     status: int = Field(examples=[409])
     detail: str = Field(examples=["Question 7 was skipped already; answer the next one."])
@@ -36,9 +37,9 @@ def documented(*codes: int) -> dict[int | str, dict[str, Any]]:
 
 
 def refusal(status: int, detail: str, headers: dict[str, str] | None = None) -> JSONResponse:
-    """Return the response that says no; what is quoted in it may have halves of characters."""
+    """Return the response of a refusal; what it quotes may have lone surrogates."""
     whole = detail.encode("utf-8", "replace").decode()
-    problem = Problem(title=HTTPStatus(status).phrase, status=status, detail=whole)
+    problem = ProblemDetails(title=HTTPStatus(status).phrase, status=status, detail=whole)
     return JSONResponse(problem.model_dump(), status, headers, media_type="application/problem+json")
 
 
@@ -105,7 +106,7 @@ PLAIN_WORDS = {
 
 
 REFUSALS = (DuelmatchError, RequestValidationError, HTTPException)
-"""What is raised to say no."""
+"""What is raised to refuse a request."""
 
 
 def reason_of(error: Exception) -> tuple[int, str, dict[str, str] | None]:
@@ -120,7 +121,7 @@ def reason_of(error: Exception) -> tuple[int, str, dict[str, str] | None]:
 
 
 Page = Callable[[Request, int, str], Response]
-"""What says no to people: given the request, the status and a sentence."""
+"""Returns a refusal for people, given the request, the status and a sentence."""
 
 PAGES = ("/studies", "/l/", "/new", "/privacy")
 

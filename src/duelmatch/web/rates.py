@@ -23,13 +23,12 @@ from collections.abc import Callable, Mapping
 from ipaddress import IPv4Address, IPv6Network, ip_address
 from typing import Literal
 
-from fastapi.security.utils import get_authorization_scheme_param
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from duelmatch.studies import Role, link_id_of
 from duelmatch.web.config import Rate, Rates
-from duelmatch.web.cookies import all_remembered
+from duelmatch.web.cookies import all_remembered, bearer_token
 from duelmatch.web.problems import refusal
 
 FORGET_AFTER = 3600.0
@@ -75,7 +74,7 @@ class Buckets:
             return 0.0
 
     def _level(self, name: bytes, rate: Rate, now: float) -> tuple[float, int]:
-        """Return what is in a bucket by now, and what was taken that others do not know of."""
+        """Return the level of a bucket, and what was taken that other servers do not know of."""
         level, before, untold = self._levels.get(name, (rate.burst, now, 0))
         level += (now - before) * rate.per_second
         return (level, untold) if level < rate.burst else (rate.burst, 0)
@@ -181,9 +180,8 @@ def kind_of(path: str) -> Literal["create", "read", "picture", "join"] | None:
 
 def tokens_in(request: Request) -> set[str]:
     """Return what a request shows that could be tokens, up to a limit, whatever else is in its headers."""
-    scheme, token = get_authorization_scheme_param(request.headers.get("authorization"))
-    shown = [token.strip()] if scheme.lower() == "bearer" else []
-    return {token for token in (*shown, *all_remembered(request)) if link_id_of(token) is not None}
+    shown = bearer_token(request.headers) or ""
+    return {token for token in (shown, *all_remembered(request)) if link_id_of(token) is not None}
 
 
 def network_of(address: str) -> str:

@@ -135,7 +135,7 @@ def play(
     rounds: Sequence[Answers],
     look: Callable[[Explorer], Seen],
 ) -> Seen | None:
-    """Play some rounds of a run that has played so many, and look at it; None if there is no such run."""
+    """Play more rounds of a run after those ``played``, and look at it; None if there is no such run."""
     known = _runs.pop(key, None)
     if beginning is not None:
         known = 0, begin_run(*beginning)

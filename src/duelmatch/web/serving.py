@@ -57,7 +57,7 @@ class _Server(uvicorn.Server):
 def listen(host: str, port: int) -> socket.socket:
     """Return a socket that listens there; port 0 takes any that is free.
 
-    :raises StoreError: if that cannot be.
+    :raises StoreError: if that is not possible.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
@@ -71,17 +71,17 @@ def prepare(app: FastAPI) -> None:
     store: Store = app.state.store
 
     def work() -> None:
-        worker.begin()  # it compiles at the same time, for whoever pastes something into the first page
+        worker.begin()  # it compiles at the same time, for what is pasted into the first page
         share_rates(app)
         app.state.teller.start()
         rehearse_forecasts()
         rehearse()
-        with suppress(DuelmatchError):  # whoever needs the database is told
+        with suppress(DuelmatchError):  # callers who need the database are told
             store.database.inspect()
             store.recall()
             worker.start()
         gc.collect()
-        gc.freeze()  # what is there by now stays; each full collection would take 0.1 s to go through it
+        gc.freeze()  # these objects stay; each full collection would take 0.1 s to go through them
 
     app.state.preparing = threading.Thread(target=work, daemon=True)
     app.state.preparing.start()

@@ -52,7 +52,7 @@ class SharedRates:
                     self._buckets[kind].take(name, drops, rate)
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         if self._messages is not None:
             self._messages.close()
 

@@ -60,7 +60,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
+class DrawnGraph:
     """Candidates on the left, positions on the right, and who may fill what."""
 
     width: float
@@ -118,7 +118,7 @@ class Dashboard:
     """How many votes the estimates are from."""
     left: str
     """How many more votes it takes, in words."""
-    needed: list[Needed]
+    needed: list[NeededAnswers]
     """The questions that would make the leader of a panel certain."""
     kind: str
     """What kind of answer it is, in one sentence."""
@@ -127,7 +127,7 @@ class Dashboard:
     check: str
     """What a check of the log shows where nothing is decided; else nothing."""
     races: list[Race]
-    graph: Graph | None
+    graph: DrawnGraph | None
     curve: Chart | None
     bars: list[Bar]
     bars_label: str
@@ -221,7 +221,7 @@ def _criterion(study: Study) -> Criterion:
 
 
 @dataclass(frozen=True, slots=True)
-class Needed:
+class NeededAnswers:
     """Answers that are needed: so many judges would have to prefer one to another at a position."""
 
     position: Named
@@ -230,18 +230,18 @@ class Needed:
     answers: int
 
 
-def _needed(status: Status, names: Names) -> list[Needed]:
+def _needed(status: Status, names: Names) -> list[NeededAnswers]:
     """Return the answers that would make the leader of a panel certain, position by position."""
     order = list(names.positions)
     return [
-        Needed(names.positions[position], names.candidates[better], names.candidates[worse], answers)
+        NeededAnswers(names.positions[position], names.candidates[better], names.candidates[worse], answers)
         for position, better, worse, answers in sorted(
             status.progress.needed, key=lambda each: (order.index(each[0]), -each[3])
         )
     ]
 
 
-def _graph(study: Study, status: Status, names: Names, standings: Standings | None) -> Graph | None:
+def _graph(study: Study, status: Status, names: Names, standings: Standings | None) -> DrawnGraph | None:
     """Lay the graph out; None if it is too large to see anything."""
     problem = study.problem
     if len(problem.edges) > MOST_EDGES_DRAWN:
@@ -269,7 +269,7 @@ def _graph(study: Study, status: Status, names: Names, standings: Standings | No
     order = {"rejected": 0, "open": 1, "leader": 2, "accepted": 3}
     lines.sort(key=lambda line: order[line.kind])
     chosen = {candidate for candidate, _ in leader}
-    return Graph(
+    return DrawnGraph(
         GRAPH_WIDTH,
         height,
         SIDE * GRAPH_WIDTH,
@@ -291,7 +291,7 @@ def _heights(names: Sequence[str], height: float) -> dict[str, float]:
 
 
 def _curve(points: Sequence[Point], counted: int) -> Chart | None:
-    """Draw how sure the study was after so many answers; it began with nothing."""
+    """Draw how sure the study was as its answers grew; it began with nothing."""
     if not points:
         return None
     last = points[-1]

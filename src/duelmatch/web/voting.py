@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from duelmatch.errors import NotAllowedError
 from duelmatch.files.problems import tree_of
-from duelmatch.studies import LARGEST_NUMBER, Access, Feed, Store, Study
+from duelmatch.studies import LARGEST_NUMBER, Access, Feed, Nothing, Question, Receipt, Store, Study
 from duelmatch.web import models
 from duelmatch.web.access import (
     ONLY_VOTERS,
@@ -32,10 +32,9 @@ from duelmatch.web.access import (
     GetAccess,
     GetStudy,
     access_of,
-    bearer_token,
     require_open_link,
 )
-from duelmatch.web.cookies import forget, remember, remembered
+from duelmatch.web.cookies import bearer_token, forget, remember, remembered
 from duelmatch.web.loop_bridge import LoopBridge
 from duelmatch.web.problems import REFUSALS, documented, reason_of, refusal
 
@@ -76,17 +75,15 @@ async def answer(request: Request) -> Response:
     """
     number = _number(request.path_params["number"])
     body = await _body(request, models.VoterAnswer)
-    if not body.next:
-        receipt, secret = await _as_voter(
-            request, lambda feed, voter: (feed.tell(voter, number, body.said), feed.state.settings.secret)
-        )
-        return _sent(models.Kept.of_study(receipt, secret))
-    (receipt, asked), secret = await _as_voter(
-        request, lambda feed, voter: (feed.tell_and_ask(voter, number, body.said), feed.state.settings.secret)
-    )
-    kept = models.Kept.of_study(receipt, secret)
-    kept.next = None if asked is None else models.Question.of_study(asked)
-    return _sent(kept)
+
+    def work(feed: Feed, voter: str) -> tuple[Receipt, Question | Nothing | None, bool]:
+        given = voter, number, body.said
+        receipt, asked = feed.tell_and_ask(*given) if body.next else (feed.tell(*given), None)
+        return receipt, asked, feed.state.settings.secret
+
+    receipt, asked, secret = await _as_voter(request, work)
+    following = None if asked is None else models.Question.of_study(asked)
+    return _sent(models.Kept.of_study(receipt, secret, next=following))
 
 
 class DirectVotes:
@@ -142,7 +139,7 @@ async def _as_voter(request: Request, work: Callable[[Feed, str], Returned]) -> 
     """Do some work for the calling voter, in the transaction that also looks the token up."""
     store: Store = request.app.state.store
     study_id = request.path_params["study"]
-    shown = bearer_token(request)
+    shown = bearer_token(request.headers)
     token = remembered(request, study_id, "voter") if shown is None else shown
     study = store.known(study_id)
     if study is None or token is None:  # the first request, or one that will be refused

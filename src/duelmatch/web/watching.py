@@ -26,10 +26,10 @@ FIRST_LOOK = 3.0
 """Seconds for which a request waits that wants estimates, where there are none at all."""
 
 MOST_WAITING = 5
-"""So many requests wait for first estimates at a time, of the 40 threads they share; others do without."""
+"""How many requests may wait for first estimates, of the 40 threads they share; others do without."""
 
 REST = 2.0
-"""After its estimates were computed, a study waits so many times as long for the next."""
+"""After its estimates, a study waits this multiple of the time they took for the next ones."""
 
 log = logging.getLogger("duelmatch.web")
 
@@ -52,7 +52,7 @@ class Watcher:
     def estimates(self, study: Study, patience: float = 0.0) -> Estimates | None:
         """Return the latest estimates of a study; newer ones are on their way.
 
-        With ``patience`` wait so many seconds for them, if there are none at all, unless many others wait.
+        Wait up to ``patience`` seconds for them if there are none at all, unless many others wait.
         """
         found, fresh = study.latest_estimates()
         if fresh:
@@ -106,7 +106,7 @@ class Watcher:
         return None
 
     def _estimate(self, study: Study) -> None:
-        with suppress(DuelmatchError):  # the database cannot be reached; whoever needs it is told
+        with suppress(DuelmatchError):  # the database cannot be reached; callers who need it are told
             moment = study.moment()
             try:
                 found = estimator.run(

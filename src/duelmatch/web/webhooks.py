@@ -205,12 +205,12 @@ def _status(url: str, headers: dict[str, str], body: bytes, only_public: bool) -
 
 @contextmanager
 def _connected(host: str, port: int, only_public: bool) -> Iterator[socket.socket]:
-    """Connect to an address of a host, after a look at it, for so long and no longer."""
+    """Connect to an address of a host, once it is checked, for LONGEST seconds at most."""
     address = str(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][4][0])
     if only_public and not is_public(address):
         raise OSError(f"{address} {NOT_PUBLIC}.")
     with socket.create_connection((address, port), TIMEOUT) as connected, connected.dup() as twin:
-        hang_up = threading.Timer(LONGEST, _shut_down, [twin])  # whoever has the socket by then
+        hang_up = threading.Timer(LONGEST, _shut_down, [twin])  # whatever wraps the socket by then
         hang_up.start()
         try:
             yield connected

@@ -144,7 +144,7 @@ def counts_times(weight: int) -> str:
 def left(answers: AnswersLeft | None) -> str:
     """Say how many more votes it takes, in 8 of 10 cases.
 
-    >>> left(AnswersLeft(361, 397, 666)), left(AnswersLeft(120, None, None, 2290)), left(None)
+    >>> left(AnswersLeft(361, 397, 666, None)), left(AnswersLeft(120, None, None, 2290)), left(None)
     ('360 to 670', '120 or more', 'not known yet')
     """
     if answers is None:

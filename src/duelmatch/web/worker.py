@@ -1,4 +1,4 @@
-"""A worker process for whatever may take long or much memory, killed when it takes more than it may.
+"""A worker process for work that may need much time or memory, killed when it exceeds its limits.
 
 Compiled code holds the interpreter, so a thread of the server cannot be kept from freezing all others, nor
 be stopped. The worker does one thing at a time, and is started anew after it had to be killed. When the
@@ -41,10 +41,10 @@ LONGEST_RECOUNT = 20.0
 """Seconds to count anew what an organiser changes, or a study needs that is read: more than to begin one."""
 
 MOST_WAITING = 10
-"""So many wait for the worker at a time, of the 40 threads that all requests share."""
+"""How many may wait for the worker at a time, of the 40 threads that all requests share."""
 
 MOST_OF_ONE = 3
-"""So many tasks of one study, or of one address, are with the worker or wait for it at a time."""
+"""How many tasks of one study, or of one address, may run or wait at a time."""
 
 PATIENCE = 10.0
 """Seconds for which those wait for the worker who cannot do without it."""
@@ -63,7 +63,7 @@ class BusyError(HTTPException):
 
 
 class ExhaustedError(TooLargeError):
-    """It took more time or memory than it may, and was stopped."""
+    """It exceeded its time or memory, and was stopped."""
 
 
 class Worker:

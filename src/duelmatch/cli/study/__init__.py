@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from duelmatch.cli.options import DELTA, DELTA_HELP, Between, Source, file_argument, json_option
+from duelmatch.cli.options import ANY_PATH, DELTA, DELTA_HELP, Between, Source, file_argument, json_option
 from duelmatch.cli.output import Page, print_json
 from duelmatch.cli.store import opened_store, store_option
 from duelmatch.cli.study import changes, judges, show, vote
@@ -49,7 +49,7 @@ def command() -> None:
     "--judges",
     "list_of_judges",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=ANY_PATH,
     help="Those who decide, from a file: one name on a line, or a table with the headings name, weight and "
     "conflicts.",
 )

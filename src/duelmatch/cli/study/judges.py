@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from duelmatch.cli.options import json_option
+from duelmatch.cli.options import ANY_PATH, json_option
 from duelmatch.cli.output import Page, print_json
 from duelmatch.cli.store import on_study
 from duelmatch.cli.study.changes import voter_called
-from duelmatch.files.people import Person, read_people
-from duelmatch.files.tables import dump_table, harmless
+from duelmatch.files.people import Person, dump_links, read_people
 from duelmatch.files.text import naming, read_text
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ def people_of(path: Path) -> list[Person]:
     "--add",
     "file",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=ANY_PATH,
     help="Add those in a file: one name on a line, or a table with the headings name, weight, conflicts, and "
     "others such as email. All of them are added, or none.",
 )
@@ -82,26 +81,14 @@ def judges(study: Study, file: Path | None, names: Sequence[str], server: str, a
     if as_json:
         print_json({"study": study.id, "name": study.name, "links": rows})
         return
-    headings = list(dict.fromkeys(heading for row in rows for heading in row if heading != "link"))
-    cells = [[*(harmless(row.get(heading, "")) for heading in headings), row["link"]] for row in rows]
-    click.echo(dump_table([*map(str, map(harmless, headings)), "link"], cells), nl=False)
+    click.echo(dump_links(rows), nl=False)
 
 
 def _print(study: Study, as_json: bool) -> None:
     voters = study.voters()
     if as_json:
-        rows = [
-            {
-                "id": voter.id,
-                "name": voter.name,
-                "weight": voter.weight,
-                "conflicts": list(voter.conflicts),
-                "answers": voter.answers,
-                "struck": voter.struck,
-                "left": voter.left,
-            }
-            for voter in voters
-        ]
+        names = ("id", "name", "weight", "conflicts", "answers", "struck", "left")
+        rows = [{name: getattr(voter, name) for name in names} for voter in voters]
         print_json({"study": study.id, "name": study.name, "voters": rows})
         return
     page = Page()

@@ -11,12 +11,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from duelmatch.cli.answers import written
-from duelmatch.cli.options import STDIN, STDIN_NAME, STDOUT, json_option, stdin_text
+from duelmatch.cli.options import ANY_PATH, STDIN, STDIN_NAME, STDOUT, json_option, stdin_text
 from duelmatch.cli.output import Page, print_either, print_json, unsettled_label, working
 from duelmatch.cli.standing import lineup, meaning, print_matching, probability, still_possible
 from duelmatch.cli.store import on_study, opened_store, store_option
-from duelmatch.cli.study.estimates import left_as_dict, print_standings, standings_as_dict, to_go
-from duelmatch.cli.study.panels import NO_JUDGE, nothing_counts, panel_facts, panel_meaning, print_awaited
+from duelmatch.cli.study.status import (
+    NO_JUDGE,
+    nothing_counts,
+    panel_facts,
+    panel_meaning,
+    print_awaited,
+    print_standings,
+    standings_as_dict,
+    to_go,
+)
 from duelmatch.errors import FileError
 from duelmatch.files.text import printable
 from duelmatch.phrases import counted, votes_in_100
@@ -151,7 +159,7 @@ def _facts(where: Status, study: Study, estimates: Estimates | None) -> Iterator
 def _as_dict(where: Status, study: Study, estimates: Estimates | None) -> dict[str, Any]:
     names = ("id", "name", "phase", "done", "entries", "hash", "voters", "questions", "open_questions")
     more = ("answers", "counted", "struck", "missing", "unused", "dropped", "assuming")
-    progress = where.progress
+    progress, left = where.progress, where.answers_left(estimates)
     shown = ("accepted", "rejected", "undecided", "decided", "p_value", "possible")
     return {name: getattr(where, name) for name in (*names, *more)} | {
         "status": where.outcome,
@@ -159,7 +167,7 @@ def _as_dict(where: Status, study: Study, estimates: Estimates | None) -> dict[s
         "error_allowed": where.result.delta,
         "shortfall": where.shortfall,
         "standings": standings_as_dict(estimates),
-        "answers_left": left_as_dict(where.answers_left(estimates)),
+        "answers_left": None if left is None else asdict(left),
         **{name: getattr(progress, name) for name in shown},
         "waiting_for": dict(progress.waiting_for),
         "settings": study.settings.as_dict(),
@@ -285,7 +293,7 @@ def _decide_command(study: Study, target: Path) -> str:
 
 
 @click.command("import")
-@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+@click.argument("file", metavar="FILE", type=ANY_PATH)
 @store_option
 @click.option("--name", help="What the study is called.  [default: as in FILE]")
 @json_option

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from duelmatch.cli.answers import parsed, written
-from duelmatch.cli.dialogue import called, show_details
+from duelmatch.cli.dialogue import show_question
 from duelmatch.cli.options import json_option
 from duelmatch.cli.output import Page, print_either, print_json, working
 from duelmatch.cli.store import on_study
@@ -135,16 +135,8 @@ def _how(asked: Question) -> str:
 
 
 def _show(page: Page, study: Study, question: Question) -> None:
-    problem = study.problem
     place = f" ({question.place} of {question.of})" if question.place and question.of else ""
-    position = called(question.position, problem.position_details)
-    ranks = len(question.candidates) > 2
-    asked = f"Who comes first, second, … for {position}?" if ranks else f"Who is better for {position}?"
-    page.heading(f"{asked}{place}")
-    show_details(page, question.position, problem.position_details)
-    for number, candidate in enumerate(question.candidates, start=1):
-        page.line(f"{number}  {called(candidate, problem.candidate_details)}", style="bold", indent=2)
-        show_details(page, candidate, problem.candidate_details, indent=5)
+    show_question(page, study.problem, question.position, question.candidates, place)
 
 
 def _kept(receipt: Receipt) -> str:

@@ -1,8 +1,8 @@
 """The three kinds of study, behind one contract: a panel, a crowd, and algorithms that work in rounds.
 
 A kind decides what to ask whom, and says what follows from the answers. All that changes it is events. Its
-acting methods decide, and pass each event on to ``record`` once it is noted; ``note`` takes over an event
-from the log, and decides nothing. So the same events give the same state on every server.
+acting methods decide, and pass each event on to ``record`` once it is applied; ``note`` applies an event from
+the log, and decides nothing. So the same events give the same state on every server.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from duelmatch.studies.settings import Settings
 from duelmatch.studies.values import Ranking, Reason
 
 Newcomer = tuple[str, int, Sequence[str]]
-"""A voter who comes: the id, the weight, and whom the voter does not judge."""
+"""A new voter: the id, the weight, and the candidates the voter does not judge."""
 
 Event = Mapping[str, Any]
 Record = Callable[[Event], None]
@@ -52,7 +52,7 @@ class Kind(Protocol):
     record: Record | None
 
     def note(self, event: Event) -> None:
-        """Take over an event from the log."""
+        """Apply an event from the log."""
 
     # For voters.
 
@@ -126,17 +126,17 @@ class Kind(Protocol):
         return
 
     def look(self) -> None:
-        """Count what there is to count, so that whoever looks next need not."""
+        """Compute the counts now, so that the next reader does not have to wait."""
         return
 
     def takes_long(self, event: Event) -> bool:
-        """Whether it takes more than a moment to count anew what an event changes."""
+        """Whether recounting after an event takes more than a moment."""
 
     def working_out(self, event: Event) -> Callable[[], Any]:
-        """Return what works out what follows from an event to come; another process can be given it."""
+        """Return a function that computes the effect of a coming event; it can run in another process."""
 
     def keep(self, worked_out: Any) -> None:
-        """Keep that, for when the event comes; until then, acting raises :class:`Later`."""
+        """Keep its result until the event happens; without it, acting raises :class:`Later`."""
         return
 
     @property
@@ -171,10 +171,10 @@ class Kind(Protocol):
 
     @property
     def points(self) -> list[Point]:
-        """How it came there."""
+        """How it developed."""
 
 
-class Run(Protocol):
+class RunInRounds(Protocol):
     """A run in rounds, as far as a study needs it; it may be in another process."""
 
     @property
@@ -200,7 +200,7 @@ class Run(Protocol):
         """Take the answers of the round, and work out the next; that can take long."""
 
 
-Begin = Callable[[Problem, Settings], Run]
+Begin = Callable[[Problem, Settings], RunInRounds]
 """What begins a run."""
 
 

@@ -1,4 +1,4 @@
-"""Studies of a crowd: every voter who comes gets one ballot, and nobody waits for anybody."""
+"""Studies of a crowd: every voter gets one ballot, and nobody has to wait for others."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class CrowdKind(ExploredKind):
         """Whom a voter has said not to judge: questions about them are passed on when they come up."""
 
     def note(self, event: Event) -> None:
-        """Take over an event; that a voter joined is nothing to the crowd before the first question."""
+        """Apply an event; a voter who has joined means nothing to a crowd before the first question."""
         match event["kind"]:
             case "imported-old":
                 self._note_old(event)
@@ -63,7 +63,7 @@ class CrowdKind(ExploredKind):
         self._conflicts[event["voter"]].difference_update(event["candidates"])
 
     def _note_old(self, event: Event) -> None:
-        """Take over what happened before studies had ballots: for the estimates, not for the proof."""
+        """Apply what happened before studies had ballots: for the estimates, not for the proof."""
         number, state = event["question"], self._run.state
         match event["was"]:
             case "asked":

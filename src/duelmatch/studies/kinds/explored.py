@@ -34,7 +34,7 @@ class ExploredKind(Kind):
         self._trace = Trace()
 
     def _ahead(self, event: Event) -> None:
-        """Let nothing happen, in a transaction, that takes long and was not worked out before."""
+        """Stop a transaction from computing what takes long and was not computed before."""
         if self.record is not None:
             raise Later(event)
 
@@ -134,5 +134,5 @@ class ExploredKind(Kind):
 
 
 def _worked_out(run: bytes, event: Event) -> Any:
-    """Work out what follows from an event, in a run that was pickled."""
+    """Compute the effect of an event on a pickled run."""
     return pickle.loads(run).recount(event)

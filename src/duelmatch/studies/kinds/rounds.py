@@ -34,7 +34,7 @@ A_MOMENT = 0.01
 
 
 @dataclass(slots=True)
-class Asked:
+class PairQuestion:
     """A question: whose, about what; and the answer: 1 if the lower of the pair is better, 0, or 1/2."""
 
     number: int
@@ -58,10 +58,10 @@ class RoundsKind(Kind):
         self._begin = begin
         self._problem = problem
         self._settings = settings
-        self._asked: dict[int, Asked] = {}
+        self._asked: dict[int, PairQuestion] = {}
         self._answered: dict[int, None] = {}
         """The questions with an answer, in the order in which these were given."""
-        self._open: dict[int, Asked] = {}
+        self._open: dict[int, PairQuestion] = {}
         self._voters = set(voters)
         self._struck: set[str] = set()
         self._left: set[str] = set()
@@ -138,7 +138,7 @@ class RoundsKind(Kind):
 
     def _note_asked(self, event: Event) -> None:
         pair = self._pair(event["position"], event["candidates"])
-        asked = Asked(event["question"], event["voter"], pair)
+        asked = PairQuestion(event["question"], event["voter"], pair)
         self._asked[asked.number] = self._open[asked.number] = asked
         self._times.setdefault(event["voter"], Counter())[pair] += 1
         self._stacks.lease(pair, 1)
@@ -152,15 +152,15 @@ class RoundsKind(Kind):
             return 0.5
         return 1.0 if self._problem.candidate_number(answer[0][0]) == pair[1] else 0.0
 
-    def _free(self, question: Asked) -> None:
+    def _free(self, question: PairQuestion) -> None:
         if self._open.pop(question.number, None) is not None:
             self._stacks.lease(question.pair, -1)
 
-    def _free_all(self, which: Callable[[Asked], bool]) -> None:
+    def _free_all(self, which: Callable[[PairQuestion], bool]) -> None:
         for question in [question for question in self._open.values() if which(question)]:
             self._free(question)
 
-    def _take_back(self, number: int, question: Asked) -> None:
+    def _take_back(self, number: int, question: PairQuestion) -> None:
         if question.voter not in self._struck and not question.struck:
             self._stale = not self._stacks.remove(number, question.pair) or self._stale
 
@@ -282,7 +282,7 @@ class RoundsKind(Kind):
         return False
 
     def working_out(self, event: Event) -> Callable[[], object]:
-        """Nothing has to be worked out."""
+        """Nothing has to be computed in advance."""
         return lambda: None
 
     def _advance(self) -> None:
@@ -296,7 +296,7 @@ class RoundsKind(Kind):
         self._took = thread_time() - begin
 
     def _rebuild(self) -> None:
-        """Begin anew with the answers that count now, in the order in which they were given."""
+        """Start over with the answers that count now, in the order in which they were given."""
         problem, dropped = self._problem, tuple(self._dropped)
         stacks = Stacks(problem, dropped, self._settings, self._begin)
         with self._lock:

@@ -1,4 +1,4 @@
-"""A run of an algorithm that works in rounds, and the answers that are there for it.
+"""A run of an algorithm that works in rounds, and the answers it has or is waiting for.
 
 An algorithm wants rounds of duels. Voters answer when they like, late, twice as many as asked for, and some
 answers are taken back. In between stands, for every pair of candidates at a position, the *stack* of its
@@ -160,7 +160,7 @@ class Stacks:
     # What to ask.
 
     def choose(self, asked: Mapping[Pair, int], skipped: Collection[Pair] = ()) -> Pair | None:
-        """Return the question for a voter who was asked these before, so often; None if there is none now.
+        """Return the question for a voter, given how often they were asked each pair; None if there is none.
 
         What the voter has skipped does not come again.
 
