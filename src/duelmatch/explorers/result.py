@@ -38,7 +38,8 @@ class Result:
 
     ``budget_spent``: the run was stopped, or nobody can be asked anything more; the matching is a guess, and
     may be missing. ``shortfall``: the matching's worst defeat, or by how much its Borda score is below the
-    best, is that at most, per position; None where nothing is known of it.
+    best, is that at most, per position (where a Condorcet winner is taken for granted: by how much that is
+    ahead); None where nothing is known of it.
 
     ``assuming`` lists what all of this takes for granted, if anything: car-cond's guarantee, that a Condorcet
     winner exists; that of a panel with inferred answers, that its judges are consistent. The same ``seed``
@@ -105,8 +106,9 @@ class Progress:
     would have to be preferred, the other one, and how many such answers. ``open_answers`` were not given.
 
     ``shortfall``: by how much the leader is worse than the best, at most, per position: in its worst defeat,
-    or in Borda score. Of a panel it is certain; of a crowd it holds at all times with probability 1 - delta.
-    None where nothing is known of it.
+    or in Borda score. Where a Condorcet winner is taken for granted, it is by how much that is ahead: others
+    may be ahead by more. Of a panel it is certain; of a crowd it holds at all times with probability
+    1 - delta. None where nothing is known of it.
 
     ``waiting_for`` says who holds up the result, and with how much. On a panel, whose opinions are open, and
     how many. In a run of voters, whose ballot is not finished, and how many answers on later ballots count

@@ -616,7 +616,8 @@ class Outcome(_Shown):
     shortfall: float | None = Field(
         description=(
             "No other line-up is ahead by more than that, per position: for certain, of a panel, and of a "
-            "crowd as often as error_allowed says. Null where nothing is known."
+            "crowd as often as error_allowed says (where a Condorcet winner is assumed: that winner is not "
+            "ahead by more). Null where nothing is known."
         )
     )
     standings: Standings | None = Field(

@@ -523,3 +523,18 @@ def test_of_many_pairs_each_is_drawn_as_often_as_its_share_says(monkeypatch):
     drawn[pairs] = counts
     spread = np.sqrt(size * shares * (1 - shares))
     assert (np.abs(drawn - size * shares) <= 7 * spread).all()  # by chance less than once in 10^9 seeds
+
+
+def test_what_is_certified_is_still_possible_however_the_answers_drift():
+    """Else two events could make a certificate wrong, and each of them has all of delta."""
+    problem, ended = dm.Problem.complete(["a", "b"], ["s"]), []
+    for seed in range(100, 140):
+        run, chance = dm.explorer("condorcet", problem, delta=0.3, seed=seed), np.random.default_rng(seed)
+        while not run.done and run.duels < 2_000:
+            (duel,) = run.ask(1)
+            first = 0.7 if run.duels < 45 else 0.3 if run.duels < 140 else 0.9
+            run.tell(duel, min(duel.candidates) if chance.random() < first else max(duel.candidates))
+        ended.append((seed, run.result.status))
+        if run.result.status == "certified":
+            assert run.progress.possible_winners == (run.result.matching,), seed
+    assert {"certified", "no_winner"} <= {status for _, status in ended}
