@@ -7,7 +7,8 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -204,36 +205,68 @@ def test_a_response_that_nobody_reads_is_not_waited_for(
         assert is_cut_off(client, [LARGE * 10] * 10, 0.3)
 
 
-async def _endless(scope: Any, receive: Any, send: Any) -> None:
-    """Answer with a megabyte at a time, which fits into no buffer."""
-    await send({"type": "http.response.start", "status": 200, "headers": []})
-    for _ in range(1_000):
-        await send({"type": "http.response.body", "body": bytes(1_000_000), "more_body": True})
+@contextmanager
+def answering(app: Any) -> Iterator[tuple[uvicorn.Server, socket.socket]]:
+    """Serve any application; give the server and a client whose buffers, like the server's, take little."""
+    config = uvicorn.Config(app, log_level="error", lifespan="off", ws="none", http=BoundedConnection)
+    server = uvicorn.Server(config)
+    with socket.create_server(("127.0.0.1", 0)) as listener, socket.socket() as client:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.settimeout(20)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            client.connect(listener.getsockname())
+            yield server, client
+        finally:
+            client.close()
+            server.force_exit = server.should_exit = True
+            thread.join()
+
+
+def ends_soon(going_on: Collection[object]) -> bool:
+    """Whether nothing of this goes on any more, before long."""
+    end = time.monotonic() + 8
+    while going_on and time.monotonic() < end:
+        time.sleep(0.05)
+    return not going_on
 
 
 def test_what_was_being_answered_ends_with_its_connection(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Another request that waits behind it is the last that the connection knows of."""
+
+    async def endless(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        for _ in range(1_000):
+            await send({"type": "http.response.body", "body": bytes(1_000_000), "more_body": True})
+
     monkeypatch.setattr(connections, "SLOWEST_READER", 0.2)
-    config = uvicorn.Config(_endless, log_level="error", lifespan="off", ws="none", http=BoundedConnection)
-    monkeypatch.setattr(logging.getLogger("uvicorn"), "propagate", True)
-    server = uvicorn.Server(config)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            with socket.create_connection(listener.getsockname(), timeout=20) as client:
-                client.sendall(ALIVE * 2)
-                client.recv(1)
-                end = time.monotonic() + 20
-                while server.server_state.tasks:
-                    assert time.monotonic() < end, "nobody reads, and it goes on"
-                    time.sleep(0.05)
-        finally:
-            server.force_exit = server.should_exit = True
-            thread.join()
+    with answering(endless) as (server, client):
+        monkeypatch.setattr(logging.getLogger("uvicorn"), "propagate", True)
+        client.sendall(ALIVE * 2)
+        assert client.recv(1)
+        assert ends_soon(server.server_state.tasks)
     assert not caplog.records
+
+
+@pytest.mark.parametrize("ending", [b"", b"Connection: close\r\n"])
+def test_the_unread_rest_of_a_response_is_not_waited_for(
+    ending: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is too small for the transport to say that it waits."""
+
+    async def short(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": bytes(60_000)})
+
+    monkeypatch.setattr(connections, "SLOWEST_READER", 0.2)
+    with answering(short) as (server, client):
+        client.sendall(ALIVE[:-2] + ending + b"\r\n")
+        assert client.recv(1)
+        assert ends_soon(server.server_state.connections)
 
 
 def test_a_response_that_is_read_slowly_is_sent_to_its_end(
