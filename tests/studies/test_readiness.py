@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import resource
 import shutil
+import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -57,6 +59,75 @@ def test_nothing_is_acknowledged_into_a_replaced_file(store: Store, study: Study
         study.add_voter()
     with pytest.raises(UnreachableError, match="replaced"):
         store.writer.check(60)
+
+
+def _grown(store: Store, study: Study, file: Path) -> Path:
+    """Return a copy of a database, which is then made larger, all of it in the file itself."""
+    copy = file.with_name("copy.db")
+    store.database.purge()
+    shutil.copyfile(file, copy)
+    with store.database.writing() as connection:
+        connection.exec_driver_sql("CREATE TABLE filler AS SELECT randomblob(100000) AS bytes")
+    study.add_voter()
+    store.database.purge()
+    assert copy.stat().st_size < file.stat().st_size
+    return copy
+
+
+def _copy_over(copy: Path, file: Path) -> None:
+    shutil.copyfile(copy, file)
+
+
+def _cut_short(copy: Path, file: Path) -> None:
+    os.truncate(file, copy.stat().st_size)
+
+
+def _lose_the_log(copy: Path, file: Path) -> None:
+    os.truncate(f"{file}-wal", 0)
+
+
+@pytest.mark.parametrize("overwrite", [_copy_over, _cut_short, _lose_the_log])
+def test_nothing_is_acknowledged_into_an_overwritten_file(
+    store: Store, study: Study, file: Path, overwrite: Callable[[Path, Path], None]
+) -> None:
+    copy = _grown(store, study, file)
+    study.add_voter()
+    overwrite(copy, file)
+    with pytest.raises(UnreachableError, match="overwritten"):
+        study.add_voter()
+    for _ in range(2):
+        with pytest.raises(UnreachableError, match="overwritten"):
+            store.writer.check(60)
+    with pytest.raises(UnreachableError, match="overwritten"), store.database.reading():
+        pass
+
+
+def test_a_file_that_is_overwritten_during_a_transaction_is_noticed_after_it(
+    store: Store, study: Study, file: Path
+) -> None:
+    copy = _grown(store, study, file)
+    with pytest.raises(UnreachableError, match="overwritten"):
+        study.submit(lambda feed: _copy_over(copy, file)).result(60)
+
+
+def test_a_smaller_copy_that_sqlite_restores_is_used(store: Store, study: Study, file: Path) -> None:
+    copy = _grown(store, study, file)
+    for checkpoint in (False, True):
+        with closing(sqlite3.connect(copy)) as older, closing(sqlite3.connect(file)) as restored:
+            older.backup(restored)
+        if checkpoint:
+            store.database.purge()
+        store.writer.check(60)
+        assert study.add_voter()
+        store.database.purge()
+        assert file.stat().st_size < copy.stat().st_size + 100_000
+        assert study.add_voter()
+
+
+def test_a_transaction_that_writes_nothing_needs_no_log(store: Store, study: Study) -> None:
+    store.database.purge()
+    with store.database.writing():
+        pass
 
 
 def test_a_file_that_is_deleted_during_a_transaction_is_noticed_after_it(study: Study, file: Path) -> None:

@@ -254,6 +254,30 @@ def test_a_link_can_expire(url: str) -> None:
         assert store.access(vote) is None
 
 
+def test_a_revoked_link_stays_so_when_the_clock_is_set_back(url: str) -> None:
+    now = 5000.0
+    with Store(url, clock=lambda: now) as store:
+        study = store.create(PROBLEM, Settings("condorcet"), "x")
+        eve = study.add_voter("eve")
+        lasting, revoked = study.new_link("organiser"), study.new_link("organiser")
+        ended, ending = study.new_link("open", seconds=60), study.new_link("open", seconds=600)
+        lost, ended_before = study.new_link("voter", eve), study.new_link("voter", eve, seconds=60)
+        study.revoke(revoked[:16])
+        now = 5100.0
+        study.revoke(ended[:16])
+        (new,) = study.replace_links([eve])
+        now = 1000.0
+        works = {
+            token
+            for token in (lasting, revoked, ended, ending, lost, ended_before, new)
+            if store.access(token)
+        }
+        assert works == {lasting, ending, new}
+        shown = {link.id: (link.revoked, link.expires_at) for link in study.links()}
+        assert shown[revoked[:16]] == shown[ended[:16]] == shown[lost[:16]] == (True, None)
+        assert shown[ending[:16]] == (False, 5600.0)
+
+
 def test_a_link_that_ends_makes_none_that_outlasts_it_and_ends_none_that_does(url: str) -> None:
     now = 1000.0
     with Store(url, clock=lambda: now) as store:

@@ -12,6 +12,7 @@ from typing import Any
 import httpx2
 import pytest
 from starlette.datastructures import Headers
+from starlette.requests import Request
 
 from duelmatch.errors import StoreError
 from duelmatch.studies import Store, Study
@@ -19,7 +20,7 @@ from duelmatch.web import Config, Rate, Rates
 from duelmatch.web.guard import is_our_own
 from duelmatch.web.links import qr_code
 from duelmatch.web.metrics import JsonFormatter
-from duelmatch.web.proxies import Proxies
+from duelmatch.web.proxies import Proxies, is_local
 from duelmatch.web.rates import FORGET_AFTER, MOST_REMEMBERED, Buckets, LinkLimit, network_of
 from web.running import served
 
@@ -347,6 +348,35 @@ def test_through_a_proxy_nobody_creates_studies_without_the_key(store: Store) ->
         assert httpx2.post(path, json=NEW, headers=through[0], trust_env=False).status_code == 401
         created = httpx2.post(path, json=NEW, headers=through[0] | key, trust_env=False)
         assert created.status_code == 201
+
+
+@pytest.mark.parametrize(
+    "hosts",
+    [
+        *(
+            [host]
+            for host in (b"x@evil.example", b"[::1", b"\xff\xfe", b"evil.example:99999999", b"", b"a:b:c")
+        ),
+        *([host] for host in (b"evil.example", b"localhost.evil.example", b"localhost@evil.example")),
+        [b"localhost", b"evil.example"],
+        [],
+    ],
+    ids=repr,
+)
+def test_a_host_that_makes_no_sense_is_not_this_one(hosts: list[bytes]) -> None:
+    assert not is_local(_called_by(hosts))
+
+
+@pytest.mark.parametrize("host", [b"127.0.0.1:8000", b"[::1]:8000", b"[::1]", b"Localhost", b"localhost:80"])
+def test_this_host_is_known_by_its_own_names(host: bytes) -> None:
+    assert is_local(_called_by([host]))
+    assert not is_local(_called_by([host], "192.0.2.7"))
+
+
+def _called_by(hosts: list[bytes], client: str = "127.0.0.1") -> Request:
+    scope = {"type": "http", "scheme": "http", "server": ("127.0.0.1", 8000), "client": (client, 1)}
+    place = {"path": "/metrics", "query_string": b"", "headers": [(b"host", host) for host in hosts]}
+    return Request(scope | place)
 
 
 def test_a_link_has_one_limit_however_it_is_shown(store: Store, study: Study) -> None:

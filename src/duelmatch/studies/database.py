@@ -10,7 +10,9 @@ them.
 
 A file of SQLite that is deleted or replaced while it is open goes on taking what is written, to nowhere. So
 every transaction looks whether the file is still the one that was opened, also after its commit; if not,
-nothing is acknowledged, and the database cannot be used until it is opened anew.
+nothing is acknowledged, and the database cannot be used until it is opened anew. The same goes for a file
+that was overwritten with a smaller copy, and for a write-ahead log that has lost its beginning. The file
+itself is not opened to look into it: to close it again would release SQLite's locks.
 """
 
 from __future__ import annotations
@@ -46,6 +48,9 @@ STATEMENT_SECONDS = 30.0
 _MIGRATION_LOCK = 7_306_084_218_213_377
 """The number of PostgreSQL's advisory lock: any that nobody else is likely to use."""
 
+_LOG_BEGINS = (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")
+"""The first bytes of a write-ahead log; without them SQLite takes nothing from it when it starts again."""
+
 _POSTGRES_CLOCK = sa.text("SELECT extract(epoch from clock_timestamp())::double precision")
 
 
@@ -61,6 +66,9 @@ class Database:
         self._engine = _engine(self.url, self.is_sqlite, connections)
         self._driver: Any = self._engine.dialect.loaded_dbapi
         self._file: tuple[int, int] | None = None
+        self._size = 0
+        """Bytes of the file, when it was last seen to be whole."""
+        self._overwritten = False
         self._damage: str | None = None
         self._unreachable = (self._driver.OperationalError, self._driver.InterfaceError)
 
@@ -102,10 +110,11 @@ class Database:
             if found != "ok":
                 self._damage = found.splitlines()[-1]
 
-    def _check_file(self) -> None:
-        """Refuse to go on with a file that was deleted or replaced."""
+    def _check_file(self) -> int:
+        """Refuse to go on with a file that was deleted, replaced or overwritten; return its size."""
         if not self.is_sqlite:
-            return
+            return 0
+        self._check_not(self._overwritten)
         path = self.url.database or ""
         try:
             seen = os.stat(path)
@@ -119,6 +128,39 @@ class Database:
             raise UnreachableError(
                 f"{self}: The file was deleted or replaced. Start again to use what is there."
             )
+        return seen.st_size
+
+    def _check_not(self, overwritten: bool) -> None:
+        """Refuse to go on with a file that something else has written to, now and from now on."""
+        if overwritten:
+            self._overwritten = True
+            raise UnreachableError(
+                f"{self}: The file was overwritten while it was in use. Start again to use what is there."
+            )
+
+    def _check_size(self, connection: Connection) -> None:
+        """Refuse to go on with a file that has lost pages.
+
+        SQLite shortens a file only after a commit that left it fewer pages, such as that of ``.restore``.
+        """
+        before = self._size  # first, since other threads make it larger
+        size = self._check_file()
+        if size < before:
+            driver: Any = connection.connection.driver_connection
+            pages, bytes_each = (
+                driver.execute(f"PRAGMA page_{what}").fetchone()[0] for what in ("count", "size")
+            )
+            self._check_not(size < pages * bytes_each)
+        self._size = size
+
+    def _check_log(self) -> None:
+        """Refuse to go on without a write-ahead log; it is empty if there is nothing to take from it."""
+        try:
+            with open(f"{self.url.database}-wal", "rb", buffering=0) as log:
+                begin = log.read(4)
+        except OSError:
+            raise UnreachableError(f"{self}: The write-ahead log was deleted. Start again.") from None
+        self._check_not(bool(begin) and begin not in _LOG_BEGINS)
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -137,14 +179,16 @@ class Database:
             connection.execution_options(duelmatch_writes=True)
             self._check_file()
             with connection.begin():
-                if not self.is_sqlite:
+                if self.is_sqlite:
+                    self._check_size(connection)
+                else:
                     connection.exec_driver_sql(
                         _set("LOCAL idle_in_transaction_session_timeout", IDLE_SECONDS)
                     )
                 yield connection
-            self._check_file()
-            if self.is_sqlite and not os.path.exists(f"{self.url.database}-wal"):
-                raise UnreachableError(f"{self}: The write-ahead log was deleted. Start again.")
+            if self.is_sqlite:
+                self._check_size(connection)
+                self._check_log()
 
     def purge(self) -> None:
         """Let what was deleted vanish from the write-ahead log of SQLite, too, if nobody reads just now.

@@ -85,6 +85,9 @@ _AT_ONCE = 20
 _NAMES = [f"link{number}" for number in range(_AT_ONCE)]
 _columns = schema.links.c
 
+REVOKED = 0.0
+"""The time from which a revoked link does not work: past by any clock, even one that is set back."""
+
 
 def works_at(now: Any) -> sa.ColumnElement[bool]:
     """Return the condition that a link works at a time. One that expires is revoked at a time to come."""
@@ -147,21 +150,21 @@ def insert_links(
 
 
 def revoke_of(connection: Connection, study: str, voters: Sequence[str], now: float) -> dict[str, list[str]]:
-    """Make the links of voters useless from now on, and return the ids of those that worked, by voter."""
-    theirs = sa.and_(_columns.study == study, _columns.voter.in_(voters), works_at(now))
-    query = sa.select(_columns.id, _columns.voter).where(theirs).order_by(_columns.created_at, _columns.id)
+    """Make the links of voters useless for ever, and return the ids of those that worked, by voter."""
+    theirs = sa.and_(_columns.study == study, _columns.voter.in_(voters))
+    working = sa.select(_columns.id, _columns.voter).where(theirs, works_at(now))
+    query = working.order_by(_columns.created_at, _columns.id)
     found: dict[str, list[str]] = {}
     for link, voter in connection.execute(query):
         found.setdefault(voter, []).append(link)
-    connection.execute(sa.update(schema.links).where(theirs).values(revoked_at=now))
+    connection.execute(sa.update(schema.links).where(theirs).values(revoked_at=REVOKED))
     return found
 
 
-def revoke_one(connection: Connection, study: str, link: str, now: float) -> bool:
-    """Make a link useless from now on, if it was not so before; return whether there is one with this id."""
+def revoke_one(connection: Connection, study: str, link: str) -> bool:
+    """Make a link useless for ever; return whether there is one with this id."""
     change = sa.update(schema.links).where(_columns.study == study, _columns.id == link)
-    end = sa.case((works_at(now), now), else_=_columns.revoked_at)
-    return connection.execute(change.values(revoked_at=end)).rowcount > 0
+    return connection.execute(change.values(revoked_at=REVOKED)).rowcount > 0
 
 
 def expiry_of(connection: Connection, link: str | None) -> float | None:

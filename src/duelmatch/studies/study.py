@@ -503,7 +503,7 @@ class Study(StudyView):
             self._check_may_end(transaction, feed, links=[link])
             if keep_one and lasting_organisers(transaction.connection, self.id) == [link]:
                 raise ConflictError("This is the organiser's last link; make another one first.")
-            if not revoke_one(transaction.connection, self.id, link, feed.held.now):
+            if not revoke_one(transaction.connection, self.id, link):
                 raise NotThereError(f"There is no link '{link:.40}' in this study.")
             feed.leave_trail("revoked", {"link": link})
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -61,13 +62,14 @@ class BodyLimit:
         larger = next((most for end, most in self._larger.items() if scope["path"].endswith(end)), None)
         largest, is_trusted = larger or self._largest, larger is not None
         detail = f"The request is too large: {largest:,} bytes are allowed."
+        end = asyncio.get_running_loop().time() + SLOWEST_BODY
         announced = dict(scope["headers"]).get(b"content-length", b"0")
         if announced.isdigit() and int(announced) > largest:
             if int(announced) <= DRAINED * self._largest:
-                await self._drain(receive)
+                await self._drain(receive, end)
             await refusal(413, detail, {"Connection": "close"})(scope, receive, send)
             return
-        size, complete, end = 0, False, asyncio.get_running_loop().time() + SLOWEST_BODY
+        size, complete = 0, False
 
         async def counted() -> Message:
             nonlocal size, complete, is_trusted
@@ -84,7 +86,7 @@ class BodyLimit:
                 is_trusted = await self._trusts(Request(scope))
             if size > largest or (size > LARGEST_OF_STRANGERS and not is_trusted):
                 if message.get("more_body"):
-                    await self._drain(receive)
+                    await self._drain(receive, end)
                 raise HTTPException(
                     413, detail if size > largest else FOR_ORGANISERS, {"Connection": "close"}
                 )
@@ -92,11 +94,13 @@ class BodyLimit:
 
         await self._app(scope, counted, send)
 
-    async def _drain(self, receive: Receive) -> None:
-        """Read the rest of a body, unless there is no end of it."""
+    async def _drain(self, receive: Receive, end: float) -> None:
+        """Read the rest of a body, unless there is no end of it or it does not come in time."""
         size = 0
-        while size <= DRAINED * self._largest:
-            message = await receive()
-            size += len(message.get("body", b""))
-            if not message.get("more_body"):
-                return
+        with suppress(TimeoutError):
+            async with asyncio.timeout_at(end):
+                while size <= DRAINED * self._largest:
+                    message = await receive()
+                    size += len(message.get("body", b""))
+                    if not message.get("more_body"):
+                        return

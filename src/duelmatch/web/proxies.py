@@ -7,6 +7,7 @@ one of them. If everybody is trusted (``*``), the nearest proxy alone is believe
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
@@ -23,15 +24,21 @@ FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwa
 EVERYBODY = "*"
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
+_OWN_HOST = re.compile(r"(127\.0\.0\.1|\[::1\]|localhost)(:[0-9]{1,5})?", re.IGNORECASE)
+"""A Host header with one of these names."""
+
 
 def is_local(request: Request) -> bool:
     """Whether the client connects from this host, by one of its own names, and not through a proxy.
 
     A proxy does so for anybody; and a page of another site whose name leads here has that name as the host.
+    The header itself is read, as the URL of a request has the server's own address if it makes no sense.
     """
     if any(name in request.headers for name in FORWARDED):
         return False
-    return request.client is not None and {request.client.host, request.url.hostname} <= {*LOOPBACK}
+    hosts = request.headers.getlist("host")
+    by_own_name = len(hosts) == 1 and _OWN_HOST.fullmatch(hosts[0]) is not None
+    return by_own_name and request.client is not None and request.client.host in LOOPBACK
 
 
 def networks(believed: str) -> list[IPv4Network | IPv6Network]:
