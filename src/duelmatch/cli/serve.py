@@ -108,7 +108,7 @@ def command(
     from duelmatch.web import demo as example
     from duelmatch.web.links import network_address
     from duelmatch.web.proxies import LOOPBACK, networks
-    from duelmatch.web.serving import listen, prepare, serve
+    from duelmatch.web.serving import leave, listen, prepare, serve
 
     who = create or ("local" if host in LOOPBACK and not create_key else "key")
     key = secrets.token_urlsafe(16) if who == "key" and not create_key else None
@@ -141,6 +141,7 @@ def command(
         app = create_app(store, config)
         prepare(app)
         serve(app, listener, proxies, not sys.stderr.isatty() if log_requests is None else log_requests)
+        leave(app)
 
 
 def _say(said: Mapping[str, str | None], as_json: bool) -> None:
