@@ -221,7 +221,7 @@ def test_panels_can_be_chosen(done: Path, tmp_path: Path) -> None:
         titles("nobody")
     with pytest.raises(dm.FileError, match="'error-rate' has 'x' in its title; it has no choice of panels"):
         experiments.figure(done, "error-rate", tmp_path / "a.svg", ["x"])
-    with pytest.raises(dm.FileError, match="There is no figure 'x' of these results; there is 'duels"):
+    with pytest.raises(dm.FileError, match="There is no figure 'x' of these results; the figures are 'duels"):
         experiments.figure(done, "x", tmp_path / "a.svg")
     with pytest.raises(dm.FileError, match="must end in"):
         experiments.figure(done, "error-rate", tmp_path / "a.jpg")

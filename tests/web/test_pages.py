@@ -423,7 +423,7 @@ def test_who_skips_all_is_not_told_that_the_result_is_clear_and_an_open_link_is_
     (eve,) = study.voters()
     study.skip(eve.id, study.ask(eve.id).number)  # type: ignore[union-attr]
     browser.go(f"/l/{study.new_link('voter', eve.id)}")
-    browser.until(lambda: browser.text("#end-title") == "That is all that you are asked")
+    browser.until(lambda: browser.text("#end-title") == "That’s everything")
     browser.go(f"/l/{study.new_link('organiser')}")
     said = browser.until(lambda: browser.text("#standing"))
     assert "nobody can be asked" in said

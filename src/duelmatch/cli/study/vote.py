@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 WHY = {
     "done": "The study is over: there is nothing left to ask. See: duelmatch study status",
     "waiting": "There is nothing to ask now: other voters' answers are awaited. Try again in a while.",
-    "all yours": "There is nothing left to ask you. Thank you.",
+    "all yours": "We have no more questions for you. Thank you.",
     "late": "The time for your ballot is over; the rest of it went to others. Thank you.",
     "left": "You have left the panel.",
     "budget": "All the planned answers are in. See: duelmatch study status",
