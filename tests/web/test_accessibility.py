@@ -41,9 +41,7 @@ def lived(place: tuple[str, Store]) -> Study:
         "Owls": Details(title="The Owls", text="A lamp.", place="table 12", link="https://example.org")
     }
     problem = dm.Problem(problem.candidates, problem.positions, problem.edges, details)
-    study = place[1].create(
-        problem, Settings("panel"), "Hack day", ["Eve", "Ned", "Zoe", "Ada", "Bea", LONG]
-    )
+    study = place[1].create(problem, Settings("panel"), "Hack day", ["Eve", "Ned", "Zoe", "Ada", "Bea", LONG])
     eve, ned, zoe, *_ = (voter.id for voter in study.voters())
     for voter in (eve, ned, eve, ned, zoe):
         question = study.ask(voter)
@@ -238,7 +236,7 @@ const sees = (element) => { // what scrolls may be wider than the window
 };
 return [...document.querySelectorAll("button, .button")]
   .filter((each) => each.checkVisibility())
-  .filter((each) => each.getBoundingClientRect().right > sees(each) || each.scrollWidth > each.clientWidth + 1)
+  .filter((each) => each.getBoundingClientRect().right > sees(each) || each.scrollWidth > each.clientWidth)
   .map((each) => `${each.textContent.trim()} ${each.getBoundingClientRect().right}`);
 """
 

@@ -60,7 +60,7 @@ def test_it_serves_and_stops_with_a_stream_open(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no Ctrl-C for a group of processes")
 @pytest.mark.parametrize("seconds", [0.0, 2.0])
 def test_ctrl_c_right_after_the_start_is_quiet(tmp_path: Path, seconds: float) -> None:
-    """A terminal sends Ctrl-C to all processes; before, the worker died of it in the middle of its imports."""
+    """A terminal sends Ctrl-C to all processes; the worker died of it in the middle of its imports."""
     script = [sys.executable, "-c", "from duelmatch.cli import main; main()"]
     process = subprocess.Popen(
         [*script, "serve", "--demo", "--store", f"sqlite:///{tmp_path}/x.db", "--port", "0"],
@@ -158,7 +158,9 @@ def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
         port = str(taken.getsockname()[1])
         run = CliRunner().invoke(main, ["serve", "--store", f"sqlite:///{tmp_path}/x.db", "--port", port])
     assert run.exit_code != 0
-    sentence = f"Error: Nothing can be served at 127.0.0.1, port {port}: Address already in use. Choose another"
+    sentence = (
+        f"Error: Nothing can be served at 127.0.0.1, port {port}: Address already in use. Choose another"
+    )
     assert " ".join(run.stderr.split()).startswith(sentence)
     assert "Traceback" not in run.stderr
 

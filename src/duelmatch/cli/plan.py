@@ -55,8 +55,12 @@ THEOREMS = {"borda": "Theorem 3", "condorcet": "Theorem 6"}
 @click.option(
     "--quick", is_flag=True, help="Leave out the information limit, which takes minutes on large problems."
 )
-@click.option("--judges", type=click.IntRange(1, MOST_PEOPLE), help="Number of judges, whose votes alone decide.")
-@click.option("--voters", type=click.IntRange(1, MOST_PEOPLE), help="Number of voters, taken as a sample of a crowd.")
+@click.option(
+    "--judges", type=click.IntRange(1, MOST_PEOPLE), help="Number of judges, whose votes alone decide."
+)
+@click.option(
+    "--voters", type=click.IntRange(1, MOST_PEOPLE), help="Number of voters, taken as a sample of a crowd."
+)
 @click.option("--minutes", type=Between(0, 100_000), help="How long each of them votes.")
 @click.option(
     "--seconds-each", type=Between(0, 100_000), help="How long a question takes: 15 for each candidate in it."
@@ -82,8 +86,7 @@ def command(
     as_json: bool,
     **people: Any,
 ) -> None:
-    """Say how many duels to expect for the problem in FILE, or how far a given number of people get in
-    the time they have.
+    """Say how many duels to expect for FILE, or how far a given number of people get in the time they have.
 
     With --judges or --voters, studies like this one are simulated: how probably the result is certain when
     their time is over, how good the leader will be otherwise, and how many answers it takes. This takes up

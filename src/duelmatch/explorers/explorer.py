@@ -39,7 +39,7 @@ MOST_UNCOUNTED = 1_000
 """Rounds whose answers are kept as they came."""
 
 SUSPICIOUS = 1_000
-"""So many ties at the beginning, and nothing else, are more likely a mistake in the judge than its opinion."""
+"""So many ties at the beginning, and nothing else, are more likely a judge's mistake than its opinion."""
 
 
 @overload
