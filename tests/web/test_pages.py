@@ -223,7 +223,7 @@ def test_a_crowd_decides_about_seats_and_rules_from_their_file_to_the_result(
         _, *names = browser.question()
         browser.press(str(1 + names.index(min(names))))
         browser.until(lambda n=given: len(votes(study)) > n)
-    browser.until(lambda: "all that you are asked" in browser.text("#end-title"))
+    browser.until(lambda: "That’s everything" in browser.text("#end-title"))
     while not study.status().done:
         voter = study.add_voter()
         while isinstance(question := study.ask(voter), Question):

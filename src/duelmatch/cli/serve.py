@@ -7,7 +7,7 @@ import re
 import secrets
 import sys
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 
 import click
@@ -139,8 +139,12 @@ def command(
             stack.enter_context(example.simulated_voters(study))
         _say(said, as_json)
         app = create_app(store, config)
-        prepare(app)
-        serve(app, listener, proxies, not sys.stderr.isatty() if log_requests is None else log_requests)
+        logged = not sys.stderr.isatty() if log_requests is None else log_requests
+        with suppress(
+            KeyboardInterrupt
+        ):  # before the server listens to signals, which is just as good an end
+            prepare(app)
+            serve(app, listener, proxies, logged)
         leave(app)
 
 

@@ -127,8 +127,8 @@ class Parts:
         except (OSError, pa.ArrowException) as error:
             reason = str(error).splitlines()[0]
             raise FileError(
-                f"{path}: The results cannot be read: {reason.rstrip('.')}. Delete it: its runs are then done "
-                "again."
+                f"{path}: The results cannot be read: {reason.rstrip('.')}. Delete it: its runs are then "
+                "done again."
             ) from None
 
     def _write(self, part: Part, tables: Iterable[pa.Table]) -> None:
