@@ -178,7 +178,7 @@ def watch(camera: Photographer, http: httpx2.Client, study: str, organiser: str,
     ):
         for _ in range(5):
             browser.click(selector)
-            browser.until(lambda: "being looked at" not in browser.text("#preview-changes"), seconds=60)
+            browser.until(lambda: "Working out" not in browser.text("#preview-changes"), seconds=60)
             if "would" in browser.text("#preview-changes"):
                 break
             browser.click("#preview-no")
@@ -201,7 +201,7 @@ def end(camera: Photographer, http: httpx2.Client, study: str, organiser: str, l
     as_somebody(browser, organiser)
     browser.until(lambda: browser.text("#headline") == "The result is in", seconds=60)
     browser.click("[data-do='phase/close']")
-    browser.driver.switch_to.alert.accept()
+    browser.click("#preview-yes")
     browser.until(lambda: browser.find("[data-do=publish]").is_displayed())
     camera.between("closed", "#standing")
     browser.click("[data-do=publish]")

@@ -45,7 +45,9 @@ class Answer:
         object.__setattr__(self, "ranking", groups)
         names = self.candidates
         if len(names) < 2:
-            raise ProblemError(f"A ranking needs two candidates or more, and '{self.text}' has not.")
+            raise ProblemError(
+                f"'{self.text}' is not a ranking: it needs at least two candidates, separated by >."
+            )
         if twice := [name for number, name in enumerate(names) if name in names[:number]]:
             raise ProblemError(f"'{twice[0]}' is ranked twice in '{self.text}'.")
 

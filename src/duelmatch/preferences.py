@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from duelmatch.errors import ProblemError, listed
+from duelmatch.errors import ProblemError, brief, listed
 from duelmatch.graph import Indices, Vector
 from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.game import Game
@@ -300,6 +300,18 @@ class Preferences:
         graph = self.problem.graph
         rewards: Vector = self.matrix @ reference_of(graph, "candidates").shares
         return rewards if graph.even else rewards * graph.edge_share
+
+
+def check_preferences(preferences: object, what: str) -> None:
+    """Refuse what are no preferences; the sentence begins with ``what`` needs them.
+
+    :raises ProblemError: saying what was given instead.
+    """
+    if not isinstance(preferences, Preferences):
+        raise ProblemError(
+            f"{what} needs Preferences, the probability that one candidate beats another, not "
+            f"{brief(preferences)}."
+        )
 
 
 def _check_pair(pair: object, probability: object) -> None:

@@ -167,6 +167,17 @@ def test_names_with_signs_in_them_are_quoted() -> None:
     assert json.loads(done.output)["matching"] == {"chair": "c=d"}
 
 
+def test_a_name_with_signs_in_it_that_is_not_quoted_is_recognised() -> None:
+    dm.save_problem(dm.Problem.complete(["A", "B", "C = D"], ["chair"]), "odd.yaml")
+    done = decide("voter,ranking\neve,A > C = D\n", problem="odd.yaml")
+    assert done.exit_code == 3
+    assert (
+        "There is no candidate 'C'. A name that has > or = in it is put in quotes: \"C = D\"." in done.output
+    )
+    assert verdict('voter,ranking\neve,B > A > "C = D"\n', problem="odd.yaml")["matching"] == {"chair": "B"}
+    assert "quotes" not in decide("voter,ranking\neve,A > E\n", problem="odd.yaml").output
+
+
 @pytest.mark.parametrize(
     ("answers", "sentence"),
     [
@@ -187,7 +198,10 @@ def test_names_with_signs_in_them_are_quoted() -> None:
         ("voter,position,ranking\neve,cook,ann > bob\n", "line 2: There is no position 'cook'."),
         ("voter,position,ranking\n\neve,chair,ann > tom\n", "line 3: There is no candidate 'tom'."),
         ("voter,position,ranking\neve,chair,ann > > bob\n", "line 2: 'ann > > bob' is not a ranking such as"),
-        ("voter,position,ranking\neve,chair,ann\n", "line 2: A ranking needs two candidates or more"),
+        (
+            "voter,position,ranking\neve,chair,ann\n",
+            "line 2: 'ann' is not a ranking: it needs at least two candidates, separated by >.",
+        ),
         ("voter,position,ranking\neve,chair,ann > bob = ann\n", "line 2: 'ann' is ranked twice in"),
         ("voter,position,winner,loser\neve,chair,ann,ann\n", "line 2: 'ann' cannot win against itself."),
         ("voter,position,winner,loser,tie\neve,chair,ann,bob,perhaps\n", "line 2: tie must be yes or no"),

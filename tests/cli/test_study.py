@@ -118,7 +118,7 @@ def test_rankings() -> None:
 
 def test_a_voter_votes_in_one_go(lineup: str) -> None:
     said = run("study", "vote", "--voter", "ann", stdin="?\nnobody\n1\n=\ns\nu\n2\nq\n").stdout
-    assert "= " in said
+    assert "t  tie: there is no difference" in said
     assert "'nobody' is not one of" in said
     assert said.count("Kept: ") == 3
     assert "(2 of 7)" in said
@@ -135,7 +135,7 @@ def test_a_ranking_question_says_how_it_is_answered() -> None:
     run("study", "create", "example:lineup", "--voter", "ann", "--question-size", "3")
     said = flat(run("study", "vote", "--voter", "ann", stdin="1\n2 > 1 > 3\nq\n").stdout)
     assert "Who comes first, second, … for" in said
-    assert "Rank all of them, best first, such as 3 > 2 > 1 (= no difference" in said
+    assert "Rank all of them, best first, such as 3 > 2 > 1 (t tie, s skip" in said
     assert "Rank all of them, best first: " in said, "a winner does not answer it"
     assert said.count("Kept: ") == 1
     one, two, three = read("study", "ask", "--voter", "ann")["question"]["candidates"]
@@ -348,6 +348,37 @@ def test_whose_ballot_holds_up_the_proof_is_named(lineup: str) -> None:
     assert "until the ballot of eve is in" in flat(run("study", "status", "--quick").stdout), (
         "somebody else is to finish it"
     )
+
+
+def test_the_number_beside_a_candidate_goes_before_a_candidate_of_that_name() -> None:
+    """Before, 1 was the candidate called 1, wherever it was shown."""
+    Path("numbers.yaml").write_text("edges:\n  chair: [1, 2, 3]\n", encoding="utf-8")
+    run("study", "create", "numbers.yaml", "--voter", "ann")
+    asked = read("study", "ask", "--voter", "ann")["question"]
+    while asked["candidates"][0] == "1":
+        run("study", "vote", "--voter", "ann", stdin="1\nq\n")
+        asked = read("study", "ask", "--voter", "ann")["question"]
+    first, second = asked["candidates"]
+    said = run("study", "vote", "--voter", "ann", stdin="1\nq\n").stdout
+    assert f"Kept: {first} > {second} at chair" in said
+
+
+@each("tie", ["t", "T", "="])
+def test_a_tie_at_the_prompt_is_t_or_the_sign(lineup: str, tie: str) -> None:
+    assert "Kept: no difference between" in run("study", "vote", "--voter", "ann", stdin=f"{tie}\nq\n").stdout
+
+
+def test_a_tie_that_is_told_may_be_the_sign(lineup: str) -> None:
+    run("study", "ask", "--voter", "ann")
+    assert "no difference between" in run("study", "tell", "1", "=", "--voter", "ann").stdout
+
+
+def test_what_is_told_is_a_name_first() -> None:
+    """Who tells an answer has not been shown any numbers."""
+    Path("numbers.yaml").write_text("edges:\n  chair: [1, 2]\n", encoding="utf-8")
+    run("study", "create", "numbers.yaml", "--voter", "ann")
+    run("study", "ask", "--voter", "ann")
+    assert "Kept: 2 > 1 at chair" in run("study", "tell", "1", "2", "--voter", "ann").stdout
 
 
 @each("answer", [[], ["foxes", "--tie"], ["--tie", "--skip"]])

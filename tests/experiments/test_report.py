@@ -221,7 +221,7 @@ def test_panels_can_be_chosen(done: Path, tmp_path: Path) -> None:
         titles("nobody")
     with pytest.raises(dm.FileError, match="'error-rate' has 'x' in its title; it has no choice of panels"):
         experiments.figure(done, "error-rate", tmp_path / "a.svg", ["x"])
-    with pytest.raises(dm.FileError, match="There is no figure 'x' of these results; there is 'duels"):
+    with pytest.raises(dm.FileError, match="There is no figure 'x' of these results; the figures are 'duels"):
         experiments.figure(done, "x", tmp_path / "a.svg")
     with pytest.raises(dm.FileError, match="must end in"):
         experiments.figure(done, "error-rate", tmp_path / "a.jpg")
@@ -233,6 +233,23 @@ def test_there_is_no_slope_of_three_points() -> None:
     assert fit([0, 1, 2], [1, 3, 5]) is None
     assert fit([0, 1, 2, 2], [1, 3, 5, 5]) is None, "nor of three different ones"
     assert fit([0, 1, 2, 3], [1, 3, 5, 7]) is not None
+
+
+def test_the_legend_has_a_fitted_line_only_where_one_is_drawn(done: Path, tmp_path: Path) -> None:
+    """Three levels of certainty have no slope, and before had the line in the legend."""
+    figure, fitted = "duels-against-certainty", "<!-- fitted straight line -->"
+    assert fitted not in (done / "report" / "figures" / f"{figure}.svg").read_text(encoding="utf-8")
+    experiment = experiments.from_dict(
+        {
+            "problems": [{"generator": "equal_gaps", "positions": 2, "gap": 0.5}],
+            "algorithms": [{"name": "car-cond"}],
+            "deltas": [0.2, 0.1, 0.05, 0.01],
+            "repetitions": 2,
+        }
+    )
+    experiments.run(experiment, tmp_path / "out", jobs=1)
+    drawn = experiments.figure(tmp_path / "out", figure, tmp_path / "a.svg")
+    assert fitted in drawn.read_text(encoding="utf-8")
 
 
 def test_a_slope_has_an_interval() -> None:

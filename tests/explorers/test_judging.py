@@ -201,3 +201,12 @@ def test_cancelling_cancels_the_judges() -> None:
 def test_what_makes_no_sense_is_refused(settings: dict[str, Any], sentence: str) -> None:
     with pytest.raises(dm.ProblemError, match=sentence):
         explore(TRIO, **{"judge": first_letter, "algorithm": "panel"} | settings)
+
+
+def test_a_program_that_says_nothing_but_ties_is_warned_of_once() -> None:
+    async def forgetful(duel: dm.Duel) -> None:
+        return None
+
+    with pytest.warns(UserWarning, match="The first 1,000 answers are all ties") as warned:
+        explore(TRIO, forgetful, "borda", max_duels=2_100, jobs=50, seed=1)
+    assert len(warned) == 1

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
+from itertools import chain, repeat
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -157,3 +160,20 @@ def test_an_answer_has_to_be_given(kind: str) -> None:
 
 def test_a_judge_may_see_no_difference() -> None:
     assert dm.explore(PROBLEM, lambda duel: None, "borda", max_duels=20).duels == 20
+
+
+def test_a_judge_that_returns_nothing_is_warned_of_once() -> None:
+    """A forgotten ``return`` made a run go on for ever without a word."""
+    with pytest.warns(UserWarning, match=r"The first 1,000 answers are all ties, None") as warned:
+        dm.explore(PROBLEM, lambda duel: None, "borda", max_duels=2_500)
+    assert [Path(one.filename).name for one in warned] == [Path(__file__).name]
+
+
+def test_a_judge_who_sees_a_difference_once_is_believed() -> None:
+    answers = chain(["first"], repeat(None))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = dm.explore(
+            PROBLEM, lambda duel: duel.first if next(answers) else None, "borda", max_duels=1_500
+        )
+    assert found.duels == 1_500

@@ -252,13 +252,35 @@ def test_rings_differ_in_width_and_in_no_gap(ring: int) -> None:
     [
         ({"positions": 6, "ring": 4}, "not 4 of 6"),
         ({"positions": 6, "ring": 1}, "A ring has 2 positions or more"),
-        ({"positions": 6, "ring": 2.0}, "not 2.0 of 6"),
+        ({"positions": 6, "ring": 2.0}, "ring must be a whole number, not 2.0"),
         ({"positions": 6, "ring": 3, "gap": 0.0}, "The gap must lie above 0"),
     ],
 )
 def test_impossible_rings_are_refused(arguments: dict, message: str) -> None:
     with pytest.raises(ProblemError, match=message):
         dm.instances.rings(**arguments)
+
+
+@each(
+    ("name", "arguments", "message"),
+    [
+        ("planted", {"candidates": "3", "positions": 2}, "candidates must be a whole number, not '3'"),
+        ("planted", {"candidates": 3, "positions": 2, "gap": "wide"}, "gap must be a number, not 'wide'"),
+        ("uniform", {"candidates": 3, "positions": 2.5}, "positions must be a whole number, not 2.5"),
+        ("bradley_terry", {"candidates": 3, "positions": 2, "seed": None}, "seed must be a whole number"),
+        ("cyclic", {"candidates": [3], "positions": 2}, "candidates must be a whole number"),
+        ("equal_gaps", {"positions": True}, "positions must be a whole number, not True"),
+        ("random_problem", {"candidates": 3, "positions": "2"}, "positions must be a whole number, not '2'"),
+    ],
+)
+def test_what_is_no_number_is_refused(name: str, arguments: dict, message: str) -> None:
+    with pytest.raises(ProblemError, match=message):
+        getattr(dm.instances, name)(**arguments)
+
+
+def test_numbers_of_other_packages_are_numbers() -> None:
+    made = dm.instances.planted(np.int64(3), np.int64(2), gap=np.float64(0.25))
+    assert made.problem == dm.instances.planted(3, 2, gap=0.25).problem
 
 
 # Examples

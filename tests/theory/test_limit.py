@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -302,3 +304,26 @@ def test_a_rival_between_the_two_that_tangents_offer_is_found_by_splitting() -> 
     assert found == pytest.approx(4.2 / 8)
     assert matching is not None
     assert matching.tolist() == [2]
+
+
+@each(
+    "compute",
+    [
+        lambda problem: dm.theory.lower_bound(problem, "condorcet", delta=0.05),
+        lambda problem: dm.theory.information_limit(problem, "borda"),
+        lambda problem: dm.theory.paper_lower_bound(problem, "borda", 0.05),
+        lambda problem: dm.theory.car_cond_bound(problem, 0.05),
+        lambda problem: dm.theory.car_parallel_bound(problem, 0.05),
+        lambda problem: dm.theory.clucb_borda_pac_bound(problem, 0.05, 0.1),
+        dm.theory.borda_gaps,
+        dm.theory.condorcet_gaps,
+        dm.theory.verification_gaps,
+        dm.theory.verification_hardness,
+        dm.theory.borda_hardness,
+        dm.theory.condorcet_winner,
+        dm.theory.borda_winner,
+    ],
+)
+def test_a_problem_alone_is_refused(compute: Callable[[dm.Problem], object]) -> None:
+    with pytest.raises(ProblemError, match=r"needs Preferences, .*, not "):
+        compute(brute.problem(1))

@@ -29,6 +29,10 @@ axe.run(document, { ...arguments[0], resultTypes: ["violations"] }).then(
 """Which rules are broken, and by what."""
 
 
+LONG = "Wilhelmina Featherstonehaugh-Cholmondeley"
+"""A name that does not fit on a button in one line."""
+
+
 @pytest.fixture(scope="module")
 def lived(place: tuple[str, Store]) -> Study:
     """Give a study that has seen some of everything."""
@@ -37,9 +41,7 @@ def lived(place: tuple[str, Store]) -> Study:
         "Owls": Details(title="The Owls", text="A lamp.", place="table 12", link="https://example.org")
     }
     problem = dm.Problem(problem.candidates, problem.positions, problem.edges, details)
-    study = place[1].create(
-        problem, Settings("panel"), "Hack day", ["Eve", "Ned", "Zoe", "Ada", "Bea", "Gil"]
-    )
+    study = place[1].create(problem, Settings("panel"), "Hack day", ["Eve", "Ned", "Zoe", "Ada", "Bea", LONG])
     eve, ned, zoe, *_ = (voter.id for voter in study.voters())
     for voter in (eve, ned, eve, ned, zoe):
         question = study.ask(voter)
@@ -95,6 +97,7 @@ def opened(browser: Browser, place: tuple[str, Store], study: Study) -> dict[str
     def judges() -> None:
         as_organiser(f"{at}/judges")
         browser.click(".people summary")
+        browser.driver.execute_script("document.querySelector('.people li:last-child details').open = true")
 
     def candidates() -> None:
         as_organiser(f"{at}/candidates")
@@ -221,3 +224,32 @@ def test_axe_finds_no_barrier(browser: Browser, place: tuple[str, Store], lived:
         browser.picture(f"{page}-{'phone' if size == PHONE else 'desk'}{'-dark' if dark else ''}")
         assert not found, json.dumps(found, indent=1)
         browser.check()
+
+
+NARROW = (320, 640)
+"""A desk's browser at 400%, which WCAG asks for (1.4.10), and the narrowest phones."""
+
+CUT_OFF = """
+const sees = (element) => { // what scrolls may be wider than the window
+  const box = element.closest(".scroll");
+  return box ? Infinity : document.documentElement.clientWidth;
+};
+return [...document.querySelectorAll("button, .button")]
+  .filter((each) => each.checkVisibility())
+  .filter((each) => each.getBoundingClientRect().right > sees(each) || each.scrollWidth > each.clientWidth)
+  .map((each) => `${each.textContent.trim()} ${each.getBoundingClientRect().right}`);
+"""
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_button_is_cut_off_in_a_narrow_window(
+    browser: Browser, place: tuple[str, Store], lived: Study, page: str
+) -> None:
+    browser.driver.execute_cdp_cmd("Network.clearBrowserCookies", {})
+    browser.size(DESK)
+    opened(browser, place, lived)[page]()
+    browser.size(NARROW)
+    browser.driver.execute_async_script("requestAnimationFrame(() => setTimeout(arguments[0], 200))")
+    browser.picture(f"{page}-narrow")
+    assert browser.driver.execute_script(CUT_OFF) == []
+    browser.check()

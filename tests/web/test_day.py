@@ -215,7 +215,7 @@ def strike(browser: Browser, study: Study) -> None:
     )
     for _ in range(5):  # a server that is busy says so, and one looks again
         browser.click(f"[data-do='voters/{zoe.id}/strike']")
-        browser.until(lambda: "being looked at" not in browser.text("#preview-changes"), seconds=30)
+        browser.until(lambda: "Working out" not in browser.text("#preview-changes"), seconds=30)
         if "would" in (said := browser.text("#preview-changes")):
             break
         browser.click("#preview-no")

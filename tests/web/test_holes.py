@@ -99,7 +99,7 @@ def test_a_personal_link_does_not_silently_make_somebody_else_of_a_voter(address
         browser.get(f"/l/{eve}")
         assert me() == voters[0]
         page = browser.get(f"/l/{ned}")
-        assert "Somebody else votes here" in page.text
+        assert "Someone else has been voting in this browser" in page.text
         assert me() == voters[0]
         browser.get(f"/l/{study.new_link('voter', voters[0])}")
         assert me() == voters[0], "another link of the same voter needs no question"

@@ -223,7 +223,7 @@ def test_a_crowd_decides_about_seats_and_rules_from_their_file_to_the_result(
         _, *names = browser.question()
         browser.press(str(1 + names.index(min(names))))
         browser.until(lambda n=given: len(votes(study)) > n)
-    browser.until(lambda: "all that you are asked" in browser.text("#end-title"))
+    browser.until(lambda: "That’s everything" in browser.text("#end-title"))
     while not study.status().done:
         voter = study.add_voter()
         while isinstance(question := study.ask(voter), Question):
@@ -423,7 +423,7 @@ def test_who_skips_all_is_not_told_that_the_result_is_clear_and_an_open_link_is_
     (eve,) = study.voters()
     study.skip(eve.id, study.ask(eve.id).number)  # type: ignore[union-attr]
     browser.go(f"/l/{study.new_link('voter', eve.id)}")
-    browser.until(lambda: browser.text("#end-title") == "That is all that you are asked")
+    browser.until(lambda: browser.text("#end-title") == "That’s everything")
     browser.go(f"/l/{study.new_link('organiser')}")
     said = browser.until(lambda: browser.text("#standing"))
     assert "nobody can be asked" in said

@@ -57,6 +57,32 @@ def test_it_serves_and_stops_with_a_stream_open(tmp_path: Path) -> None:
     assert process.returncode == 0
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no Ctrl-C for a group of processes")
+@pytest.mark.parametrize("seconds", [0.0, 2.0])
+def test_ctrl_c_right_after_the_start_is_quiet(tmp_path: Path, seconds: float) -> None:
+    """A terminal sends Ctrl-C to all processes; the worker died of it in the middle of its imports."""
+    script = [sys.executable, "-c", "from duelmatch.cli import main; main()"]
+    process = subprocess.Popen(
+        [*script, "serve", "--store", f"sqlite:///{tmp_path}/x.db", "--port", "0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"PYTHONUNBUFFERED": "1", "NUMBA_CACHE_DIR": str(tmp_path / "nothing-compiled")},
+        start_new_session=True,
+    )
+    with process:
+        try:
+            assert process.stderr
+            assert b"serving" in process.stderr.readline()
+            time.sleep(seconds)
+            os.killpg(process.pid, signal.SIGINT)
+            _, errors = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    logged = [line for line in errors.splitlines() if json.loads(line)["event"] != "request"]
+    assert [json.loads(line)["event"] for line in logged] in (["stopped"], [])
+    assert process.returncode == 0
+
+
 def test_the_demo_has_voters(tmp_path: Path) -> None:
     from duelmatch.web import demo
 
@@ -133,7 +159,10 @@ def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
         port = str(taken.getsockname()[1])
         run = CliRunner().invoke(main, ["serve", "--store", f"sqlite:///{tmp_path}/x.db", "--port", port])
     assert run.exit_code != 0
-    assert f"port {port}" in run.stderr
+    sentence = (
+        f"Error: Nothing can be served at 127.0.0.1, port {port}: Address already in use. Choose another"
+    )
+    assert " ".join(run.stderr.split()).startswith(sentence)
     assert "Traceback" not in run.stderr
 
 

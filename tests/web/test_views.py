@@ -307,7 +307,7 @@ def test_only_what_counts_is_counted(store: Store) -> None:
     assert "4 came in, and 1 of them count" in page
     study.close()
     page = rendered(study)
-    for word in ("Result to hand around", 'data-do="drop" disabled', '/strike" disabled', '/leave" disabled'):
+    for word in ("Result to share", 'data-do="drop" disabled', '/strike" disabled', '/leave" disabled'):
         assert word in page
     for word in ("Votes still needed", "Being answered now", "decides the rest"):
         assert word not in page

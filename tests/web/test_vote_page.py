@@ -242,7 +242,7 @@ def test_a_voter_of_a_crowd_sees_how_long_the_ballot_is(browser: Browser, place:
         browser.until(lambda n=place_on_ballot: browser.text("#count") == f"Question {n} of 4")
         browser.question()
         browser.press("1")
-    browser.until(lambda: "all that you are asked" in browser.text("#end-title"))
+    browser.until(lambda: "That’s everything" in browser.text("#end-title"))
 
 
 # Offline.

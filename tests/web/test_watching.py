@@ -43,7 +43,10 @@ def voted(store: Store) -> Study:
 def test_a_jury_sees_who_leads_how_sure_that_is_and_what_is_left(browser: Browser, day: Study) -> None:
     browser.go(f"/l/{day.new_link('organiser')}")
     browser.until(lambda: browser.text(".contenders"), seconds=90)
-    for pattern in (r"Votes still needed\n[\d,]+ to [\d,]+", r"These \d+ answers decide the rest"):
+    for pattern in (
+        r"Votes still needed\n[\d,]+ to [\d,]+",
+        r"These \d+ answers would settle the rest if they favour the leader",
+    ):
         browser.until(lambda pattern=pattern: re.search(pattern, browser.text("#live")), seconds=60)
     said = browser.text("#live")
     assert "The bars are an estimate from all" in said

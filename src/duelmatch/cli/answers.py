@@ -1,4 +1,4 @@
-"""Answers as people type them: a name, a number, ``=`` for no difference, or a ranking."""
+"""Answers as people type them: a name, a number, ``=`` or ``t`` for no difference, or a ranking."""
 
 from __future__ import annotations
 
@@ -9,29 +9,38 @@ from duelmatch.errors import DuelError
 Said = str | None | list[tuple[str, ...]]
 
 NO_DIFFERENCE = "="
+TIE = "t"
 
 
-def parsed(text: str, candidates: Sequence[str], titles: Mapping[str, str] | None = None) -> Said:
+def parsed(
+    text: str, candidates: Sequence[str], titles: Mapping[str, str] | None = None, shown: bool = False
+) -> Said:
     """Return the answer that a text means; names may be given as numbers.
+
+    A name goes before a number, unless the candidates are ``shown`` with their numbers: then what is seen
+    beside each of them is what is meant, and ``t`` is a tie, too.
 
     >>> parsed("2", ["ann", "bob"]), parsed("=", ["ann", "bob"])
     ('bob', None)
     >>> parsed("3 > ann = 2", ["ann", "bob", "cyd"])
     [('cyd',), ('ann', 'bob')]
+    >>> parsed("1", ["2", "1"]), parsed("1", ["2", "1"], shown=True), parsed("t", ["2", "1"], shown=True)
+    ('1', '2', None)
 
     :raises DuelError: if it is not clear.
     """
     text = text.strip()
-    if text == NO_DIFFERENCE:
+    if text == NO_DIFFERENCE or (shown and text.casefold() == TIE):
         return None
-    if len(candidates) == 2 and (one := _meant(text, candidates, titles or {})) is not None:
+    one = _meant(text, candidates, titles or {}, shown)
+    if len(candidates) == 2 and one is not None:
         return one
-    if len(candidates) > 2 and _meant(text, candidates, titles or {}) is not None:
+    if one is not None:
         raise DuelError(f"Rank all of them, best first: {' > '.join(candidates)}, for example.")
     groups = [tuple(part.strip() for part in group.split("=")) for group in text.split(">")]
     ranking: list[tuple[str, ...]] = []
     for group in groups:
-        names = [_meant(part, candidates, titles or {}) for part in group]
+        names = [_meant(part, candidates, titles or {}, shown) for part in group]
         if None in names:
             wrong = group[names.index(None)]
             raise DuelError(f"'{wrong:.80}' is not one of {', '.join(candidates)}.")
@@ -39,9 +48,9 @@ def parsed(text: str, candidates: Sequence[str], titles: Mapping[str, str] | Non
     return ranking
 
 
-def _meant(text: str, candidates: Sequence[str], titles: Mapping[str, str]) -> str | None:
+def _meant(text: str, candidates: Sequence[str], titles: Mapping[str, str], shown: bool) -> str | None:
     """Return the candidate of this number, name or title; None if it is not clear."""
-    if text not in candidates and text.isdecimal() and 1 <= int(text) <= len(candidates):
+    if (shown or text not in candidates) and text.isdecimal() and 1 <= int(text) <= len(candidates):
         return candidates[int(text) - 1]
     return named(text, candidates, titles)
 

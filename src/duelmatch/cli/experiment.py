@@ -157,7 +157,7 @@ def status_(folder: Path, as_json: bool) -> None:
 )
 @json_option
 def report(folder: Path, to: Path | None, as_json: bool) -> None:
-    """Write a page with tables and figures. It is about the experiment in DIR, finished or not.
+    """Write a page of tables and figures for the experiment in DIR, even if unfinished.
 
     The page, report.html, is self-contained, so you can send it to anyone. The figures are saved beside it as
     SVG and PNG, and the tables as CSV.

@@ -63,8 +63,9 @@ class CommandJudge:
                 raise JudgeError(f"It did not answer within {self._timeout:g} seconds.") from None
             raise
         if code:
-            last = complaint.strip().splitlines()[-1:] or ["it says nothing on stderr"]
-            raise JudgeError(f"It ended with exit code {code}: {last[0]:.{SHOWN}}.")
+            last = complaint.strip().splitlines()[-1:]
+            why = f": {last[0]:.{SHOWN}}" if last else " and printed nothing on stderr"
+            raise JudgeError(f"It ended with exit code {code}{why}.")
         return self._answer(printed, duel)
 
     async def _started(self) -> Process:

@@ -1,4 +1,4 @@
-"""``duelmatch plan``: how many duels to expect, or what people bring in their time."""
+"""``duelmatch plan``: how many duels to expect, or how far people get in the time they have."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 MOST_PEOPLE = 100_000
 
 SIMULATING = 20.0
-"""Seconds of a processor, for what people bring in their time."""
+"""Seconds of a processor, for how far people get in the time they have."""
 
 THEOREMS = {"borda": "Theorem 3", "condorcet": "Theorem 6"}
 
@@ -55,8 +55,12 @@ THEOREMS = {"borda": "Theorem 3", "condorcet": "Theorem 6"}
 @click.option(
     "--quick", is_flag=True, help="Leave out the information limit, which takes minutes on large problems."
 )
-@click.option("--judges", type=click.IntRange(1, MOST_PEOPLE), help="So many judges decide, and are counted.")
-@click.option("--voters", type=click.IntRange(1, MOST_PEOPLE), help="So many voters come, who are a sample.")
+@click.option(
+    "--judges", type=click.IntRange(1, MOST_PEOPLE), help="Number of judges, whose votes alone decide."
+)
+@click.option(
+    "--voters", type=click.IntRange(1, MOST_PEOPLE), help="Number of voters, taken as a sample of a crowd."
+)
 @click.option("--minutes", type=Between(0, 100_000), help="How long each of them votes.")
 @click.option(
     "--seconds-each", type=Between(0, 100_000), help="How long a question takes: 15 for each candidate in it."
@@ -82,7 +86,7 @@ def command(
     as_json: bool,
     **people: Any,
 ) -> None:
-    """Say how many duels to expect for the problem in FILE, or what so many people bring in their time.
+    """Say how many duels to expect for FILE, or how far a given number of people get in the time they have.
 
     With --judges or --voters, studies like this one are simulated: how probably the result is certain when
     their time is over, how good the leader will be otherwise, and how many answers it takes. This takes up
@@ -138,7 +142,7 @@ def _planned(
 
 
 def _check_of_people(ctx: click.Context, judges: int | None) -> None:
-    """Refuse options that would make no difference to what people bring in their time."""
+    """Refuse options that would make no difference to how far people get in the time they have."""
     of_bounds = ("gap", "epsilon", "quick") if judges is None else ("gap", "epsilon", "quick", "delta")
     for name in of_bounds:
         if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT:
@@ -157,7 +161,7 @@ def _print_expectations(
     seconds_each: float | None,
     question_size: int,
 ) -> None:
-    """Say what so many judges of a panel, or voters of a crowd, bring in their time."""
+    """Say what so many judges of a panel, or voters of a crowd, achieve in the time they have."""
     if (judges is None) == (voters is None):
         raise click.UsageError("Give either --judges, who decide, or --voters, who stand for many others.")
     problem, size = source.document.problem(), question_size

@@ -7,7 +7,7 @@ import re
 import secrets
 import sys
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 
 import click
@@ -108,7 +108,7 @@ def command(
     from duelmatch.web import demo as example
     from duelmatch.web.links import network_address
     from duelmatch.web.proxies import LOOPBACK, networks
-    from duelmatch.web.serving import listen, prepare, serve
+    from duelmatch.web.serving import leave, listen, prepare, serve
 
     who = create or ("local" if host in LOOPBACK and not create_key else "key")
     key = secrets.token_urlsafe(16) if who == "key" and not create_key else None
@@ -139,8 +139,13 @@ def command(
             stack.enter_context(example.simulated_voters(study))
         _say(said, as_json)
         app = create_app(store, config)
-        prepare(app)
-        serve(app, listener, proxies, not sys.stderr.isatty() if log_requests is None else log_requests)
+        logged = not sys.stderr.isatty() if log_requests is None else log_requests
+        with suppress(
+            KeyboardInterrupt
+        ):  # before the server listens to signals, which is just as good an end
+            prepare(app)
+            serve(app, listener, proxies, logged)
+        leave(app)
 
 
 def _say(said: Mapping[str, str | None], as_json: bool) -> None:

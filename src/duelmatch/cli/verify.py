@@ -50,7 +50,8 @@ class ReceiptText(click.ParamType[str]):
     metavar="HASH",
     multiple=True,
     type=ReceiptText(),
-    help="A hash that a voter was given, or its first 12 letters: the entry must be there. Can be repeated.",
+    help="A hash that a voter was given, or its first 12 characters: the entry must be there. Can be "
+    "repeated.",
 )
 @json_option
 def command(log: Path, receipts: Sequence[str], as_json: bool) -> None:

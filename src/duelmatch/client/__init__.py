@@ -150,7 +150,7 @@ class Client:
                 status, headers, data = self._send(method, path, body, token)
             except (OSError, HTTPException) as error:
                 if not (again or method == "GET") or monotonic() + wait > deadline:
-                    raise ServerError(f"{self._parts.netloc} does not answer: {error!s:.200}.") from error
+                    raise ServerError(f"{self._parts.netloc} does not answer: {_why(error)}") from error
             else:
                 if status < 300:
                     return _content(headers.get("content-type", ""), data)
@@ -327,6 +327,14 @@ class Organiser(_OfStudy):
     def export(self, layout: Literal["log", "csv", "table"] = "log", people: bool = False) -> str:
         """Return the log, for `duelmatch verify`, or the answers as CSV."""
         return str(self._get("/export", format=layout, people=str(people).lower()))
+
+
+def _why(error: OSError | HTTPException) -> str:
+    """Say why there is no answer, without the number that a system has for it."""
+    if isinstance(error, ConnectionRefusedError):
+        return "no server listens there. Is the address right, and the server running?"
+    said = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return f"{said.rstrip('.'):.200}."
 
 
 def _content(kind: str, data: bytes) -> Any:

@@ -126,7 +126,10 @@ class Parts:
                 yield from file.iter_batches(columns=columns)
         except (OSError, pa.ArrowException) as error:
             reason = str(error).splitlines()[0]
-            raise FileError(f"{path}: The results cannot be read: {reason}") from None
+            raise FileError(
+                f"{path}: The results cannot be read: {reason.rstrip('.')}. Delete it: its runs are then "
+                "done again."
+            ) from None
 
     def _write(self, part: Part, tables: Iterable[pa.Table]) -> None:
         with (

@@ -86,7 +86,9 @@ def figure(
     sketch = next((each for each in drawing.sketches() if each.name == name), None)
     if sketch is None:
         names = listed([each.name for each in drawing.sketches()], limit=30)
-        raise FileError(f"{folder.path}: There is no figure '{name}' of these results; there is {names}.")
+        raise FileError(
+            f"{folder.path}: There is no figure '{name}' of these results; the figures are {names}."
+        )
     sketch.save(sketch.chosen(panels), path)
     return path
 

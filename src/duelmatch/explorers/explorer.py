@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from inspect import signature
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 
 MOST_UNCOUNTED = 1_000
 """Rounds whose answers are kept as they came."""
+
+SUSPICIOUS = 1_000
+"""So many ties at the beginning, and nothing else, are more likely a judge's mistake than its opinion."""
 
 
 @overload
@@ -149,10 +153,31 @@ def drive(run: Explorer, judge: Callable[[Duel], str | None]) -> Result:
 
     What the judge raises ends it, Ctrl-C included; the run is then where the last answer left it.
     """
+    ties = FirstTies()
     while not run.done:
         for duel in run.open_duels or run.ask(1):
-            run.tell(duel, judge(duel))
+            answer = judge(duel)
+            run.tell(duel, answer)
+            ties.count(answer is None)
     return run.result
+
+
+class FirstTies:
+    """Warns once if a judge's first answers are all ties: a function without ``return`` says nothing else."""
+
+    def __init__(self) -> None:
+        self._answers, self._all = 0, True
+
+    def count(self, tie: bool) -> None:
+        """Take notice of an answer."""
+        self._answers += 1
+        self._all = self._all and tie
+        if self._all and self._answers == SUSPICIOUS:
+            warnings.warn(
+                f"The first {SUSPICIOUS:,} answers are all ties, None: does the judge return the name of the "
+                "winner? With nothing but ties, a run can go on for ever.",
+                stacklevel=4,  # where explore was called
+            )
 
 
 class Explorer:

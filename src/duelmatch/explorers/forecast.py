@@ -46,7 +46,7 @@ class Forecast:
     """Whether there were answers already, so that these come on top of them."""
 
     def sentences(self) -> list[str]:
-        """Say it in words: what so many people bring in their time, and what it takes to be certain."""
+        """Say it in words: how far so many people get in the time they have, and what certainty takes."""
         told = []
         if self.certain is not None:
             told.append(

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from duelmatch.errors import JudgeError, ProblemError
 from duelmatch.explorers.catalogue import described, drawn_seed, whole
-from duelmatch.explorers.explorer import Explorer, explorer
+from duelmatch.explorers.explorer import Explorer, FirstTies, explorer
 from duelmatch.explorers.questions import Question, places
 from duelmatch.explorers.result import Result
 from duelmatch.problem import Duel, Problem
@@ -125,6 +125,7 @@ class Judging:
         self._answers, self._flips, self._failures = (dict.fromkeys(judges, 0) for _ in range(3))
         self._seed = drawn_seed() if seed is None else seed
         self._random = Random(self._seed)
+        self._ties = FirstTies()
 
     @property
     def records(self) -> tuple[JudgeRecord, ...]:
@@ -188,6 +189,7 @@ class Judging:
         self.keep(said)
         self.run.tell(question, None if said.tie else said.winner)  # type: ignore[arg-type]
         self._count(said)
+        self._ties.count(said.tie and not said.flip)
         self.told()
 
     def _count(self, said: Judgment) -> None:

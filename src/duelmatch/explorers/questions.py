@@ -64,7 +64,8 @@ def places(question: Question | Duel, answer: object) -> dict[str, int]:
             )
         if answer not in asked:
             raise DuelError(
-                f"'{answer:.80}' is not an answer to question {question.id}: {_described(question)}."
+                f"'{answer:.80}' is not an answer to question {question.id}: {_described(question)}, "
+                "or None for no difference."
             )
         return {name: int(name != answer) for name in asked}
     if not isinstance(answer, Sequence) or isinstance(answer, bytes):

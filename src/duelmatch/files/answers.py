@@ -15,13 +15,14 @@ good is to be named.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from duelmatch.answers import Answer, ranking_from
+from duelmatch.answers import Answer, ranking_from, ranking_text
 from duelmatch.errors import FileError, ProblemError, did_you_mean
 from duelmatch.files.documents import Bare, number
 from duelmatch.files.tables import append_table, dump_exactly, filled_rows, read_table
@@ -263,11 +264,26 @@ def _answer(
                 return None
             answer = replace(answer, ranking=[group for group in staying if group])
         if problem is not None:
-            for name in answer.candidates:
-                problem.edge_number(name, answer.position)
+            _check_candidates(answer, problem, "ranking" in row)
     except ProblemError as error:
         raise ProblemError(f"line {line}: {error}") from None
     return answer
+
+
+def _check_candidates(answer: Answer, problem: Problem, written: bool) -> None:
+    """Refuse candidates that are none at the position; of a ``written`` ranking a name may have been split.
+
+    :raises ProblemError: naming the first.
+    """
+    for name in answer.candidates:
+        try:
+            problem.edge_number(name, answer.position)
+        except ProblemError as error:
+            odd = [other for other in problem.candidates if name in re.split(r"\s*[<>=]\s*", other)]
+            if not written or not odd:
+                raise
+            quoted = ranking_text(odd[:1])
+            raise ProblemError(f"{error} A name that has > or = in it is put in quotes: {quoted}.") from None
 
 
 def _is_yes(row: Mapping[str, str], column: str, default: str, line: int) -> bool:

@@ -23,7 +23,7 @@ MOST_COLUMNS = 20
 
 HEADINGS_WANTED = (
     "Give one name on a line, or headings in the first row: name, weight, conflicts, and others such as "
-    "email, which are only for the list to mail from."
+    "email, which are only for a mail merge."
 )
 
 

@@ -12,21 +12,25 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache
+from functools import cache, wraps
 from importlib.metadata import entry_points
-from typing import Any
+from inspect import signature
+from numbers import Integral, Real
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from duelmatch.errors import NoMatchingError, ProblemError, did_you_mean, listed
+from duelmatch.errors import NoMatchingError, ProblemError, brief, did_you_mean, listed
 from duelmatch.matchings.assignment import decisions_of
 from duelmatch.preferences import Preferences
 from duelmatch.problem import Problem
 from duelmatch.rules import Rule
 
 Generator = Callable[..., Preferences]
+Given = ParamSpec("Given")
+Made = TypeVar("Made", Problem, Preferences)
 
 MOST_TRIES = 100
 """For each rule of a planted instance."""
@@ -37,6 +41,22 @@ GROUP = "duelmatch.instances"
 """The entry points of other packages' generators."""
 
 
+def _of_numbers(make: Callable[Given, Made]) -> Callable[Given, Made]:
+    """Refuse arguments that are no numbers, and fractions where the function says ``int``."""
+    kinds = {name: parameter.annotation for name, parameter in signature(make).parameters.items()}
+
+    @wraps(make)
+    def checked(*arguments: Given.args, **named: Given.kwargs) -> Made:
+        for name, value in signature(make).bind(*arguments, **named).arguments.items():
+            kind, called = (Integral, "whole number") if kinds[name] == "int" else (Real, "number")
+            if isinstance(value, bool) or not isinstance(value, kind):
+                raise ProblemError(f"{name} must be a {called}, not {brief(value)}.")
+        return make(*arguments, **named)
+
+    return checked
+
+
+@_of_numbers
 def random_problem(candidates: int, positions: int, density: float = 1.0, seed: int = 0) -> Problem:
     """Return a problem with each edge present with probability ``density``, and a matching for certain.
 
@@ -59,6 +79,7 @@ def random_problem(candidates: int, positions: int, density: float = 1.0, seed: 
     return Problem.from_edges(edges, candidate_names, position_names)
 
 
+@_of_numbers
 def uniform(
     candidates: int,
     positions: int,
@@ -74,6 +95,7 @@ def uniform(
     return _from_upper(problem, rng.uniform(low, high, (problem.graph.edges,) * 2))
 
 
+@_of_numbers
 def bradley_terry(
     candidates: int, positions: int, density: float = 1.0, spread: float = 0.5, seed: int = 0
 ) -> Preferences:
@@ -85,6 +107,7 @@ def bradley_terry(
     return _from_upper(problem, expit(strength[:, None] - strength[None, :]))
 
 
+@_of_numbers
 def planted(
     candidates: int,
     positions: int,
@@ -154,6 +177,7 @@ def _not_both(problem: Problem, two: list[int]) -> Rule:
     return Rule(of=tuple(problem.candidates[number] for number in two), at_most=1)
 
 
+@_of_numbers
 def cyclic(candidates: int, positions: int, strength: float = 0.1) -> Preferences:
     """Return a complete instance without a Condorcet winner: at each position, everyone beats the next ones.
 
@@ -171,6 +195,7 @@ def cyclic(candidates: int, positions: int, strength: float = 0.1) -> Preference
     return _from_upper(problem, 0.5 + strength * (wins.astype(float) - wins.T))
 
 
+@_of_numbers
 def equal_gaps(positions: int, gap: float = 0.1) -> Preferences:
     """Return the complete l x l instance in which every edge is equally hard to decide.
 
@@ -187,6 +212,7 @@ def equal_gaps(positions: int, gap: float = 0.1) -> Preferences:
     return _from_upper(problem, 0.5 + gap * (wins[:, None] - wins[None, :]))
 
 
+@_of_numbers
 def rings(positions: int, ring: int = 2, gap: float = 0.1) -> Preferences:
     """Return l positions in rings of ``ring`` each, which differ in the width of the graph and in no gap.
 
@@ -195,7 +221,7 @@ def rings(positions: int, ring: int = 2, gap: float = 0.1) -> Preferences:
     ring. Then every Borda gap is ``gap``, every Condorcet gap gap / l, and H^B is 2 l / gap^2, whatever the
     width.
     """
-    if not (isinstance(ring, int) and ring >= 2 and positions % ring == 0):
+    if not (ring >= 2 and positions % ring == 0):
         raise ProblemError(
             f"A ring has 2 positions or more, a number that divides them all: not {ring!r} of {positions}."
         )

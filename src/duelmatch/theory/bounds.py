@@ -16,7 +16,7 @@ from duelmatch.errors import ProblemError, TooLargeError
 from duelmatch.graph import Indices
 from duelmatch.matchings.assignment import all_matchings
 from duelmatch.matchings.counting import count_matchings, edge_marginals
-from duelmatch.preferences import TIE, Criterion, Preferences
+from duelmatch.preferences import TIE, Criterion, Preferences, check_preferences
 from duelmatch.theory.gaps import (
     borda_gap_vector,
     borda_hardness,
@@ -37,6 +37,7 @@ MOST_MATCHINGS = 3_000
 
 def clucb_borda_pac_bound(preferences: Preferences, delta: float, epsilon: float) -> float:
     """Return 985 H^B_eps ln(4 H^B_eps / delta) + 2 m (Appendix B.4)."""
+    check_preferences(preferences, BOUND)
     require_matchings(preferences.problem, BOUND)
     _check_delta(delta)
     if not epsilon > 0:
@@ -55,6 +56,7 @@ def clucb_borda_exact_bound(preferences: Preferences, delta: float) -> float:
     epoch is the last has a gap (docs/paper.md, Theorem 2), and runs do go on: this is what the theorem says,
     not a proven bound.
     """
+    check_preferences(preferences, BOUND)
     require_matchings(preferences.problem, BOUND)
     _check_delta(delta)
     smallest = float(borda_gap_vector(preferences).min())
@@ -70,6 +72,7 @@ def clucb_borda_exact_bound(preferences: Preferences, delta: float) -> float:
 
 def car_cond_bound(preferences: Preferences, delta: float) -> float:
     """Return the sum over pairs of 162 / Delta^2 ln(162 K / (delta Delta^2)) (Appendix C.1)."""
+    check_preferences(preferences, BOUND)
     require_matchings(preferences.problem, BOUND)
     _check_delta(delta)
     pairs = preferences.problem.graph.pairs
@@ -88,6 +91,7 @@ def car_verify_bound(preferences: Preferences, delta: float) -> float:
     The paper prints H_ver ln(4 K T^3 / delta) + 1 (Appendix C.3); its argument, that a pair is left
     alone once its radius is below half its gap, gives the factor 2 and a duel for each of m - l edges.
     """
+    check_preferences(preferences, BOUND)
     require_matchings(preferences.problem, BOUND)
     _check_delta(delta)
     graph = preferences.problem.graph
@@ -141,6 +145,7 @@ class PaperLowerBound:
 
 def paper_lower_bound(preferences: Preferences, criterion: Criterion, delta: float) -> PaperLowerBound:
     """Return the paper's lower bound for this instance: Theorem 3 (Borda) or Theorem 6 (Condorcet)."""
+    check_preferences(preferences, BOUND)
     _check_delta(delta)
     if preferences.problem.conditions:
         has = " and ".join(preferences.problem.conditions)

@@ -18,7 +18,7 @@ from duelmatch.matchings.assignment import (
     usable_edges,
 )
 from duelmatch.matchings.protocol import Alternatives
-from duelmatch.preferences import TIE, Pair, Preferences
+from duelmatch.preferences import TIE, Pair, Preferences, check_preferences
 from duelmatch.theory.width import best_width_bound, require_matchings
 
 
@@ -68,8 +68,8 @@ def verification_gaps(preferences: Preferences) -> dict[Edge, float]:
 
     :raises ProblemError: if there is no Condorcet winner.
     """
-    edges = preferences.problem.edges
-    return {edges[e]: gap for e, gap in _verification_gaps(preferences).items()}
+    gaps = _verification_gaps(preferences)
+    return {preferences.problem.edges[edge]: gap for edge, gap in gaps.items()}
 
 
 def verification_hardness(preferences: Preferences) -> float:
@@ -80,6 +80,7 @@ def verification_hardness(preferences: Preferences) -> float:
 
 def borda_gap_vector(preferences: Preferences) -> Vector:
     """Return Delta^B_e in edge order; what rounding leaves of a tie is made 0."""
+    check_preferences(preferences, "A gap")
     graph = preferences.problem.graph
     gaps = _gaps(decisions_of(graph).alternatives(preferences.edge_values))
     gaps[gaps <= graph.total_weight * TIE] = 0.0
@@ -92,6 +93,7 @@ def condorcet_gap_vector(preferences: Preferences) -> Vector:
     The winner is the best matching against itself, so its alternatives under the weights p(e, winner)
     are the gaps, up to the factor l.
     """
+    check_preferences(preferences, "A gap")
     graph = preferences.problem.graph
     winner = preferences.winner_edges("condorcet")
     if graph.conditions is not None:
@@ -115,6 +117,7 @@ def _against(preferences: Preferences, winner: Indices) -> Vector:
 
 
 def _verification_gaps(preferences: Preferences) -> dict[int, float]:
+    check_preferences(preferences, "A gap")
     require_matchings(preferences.problem, "The verification gap")
     graph = preferences.problem.graph
     winner = preferences.winner_edges("condorcet")

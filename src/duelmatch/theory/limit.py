@@ -41,7 +41,7 @@ from duelmatch.errors import DuelmatchError, ProblemError, TooLargeError
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.protocol import Decisions
-from duelmatch.preferences import TIE, Criterion, Pair, Preferences
+from duelmatch.preferences import TIE, Criterion, Pair, Preferences, check_preferences
 from duelmatch.theory.any_opponent import AnyOpponent
 from duelmatch.theory.divergence import exact_limit
 from duelmatch.theory.width import require_matchings
@@ -98,6 +98,7 @@ def lower_bound(
         form beyond one-to-one matchings, and for ``assume_winner`` with another criterion, form or several
         seats.
     """
+    check_preferences(preferences, "A lower bound")
     divergence = binary_divergence(delta)
     if assume_winner:
         if criterion != "condorcet" or form != "near-even":
@@ -126,6 +127,7 @@ def information_limit(
 
     :raises ProblemError: for the criterion ``condorcet`` if there is no Condorcet winner.
     """
+    check_preferences(preferences, "The information limit")
     limit, _ = _limit_and_rivals(preferences, criterion)
     if not assume_winner or criterion != "condorcet" or limit.lower in (0.0, float("inf")):
         return limit

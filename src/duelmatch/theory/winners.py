@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf
 
-from duelmatch.preferences import Preferences
+from duelmatch.preferences import Preferences, check_preferences
 from duelmatch.problem import Matching
 
 
@@ -43,12 +43,14 @@ def borda_winner(preferences: Preferences) -> BordaWinner:
 
     :raises TooLargeError: if the Borda scores are out of reach.
     """
+    check_preferences(preferences, "A winner")
     winner = preferences.borda_winner()
     return BordaWinner(winner, preferences.borda_score(winner), preferences.borda_margin())
 
 
 def condorcet_winner(preferences: Preferences) -> CondorcetWinner | None:
     """Return the Condorcet winner with its margin and closest rival; None if there is no winner."""
+    check_preferences(preferences, "A winner")
     winner = preferences.condorcet_winner()
     if winner is None:
         return None

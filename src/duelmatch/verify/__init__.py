@@ -59,7 +59,7 @@ class Report:
 def verify(lines: Iterable[str], receipts: Sequence[str] = ()) -> Report:
     """Check a log, and recompute its verdict at the moment when the study was closed, or else at its end.
 
-    ``receipts`` are hashes that voters or the organiser have kept, or their first 12 letters or more.
+    ``receipts`` are hashes that voters or the organiser have kept, or their first 12 characters or more.
     """
     known = [checked_receipt(receipt) for receipt in receipts]
     entries: list[Entry] = []

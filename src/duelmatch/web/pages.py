@@ -211,7 +211,7 @@ def candidates(request: Request, study: GetStudy) -> Response:
 
 @router.get("/studies/{study}/result", dependencies=[Depends(organiser_link)])
 def result(request: Request, study: GetStudy) -> Response:
-    """Show the result on a page to print or to hand around."""
+    """Show the result on a page to print or to share."""
     now = datetime.now(UTC).isoformat(timespec="minutes")
     view = _dashboard(request, study, patience=PATIENCE)
     return page(request, "result.html", study=study, view=view, now=now)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import logging
 import os
 import signal
 import socket
+import sys
 import threading
 from contextlib import suppress
 from types import FrameType
@@ -63,7 +65,9 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family, backlog=200)
     except OSError as error:
-        raise StoreError(f"Nothing can be served at {host}, port {port}: {error.strerror}.") from None
+        said = os.strerror(error.errno) if error.errno and error.errno > 0 else f"{error.strerror}"
+        other = " Choose another one with --port." if error.errno == errno.EADDRINUSE else ""
+        raise StoreError(f"Nothing can be served at {host}, port {port}: {said}.{other}") from None
 
 
 def prepare(app: FastAPI) -> None:
@@ -120,6 +124,20 @@ def serve(
         for each in (worker, round_worker, picture_worker, estimator):
             each.close()
     log.info("stopped")
+
+
+def leave(app: FastAPI) -> None:
+    """End the process at once if it was told to stop while it still compiles.
+
+    A compiler cannot be interrupted: a usual end would wait for it where it is waited for, and tear its
+    thread down otherwise, which is a crash ("terminate called without an active exception"). Answers are on
+    the disk before they are confirmed, so nothing is lost.
+    """
+    preparing: threading.Thread | None = app.state.preparing
+    if preparing is not None and preparing.is_alive():
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
 
 
 def _allow_many_files() -> None:

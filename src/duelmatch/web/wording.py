@@ -128,8 +128,8 @@ def _decided(gone: int) -> str:
     """Begin the sentence on a panel's decision; those who have left might have voted otherwise."""
     if gone == 0:
         return "Decided by this panel: the votes were counted"
-    who = "a judge who has left was" if gone == 1 else f"{gone} judges who have left were"
-    return f"Decided by the votes of this panel: they were counted, {who} not waited for"
+    who = "one judge" if gone == 1 else f"{gone} judges"
+    return f"Decided by this panel: the votes were counted without waiting for {who}, who had left"
 
 
 def counts_times(weight: int) -> str:
@@ -165,8 +165,8 @@ def hints(found: Hints, secret: bool = False) -> list[str]:
     sentences = []
     if found.quick is not None:
         own, others = found.quick
-        usual = "" if others is None else f", others about {others:.0f}"
-        sentences.append(f"Very quick: about {own:.1f} seconds a vote{usual}.")
+        usual = "" if others is None else f", others {_about(others)}"
+        sentences.append(f"Very quick: {_about(own)} seconds a vote{usual}.")
     if found.side is not None:
         side, times, of = found.side
         often = "nearly every time" if secret else f"in {times} of {of} votes"
@@ -175,6 +175,15 @@ def hints(found: Hints, secret: bool = False) -> list[str]:
         agreed, of = found.agrees
         sentences.append(f"Agrees with most others in only {agreed} of {of} votes.")
     return sentences
+
+
+def _about(seconds: float) -> str:
+    """Write seconds down.
+
+    >>> _about(0.04), _about(2.44), _about(12.0)
+    ('less than 0.1', 'about 2.4', 'about 12.0')
+    """
+    return "less than 0.1" if seconds < 0.1 else f"about {seconds:.1f}"
 
 
 def preview(found: Preview, names: Names) -> list[str]:

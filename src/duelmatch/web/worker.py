@@ -200,7 +200,9 @@ class Worker:
         code = f"from duelmatch.web.worker import work; work{self._memory, self._niceness, self._rehearses}"
         arguments, pipe = [sys.executable, "-c", code], subprocess.PIPE
         atexit.register(self.close)
-        self._process, self._greeted = subprocess.Popen(arguments, stdin=pipe, stdout=pipe), False
+        apart = os.name != "nt"  # Ctrl-C in a terminal is for the server, also while the worker still imports
+        self._process = subprocess.Popen(arguments, stdin=pipe, stdout=pipe, start_new_session=apart)
+        self._greeted = False
 
     def _kill(self) -> None:
         process, self._process = self._process, None
@@ -264,7 +266,6 @@ def work(memory: int, niceness: int = 0, rehearses: bool = True) -> None:
     import resource
 
     os.nice(niceness)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is for the server
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     tasks, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")

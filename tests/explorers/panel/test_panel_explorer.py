@@ -267,6 +267,7 @@ def test_bad_arguments_are_refused(arguments: dict[str, object], sentence: str) 
     ("answer", "sentence"),
     [
         ("zoe", "is not an answer to question 1"),
+        ("=", "'=' is not an answer to question 1: .* at 'chair', or None for no difference"),
         (["ann", "zoe"], "'zoe' cannot be there in a ranking"),
         (["ann"], "lacks 'bob'"),
         (3, "a name, a ranking"),

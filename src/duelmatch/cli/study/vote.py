@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from duelmatch.cli.answers import parsed, written
+from duelmatch.cli.answers import NO_DIFFERENCE, Said, parsed, written
 from duelmatch.cli.dialogue import show_question
 from duelmatch.cli.options import json_option
 from duelmatch.cli.output import Page, print_either, print_json, working
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 WHY = {
     "done": "The study is over: there is nothing left to ask. See: duelmatch study status",
     "waiting": "There is nothing to ask now: other voters' answers are awaited. Try again in a while.",
-    "all yours": "There is nothing left to ask you. Thank you.",
+    "all yours": "We have no more questions for you. Thank you.",
     "late": "The time for your ballot is over; the rest of it went to others. Thank you.",
     "left": "You have left the panel.",
     "budget": "All the planned answers are in. See: duelmatch study status",
@@ -34,7 +34,7 @@ WHY = {
 
 HELP = (
     "Of two: a number or a name, that one is better. Of more: all of them, best first: 2 > 1 = 3.",
-    "=  there is no difference.",
+    "t  tie: there is no difference; = means the same.",
     "s  skip: you cannot say.",
     "u  undo: take your last answer back.",
     "q  stop, as does the end of the input. Every answer is kept.",
@@ -95,7 +95,7 @@ def _asked(study: Study, voter: str) -> Question | Nothing:
 def _answered(page: Page, study: Study, voter: str, asked: Question) -> bool:
     """Read what a voter says until it is an answer, a skip or an undo; False if the voter stops."""
     while True:
-        page.prompt(f"{_how(asked)} (= no difference, s skip, u undo, q stop, ? help):")
+        page.prompt(f"{_how(asked)} (t tie, s skip, u undo, q stop, ? help):")
         line = sys.stdin.readline()
         if not sys.stdin.isatty():
             page.line(line.strip() or " ")
@@ -119,7 +119,8 @@ def _answered(page: Page, study: Study, voter: str, asked: Question) -> bool:
                     titles = {
                         name: about.title or name for name, about in study.problem.candidate_details.items()
                     }
-                    receipt = study.tell(voter, asked.number, parsed(text, asked.candidates, titles))
+                    meant = parsed(text, asked.candidates, titles, shown=True)
+                    receipt = study.tell(voter, asked.number, meant)
                     page.line(_kept(receipt), style="dim")
                     return True
         except (DuelError, ConflictError, NotAllowedError) as refusal:
@@ -213,8 +214,10 @@ def tell(
     print_either(as_json, summary | {"answer": asdict(receipt)}, _kept(receipt))
 
 
-def _as_told(answer: str, candidates: Collection[str]) -> str | list[tuple[str, ...]]:
+def _as_told(answer: str, candidates: Collection[str]) -> Said:
     """Return a ranking if there is a sign of one, or else a name, which may have such signs in it."""
+    if answer.strip() == NO_DIFFERENCE:
+        return None
     if answer in candidates or (">" not in answer and "=" not in answer):
         return answer
     return [tuple(name.strip() for name in group.split("=")) for group in answer.split(">")]

@@ -83,7 +83,7 @@ def against_certainty(series: list[Series], styles: Styles, titles: Sequence[str
     from matplotlib.lines import Line2D
 
     series = [one for one in series if one.panel in titles]
-
+    handles = variant_handles([one.variant for one in series], styles)
     with look() as figure_class:
         figure, axes = panels(figure_class, len(titles))
         for ax, title in zip(axes, titles, strict=True):
@@ -98,8 +98,9 @@ def against_certainty(series: list[Series], styles: Styles, titles: Sequence[str
             ax.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
         for ax in axes[::3]:
             ax.set_ylabel("duels, mean")
-        handles = variant_handles([one.variant for one in series], styles)
-        legend_below(figure, [*handles, Line2D([], [], color=GREY, label="fitted straight line")])
+        if any(one.per_nat() for one in series):
+            handles.append(Line2D([], [], color=GREY, label="fitted straight line"))
+        legend_below(figure, handles)
         return figure
 
 

@@ -20,7 +20,7 @@ async function certain(button, study) {
   element("preview-question").textContent = sure;
   const items = (sentences) => sentences.map((text) => Object.assign(document.createElement("li"), { textContent: text }));
   const say = (sentences) => element("preview-changes").replaceChildren(...items(sentences));
-  say(preview ? ["What it would change is being looked at …"] : []);
+  say(preview ? ["Working out what would change …"] : []);
   dialog.returnValue = "no";
   dialog.showModal();
   const closed = new Promise((resolve) => dialog.addEventListener("close", resolve, { once: true }));

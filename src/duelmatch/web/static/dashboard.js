@@ -88,7 +88,7 @@ element("open-link").addEventListener("click", () => {
     attempt(async () => share((await call(`${study}/open-link`, { judges: true })).token, "With this link anybody becomes a judge."));
 });
 element("organiser-link").addEventListener("click", () =>
-  attempt(async () => share((await call(`${study}/organiser-link`)).token, "With this link one can do all that you can.")),
+  attempt(async () => share((await call(`${study}/organiser-link`)).token, "Whoever has this link can do everything you can.")),
 );
 element("copy").addEventListener("click", () => copy(element("link-text"), element("copy")));
 element("duplicate").addEventListener("click", () => {

@@ -156,7 +156,7 @@ async function expect() {
   }
   edited = stale = false;
   estimating = true;
-  element("expected").textContent = "This is being worked out …";
+  element("expected").textContent = "Working it out …";
   const judges = Math.max(people.length, number("judges-number") || 0) || 1;
   const voters = [...study().voters, ...Array.from({ length: isPanel() ? judges - people.length : 0 }, () => ({}))];
   try {
