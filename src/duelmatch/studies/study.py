@@ -480,11 +480,15 @@ class Study(StudyView):
         feed.keep_secret(voter, NEW_LINK)
 
     def join(self, by: str | None = None) -> tuple[str, str]:
-        """Take in a new, nameless voter, as by an open link; return the id and the token of their link."""
+        """Take in a new, nameless voter, as by an open link; return the id and the token of their link.
+
+        Their link ends with the open one at the latest.
+        """
 
         def work(transaction: Transaction, feed: Feed) -> tuple[str, str]:
             (voter,) = self._enter(transaction, feed, [NewVoter()])
-            (token,) = insert_links(transaction.connection, self.id, "voter", [voter], feed.held.now)
+            end = self._end_of_new_link(transaction, feed, None)
+            (token,) = insert_links(transaction.connection, self.id, "voter", [voter], feed.held.now, end)
             return voter, token
 
         return self._submit(work, by).result()
