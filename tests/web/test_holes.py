@@ -283,7 +283,9 @@ def test_a_link_that_ends_makes_none_that_outlasts_it_and_ends_none_that_does(ur
         _, joined = study.join(by=opened[:16])
         _, stays = study.join(by=study.new_link("open")[:16])
         now = 5000.0
-        assert store.access(joined) is None, "who has joined by an open link is let in no longer than it lasts"
+        assert store.access(joined) is None, (
+            "who has joined by an open link is let in no longer than it lasts"
+        )
         assert store.access(stays) is not None
         study.revoke(eves[:16], by=owner[:16])
 
