@@ -215,7 +215,7 @@ def test_a_late_candidate_with_a_title_that_is_taken_is_refused_before_anything_
         study.add("late", ["chair"], {"title": "ann"})
     study.edit({"bob": {"title": "Zed"}})
     for about in ({}, {"text": "Has come late."}, {"title": "Z\u200bed"}):
-        with pytest.raises(ProblemError, match="Voters would read '(Zed|Z\u200bed)' for two candidates"):
+        with pytest.raises(ProblemError, match="Voters would read 'Zed' for two candidates"):
             study.add("Zed" if "title" not in about else "late", ["chair"], about)
     assert store.states._remembered(study.id) is state
     assert study.problem.candidates == ("ann", "bob", "cyd", "dan")

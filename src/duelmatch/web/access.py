@@ -162,10 +162,10 @@ def check_creator(request: Request, given: str) -> None:
     who = who_creates(request)
     if who == "nobody":
         raise HTTPException(403, "Studies are created on the machine of this server only.")
-    if who == "key":
-        if not config.create_key or not hmac.compare_digest(given.encode(), config.create_key.encode()):
-            wrong = "That key is not right." if given else "The key for creating studies is needed."
-            raise HTTPException(401, wrong, headers={"WWW-Authenticate": "Bearer"})
+    key = config.create_key
+    if who == "key" and not (key and hmac.compare_digest(given.encode(), key.encode())):
+        wrong = "That key is not right." if given else "The key for creating studies is needed."
+        raise HTTPException(401, wrong, headers={"WWW-Authenticate": "Bearer"})
 
 
 CallingVoter = Annotated[str, Depends(calling_voter)]

@@ -47,8 +47,8 @@ LONGEST_WAIT = 5.0
 """Seconds for a transaction. A database that has stopped without a word never ends it, nor the wait."""
 
 NOT_YET = (
-    "The server does not get an answer from its database in time, or is still at work on this study. Send the "
-    "same again in a moment: an answer counts once."
+    "The server does not get an answer from its database in time, or is still at work on this study. Send "
+    "the same again in a moment: an answer counts once."
 )
 
 Number = Annotated[int, Path(ge=1, le=LARGEST_NUMBER)]
