@@ -56,6 +56,10 @@ class ConflictError(StudyError):
     """The request conflicts with the study's current state; look again."""
 
 
+class TooManyChangesError(StudyError):
+    """Several changes of the study are being worked out already; try again in a moment."""
+
+
 class ServerError(DuelmatchError):
     """A server that cannot be reached, is busy for too long, or says what is not understood."""
 

@@ -213,8 +213,13 @@ def test_a_late_candidate_with_a_title_that_is_taken_is_refused_before_anything_
     state = store.states._remembered(study.id)
     with pytest.raises(ProblemError, match="Voters would read 'ann'"):
         study.add("late", ["chair"], {"title": "ann"})
+    study.edit({"bob": {"title": "Zed"}})
+    for about in ({}, {"text": "Has come late."}, {"title": "Z\u200bed"}):
+        with pytest.raises(ProblemError, match="Voters would read 'Zed' for two candidates"):
+            study.add("Zed" if "title" not in about else "late", ["chair"], about)
     assert store.states._remembered(study.id) is state
     assert study.problem.candidates == ("ann", "bob", "cyd", "dan")
+    study.add("Zed", ["chair"], {"title": "Zed the younger"})
 
 
 def test_who_does_not_wait_any_more_takes_nobody_with_them(

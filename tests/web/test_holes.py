@@ -305,9 +305,51 @@ def test_a_link_that_ends_makes_none_that_outlasts_it_and_ends_none_that_does(ur
         assert [store.access(token) is not None for token in (owner, eves, lent)] == [True, True, False]
         opened = study.new_link("open", seconds=10)
         _, joined = study.join(by=opened[:16])
+        _, stays = study.join(by=study.new_link("open")[:16])
         now = 5000.0
-        assert store.access(joined) is not None, "who has joined by an open link has one of their own"
+        assert store.access(joined) is None, (
+            "who has joined by an open link is let in no longer than it lasts"
+        )
+        assert store.access(stays) is not None
         study.revoke(eves[:16], by=owner[:16])
+
+
+def test_a_lent_link_leaves_nothing_that_lasts(store: Store, address: str) -> None:
+    """A copy has links that do not end, and a webhook is called until somebody removes it."""
+    study = store.create(PROBLEM, Settings("panel"), "x", ["Eve"])
+    for path, body in (("duplicate", {"name": "y"}), ("webhook", {"url": "https://example.org/decided"})):
+        codes, studies = [], len(store.studies())
+        for seconds in (60, None):
+            headers = {"Authorization": f"Bearer {study.new_link('organiser', seconds=seconds)}"}
+            url = f"{address}/api/v1/studies/{study.id}/{path}"
+            answer = httpx2.post(url, json=body, headers=headers, trust_env=False, timeout=60)
+            codes.append(answer.status_code)
+            if seconds:
+                assert "stops working by itself" in answer.json()["detail"]
+                assert (len(store.studies()), store.webhooks.of_study(study.id)) == (studies, None)
+        assert codes == [403, 201]
+
+
+def test_who_may_not_create_studies_may_not_duplicate_them(tmp_path: Path) -> None:
+    with Store(f"sqlite:///{tmp_path}/x.db") as store:
+        study = store.create(PROBLEM, Settings("panel"), "x", ["Eve"])
+        token = study.new_link("organiser")
+        headers = {"Authorization": f"Bearer {token}"}
+
+        def tried(config: Config, key: str | None) -> tuple[int, bool, bool]:
+            body = {"name": "y"} | ({} if key is None else {"key": key})
+            with served(store, config) as address:
+                url = f"{address}/api/v1/studies/{study.id}/duplicate"
+                made = httpx2.post(url, json=body, headers=headers, trust_env=False, timeout=60)
+                page = httpx2.get(f"{address}/studies/{study.id}", headers=headers, trust_env=False).text
+            return made.status_code, 'id="duplicate"' in page, 'id="key"' in page
+
+        with_key = Config(create="key", create_key="sesame", rates=None)
+        assert tried(with_key, None) == tried(with_key, "wrong") == (401, True, True)
+        assert tried(Config(create="nobody", rates=None), None) == (403, False, False)
+        assert len(store.studies()) == 1
+        assert tried(with_key, "sesame") == (201, True, True)
+        assert tried(Config(rates=None), None) == (201, True, False)
 
 
 UNSEEN = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import httpx2
 import pytest
 
 import duelmatch as dm
-from duelmatch.studies import Settings, Store, Study
+from duelmatch.studies import NewVoter, Settings, Store, Study
 from duelmatch.web import Config
 from web.running import served
 
@@ -26,6 +27,12 @@ def study(store: Store) -> Study:
     return store.create(
         dm.Problem.complete(["ann", "bob", "cyd"], ["chair"]), Settings("panel"), "x", ["Eve"]
     )
+
+
+@pytest.fixture(scope="module")
+def address(store: Store) -> Iterator[str]:
+    with served(store, Config(rates=None)) as address:
+        yield address
 
 
 def links_in(address: str, study: Study, tokens: list[str]) -> str:
@@ -89,6 +96,46 @@ def test_many_judges_are_added_all_or_none_and_their_old_links_die(store: Store,
         for path in ("judges", "candidates"):
             assert http.get(f"/studies/{study.id}/{path}", headers=voter).status_code == 403
         assert http.post(f"/studies/{study.id}/sheet", headers=voter).status_code == 403
+
+
+def test_a_thousand_judges_are_listed_a_page_at_a_time(store: Store, address: str) -> None:
+    """All of them with all candidates to tick were 88 megabytes."""
+    many = [f"candidate {number}" for number in range(200)]
+    people = [NewVoter(f"Judge {number:03}", conflicts=many[:number]) for number in range(120)]
+    people[119] = NewVoter("Ève <Ø>", conflicts=["candidate 7"])
+    study = store.create(dm.Problem.complete(many, ["chair"]), Settings("panel"), "x", people)
+    ids = [voter.id for voter in study.voters()]
+    study.strike(ids[3])
+    headers = {"Authorization": f"Bearer {study.new_link('organiser')}"}
+
+    def page(**query: str | int) -> tuple[str, list[str], list[str]]:
+        url = f"{address}/studies/{study.id}/judges"
+        answer = httpx2.get(url, params=query, headers=headers, trust_env=False, timeout=60)
+        assert answer.status_code == 200
+        text = answer.text
+        choices = text.partition('<script id="choices" type="application/json">')[2].partition("<")[0]
+        listed = re.findall('<li data-voter="([^"]+)"', text)
+        return text, listed, [voter for voter, _ in json.loads(choices or "[]")]
+
+    text, shown, choices = page()
+    assert shown == ids[:50]
+    assert "120 judges, 119 of whom have not begun" in text
+    assert choices == [voter for voter in ids if voter != ids[3]], "of all pages"
+    assert "Page 1 of 3" in text
+    assert "and 29 more" in text, "of whom judge 49 does not judge"
+    assert len(text) < 150_000
+    assert text.count("candidate 199") == 2, "its name and its title, once for all judges"
+    assert page(page=2)[1] == ids[50:100]
+    assert page(page=3)[1] == page(page=99)[1] == ids[100:]
+    text, shown, choices = page(find=" ÈVE <")
+    assert shown == choices == [ids[119]]
+    assert "1 of the 120 judges has “ÈVE &lt;” in the name" in text
+    assert "Ève &lt;Ø&gt;" in text
+    assert 'data-conflicts="[7]"' in text
+    text, shown, _ = page(find="judge 0", page=2)
+    assert shown == ids[50:100]
+    assert 'href="?page=1&amp;find=judge%200"' in text
+    assert "None of the 120 judges" in page(find="Zoe")[0]
 
 
 def test_the_command_line_makes_the_same_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

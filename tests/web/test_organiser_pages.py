@@ -268,6 +268,32 @@ def test_judges_in_bulk_get_links_to_print_to_mail_and_anew(
     assert browser.driver.current_window_handle == first
 
 
+def test_judges_of_all_pages_get_links_at_once(browser: Browser, place: tuple[str, Store]) -> None:
+    team = dm.Problem.complete(["Owls", "Foxes"], ["Design"])
+    names = [f"Judge {number}" for number in range(60)]
+    study = place[1].create(team, Settings("panel"), "Hack day", names)
+    browser.go(f"/l/{study.new_link('organiser')}")
+    browser.go(f"/studies/{study.id}/judges")
+    browser.click("#choose-waiting")
+    browser.until(lambda: browser.text("#chosen") == "60 chosen")
+    browser.click("[data-voter] .chosen")
+    browser.until(lambda: browser.text("#chosen") == "59 chosen")
+    browser.click("#new-links")
+    browser.driver.switch_to.alert.accept()
+    browser.until(lambda: len(values(browser, "#made-rows input")) == 59)
+    browser.driver.execute_script("document.getElementById('made-form').target = '_self'")
+    browser.click("#print-sheet")
+    browser.until(lambda: browser.find(".sheet svg").is_displayed())
+    assert len(browser.driver.find_elements(By.CSS_SELECTOR, ".sheet li")) == 59
+    browser.go(f"/studies/{study.id}/judges")
+    browser.click("#judges-after")
+    browser.until(lambda: len(browser.driver.find_elements(By.CSS_SELECTOR, "[data-voter]")) == 10)
+    browser.find("#find").send_keys("judge 7" + Keys.ENTER)
+    browser.until(lambda: "1 of the 60 judges" in browser.text("#found"))
+    assert browser.find("[data-voter]").get_attribute("data-voter") == study.voters()[7].id
+    browser.check()
+
+
 def test_what_voters_read_is_mended_and_a_late_candidate_taken_in(
     browser: Browser, panel: Study, tmp_path: Path
 ) -> None:

@@ -158,6 +158,43 @@ def test_others_vote_while_a_change_is_worked_out(tmp_path: Path) -> None:
         assert answers[0].status_code < 300
 
 
+def test_many_slow_changes_of_one_study_do_not_take_all_threads(tmp_path: Path) -> None:
+    """Before, each of them waited in a thread, and nobody else was served."""
+    with Store(f"sqlite:///{tmp_path}/x.db") as store, served(store, Config(rates=None)) as address:
+        new = {"name": "x", "problem": SPARSE, "settings": {"algorithm": "borda"}}
+        made = httpx2.post(f"{address}/api/v1/studies", json=new, trust_env=False, timeout=300).json()
+        slow = Caller(address, made["study"], made["organiser_token"])
+        assert slow.get("/progress").status_code == 200
+        goes_on, elsewhere = threading.Event(), store.states.elsewhere
+
+        def patiently(work: Callable[[], Any]) -> Any:
+            goes_on.wait(30)
+            return elsewhere(work) if elsewhere else work()
+
+        store.states.elsewhere = patiently
+        answers: list[httpx2.Response] = []
+        drop = [
+            threading.Thread(target=lambda: answers.append(slow.post("/drop", {"candidate": "c2"})))
+            for _ in range(45)
+        ]
+        for thread in drop:
+            thread.start()
+        for _ in range(150):
+            time.sleep(0.1)
+            if len(answers) >= len(drop) - 3:
+                break
+        assert slow.get("/progress").status_code == 200, "there are threads for others"
+        goes_on.set()
+        for thread in drop:
+            thread.join()
+        refused = [answer for answer in answers if answer.status_code != 204]
+        assert len(refused) == len(drop) - 3
+        assert {(answer.status_code, answer.headers["retry-after"]) for answer in refused} == {(429, "5")}
+        assert "Wait a moment" in refused[0].json()["detail"]
+        assert slow.get("/result").json()["dropped"] == ["c2"]
+        assert slow.post("/drop", {"candidate": "c3"}).status_code == 204, "nobody waits any more"
+
+
 def test_many_judges_at_once_are_counted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before, a list of a thousand held up every study of the store for as long as a thousand counts take."""
     begun = []

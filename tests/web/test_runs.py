@@ -15,7 +15,8 @@ from duelmatch.web import Config, runs
 from duelmatch.web.runs import RemoteRun
 from web.running import served
 
-LARGER = dm.Problem.complete([f"c{number}" for number in range(31)], [f"p{number}" for number in range(30)])
+LARGER = dm.Problem.complete([f"c{number}" for number in range(81)], [f"p{number}" for number in range(80)])
+"""Its first round takes a tenth of a second."""
 
 
 @pytest.mark.parametrize("algorithm", ["car-cond", "clucb-borda-exact", "car-parallel"])

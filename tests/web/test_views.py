@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -215,6 +216,22 @@ def test_votes_of_struck_voters_are_counted_apart(store: Store) -> None:
     view = Dashboard.of(study)
     assert (view.status.counted, view.status.struck) == (1, 1)
     assert not view.many_unused
+
+
+def test_a_large_study_is_shown_in_a_moment(store: Store) -> None:
+    """Everybody at every position was compared with everybody who may win anything: that took seconds."""
+    many = [f"c{number:03}" for number in range(240)]
+    edges = [(many[(place + step) % 240], f"p{place}") for place in range(240) for step in range(20)]
+    problem = dm.Problem(tuple(many), tuple(f"p{place}" for place in range(240)), tuple(edges))
+    study = store.create(problem, Settings("condorcet"), "Large")
+    next(play(study, lambda position, one, other: min(one, other), 1))
+    begin = time.process_time()
+    view = Dashboard.of(study)
+    assert time.process_time() - begin < 0.5
+    for race in view.races:
+        possible = [edge[0] for edge in edges if edge[1] == race.position.name]
+        assert sorted(who.name for who in [*race.leaders, *race.others]) == sorted(possible)
+        assert [who.name for who in race.others] == sorted(who.name for who in race.others)
 
 
 def test_titles_are_shown_and_told_apart() -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, fields, replace
 from typing import Any
 
 from duelmatch.errors import ProblemError
 from duelmatch.problem import Details, Problem
 from duelmatch.studies.pictures import UPLOADED
-from duelmatch.studies.texts import look_alike, plain
+from duelmatch.studies.texts import look_alike, look_of, plain
 
 LONGEST = {"title": 200, "text": 5_000, "place": 200, "picture": 2_000, "link": 2_000}
 """Characters, as on the pages."""
@@ -65,23 +66,24 @@ def check_shown(problem: Problem) -> None:
     check_titles(problem)
 
 
-def check_titles(problem: Problem, changed: Iterable[str] | None = None) -> None:
+def check_titles(problem: Problem, changed: Collection[str] | None = None) -> None:
     """Refuse two candidates, or two positions, of whom voters would read the same.
 
-    With ``changed``, only where one of these has brought it about.
+    With ``changed``, only where one of these is among the two.
     """
     for kind, names, details in (
         ("candidates", problem.candidates, problem.candidate_details),
         ("positions", problem.positions, problem.position_details),
     ):
         read = {name: (details[name].title if name in details else None) or name for name in names}
-        alike = look_alike(read.values())
-        if alike is not None and (changed is None or any(_same(read.get(name), alike) for name in changed)):
+        if changed is None:
+            alike = look_alike(read.values())
+        else:
+            times = Counter(map(look_of, read.values()))
+            theirs = [read[name] for name in changed if name in read]
+            alike = next((text for text in theirs if times[look_of(text)] > 1), None)
+        if alike is not None:
             raise ProblemError(f"Voters would read '{alike:.80}' for two {kind}. Give them different titles.")
-
-
-def _same(one: str | None, other: str) -> bool:
-    return one is not None and look_alike([one, other]) is not None
 
 
 def check_addresses(link: str | None, picture: str | None) -> None:

@@ -248,7 +248,9 @@ class Feed:
         if look_alike([*self.state.problem.candidates, candidate]):
             raise ConflictError(f"There is a candidate who looks like '{candidate:.80}' already.")
         about = {"candidates": {candidate: details}} if details else {}
-        _check_details(larger, about)  # refused later, it would take back what is written by then
+        # Refused later, it would take back what is written by then. Also without a title: the name of a late
+        # candidate may be the title of another.
+        check_titles(with_details(larger, about), [candidate])
         with self._recording():
             self.state.kind.add(candidate, positions)
         if about:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -22,6 +22,9 @@ from duelmatch.studies.state import State
 MOST_STATES = 200
 MOST_BYTES = 1_000_000_000
 """What the states in memory may take, about, unless a single one takes more."""
+
+MOST_CHANGES = 3
+"""How many changes of one study may wait to be worked out: on a server, each of them holds a thread."""
 
 ENTRY_BYTES, PAIR_BYTES, OPINION_BYTES = 600, 100, 7
 """Measured: 1,150 bytes for an answer of a panel, of two entries (600 in rounds, 200 of a crowd); 18 MB for a
@@ -62,6 +65,8 @@ class States:
         self._states: OrderedDict[str, State] = OrderedDict()
         self._loading: dict[str, threading.Lock] = {}
         self._preparing: dict[tuple[str, str | None], Future[None]] = {}
+        self._changes: Counter[str] = Counter()
+        """How many changes of each study wait to be worked out."""
         self._lock = threading.Lock()
 
     def known(self, study: str) -> bool:
@@ -146,6 +151,20 @@ class States:
             future.set_result(None)
         else:
             future.set_exception(error)
+
+    def begin_change(self, study: str) -> bool:
+        """Note that a change of a study waits to be worked out; return False if too many do already."""
+        with self._lock:
+            if self._changes[study] >= MOST_CHANGES:
+                return False
+            self._changes[study] += 1
+            return True
+
+    def end_change(self, study: str) -> None:
+        """Note that a change does not wait any more."""
+        with self._lock:
+            self._changes[study] -= 1
+            self._changes += Counter()  # forgets those of which none waits
 
     def evict(self, studies: Iterable[str]) -> None:
         """Drop the states of some studies from the cache: their transaction may have failed."""

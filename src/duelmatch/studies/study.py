@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Literal, TypeVar, get_args
 
-from duelmatch.errors import ConflictError, NotAllowedError, NotThereError, StudyError
+from duelmatch.errors import ConflictError, NotAllowedError, NotThereError, StudyError, TooManyChangesError
 from duelmatch.explorers.questions import Answer
 from duelmatch.problem import Details
 from duelmatch.studies.candidates import checked_details
@@ -51,6 +51,8 @@ MOST_TRIES = 3
 """How often a change is computed again because others were faster."""
 
 LONGEST_REASON = 500
+
+CROWDED = "Other changes of this study are being worked out. Wait a moment, then try again."
 
 OUTLASTED = (
     "The link that you use stops working by itself, and cannot end one that works longer. Ask an organiser "
@@ -122,8 +124,11 @@ class Study(StudyView):
         succeed: Callable[[Returned], object],
         fail: Callable[[BaseException], object],
     ) -> None:
-        """Do some work in a transaction; if that has to wait for a computation, again after it."""
-        worked_out = 0
+        """Do some work in a transaction; if that has to wait for a computation, again after it.
+
+        Without a token somebody waits for it in a thread, so it is refused if too many do.
+        """
+        worked_out, waits = 0, False
 
         def turn(transaction: Transaction) -> Returned | Later:
             held = transaction.hold(self.id)
@@ -136,22 +141,42 @@ class Study(StudyView):
                 return later
 
         def attempt() -> None:
-            self._writer.do(self.id, turn, finish, fail, token)
+            self._writer.do(self.id, turn, finish, give_up, token)
 
         def try_again(prepared: Future[None]) -> None:
             if (error := prepared.exception()) is not None:
-                fail(error)
+                give_up(error)
             else:
                 attempt()
+
+        def end_wait() -> None:
+            nonlocal waits
+            if waits:
+                waits = False
+                self._states.end_change(self.id)
+
+        def give_up(error: BaseException) -> None:
+            end_wait()
+            fail(error)
+
+        def may_wait(later: Later) -> bool:
+            nonlocal waits
+            if later.event is not None and token is None and not waits:
+                waits = self._states.begin_change(self.id)
+                return waits
+            return True
 
         def finish(returned: Returned | Later) -> None:
             nonlocal worked_out
             if not isinstance(returned, Later):
+                end_wait()
                 succeed(returned)
                 return
             worked_out += returned.event is not None
             if worked_out > MOST_TRIES:
-                fail(ConflictError("Somebody else is changing this study at the same time. Try again."))
+                give_up(ConflictError("Somebody else is changing this study at the same time. Try again."))
+            elif not may_wait(returned):
+                give_up(TooManyChangesError(CROWDED))
             else:
                 self._states.preparing(self.id, returned.event).add_done_callback(try_again)
 
@@ -480,11 +505,15 @@ class Study(StudyView):
         feed.keep_secret(voter, NEW_LINK)
 
     def join(self, by: str | None = None) -> tuple[str, str]:
-        """Take in a new, nameless voter, as by an open link; return the id and the token of their link."""
+        """Take in a new, nameless voter, as by an open link; return the id and the token of their link.
+
+        Their link ends with the open one at the latest.
+        """
 
         def work(transaction: Transaction, feed: Feed) -> tuple[str, str]:
             (voter,) = self._enter(transaction, feed, [NewVoter()])
-            (token,) = insert_links(transaction.connection, self.id, "voter", [voter], feed.held.now)
+            end = self._end_of_new_link(transaction, feed, None)
+            (token,) = insert_links(transaction.connection, self.id, "voter", [voter], feed.held.now, end)
             return voter, token
 
         return self._submit(work, by).result()

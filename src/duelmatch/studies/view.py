@@ -18,7 +18,7 @@ from duelmatch.studies.entries import Entry, checked
 from duelmatch.studies.estimates import MOST_ANSWERS, SIMULATING, Estimates, Moment
 from duelmatch.studies.hints import LATEST, Hints, hints
 from duelmatch.studies.history import History
-from duelmatch.studies.links import Link, links_in, works_at
+from duelmatch.studies.links import Link, expiry_of, links_in, works_at
 from duelmatch.studies.log import LAST, end_of, read_entries
 from duelmatch.studies.previews import Action, Preview, preview
 from duelmatch.studies.settings import Settings
@@ -281,6 +281,11 @@ class StudyView:
         """
         with self._database.reading() as connection:
             return links_in(connection, self.id, self._database.now(connection), after, limit, voters)
+
+    def expiry_of(self, link: str) -> float | None:
+        """Return when a link stops working by itself; None for one that does not."""
+        with self._database.reading() as connection:
+            return expiry_of(connection, link)
 
     def works(self, link: str) -> bool:
         """Whether a link of this study, by its id, has not been revoked."""

@@ -35,6 +35,10 @@ Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 
 ONLY_VOTERS = "Only a voter can do this."
 ONLY_ORGANISERS = to_translate("Only the organiser can do this.")
+LENT = (
+    "The link that you use stops working by itself, and what you want to do would last longer. Ask an "
+    "organiser whose link lasts."
+)
 
 
 def no_access() -> HTTPException:
@@ -90,6 +94,9 @@ async def get_study(study: StudyId, access: GetAccess, store: GetStore) -> Study
     return store.study(study)
 
 
+GetStudy = Annotated[Study, Depends(get_study)]
+
+
 async def calling_voter(access: GetAccess) -> str:
     """Return the id of the voter who is calling."""
     if "voter" not in access or access["voter"].voter is None:
@@ -102,6 +109,16 @@ async def organiser_link(access: GetAccess) -> str:
     if "organiser" not in access:
         raise HTTPException(403, ONLY_ORGANISERS)
     return access["organiser"].link
+
+
+OrganiserLink = Annotated[str, Depends(organiser_link)]
+
+
+def lasting_link(study: GetStudy, by: OrganiserLink) -> str:
+    """Return the organiser's link; refuse one that stops working by itself, where what it does would last."""
+    if study.expiry_of(by) is not None:
+        raise HTTPException(403, LENT)
+    return by
 
 
 async def require_open_link(access: GetAccess) -> None:
@@ -136,17 +153,20 @@ async def may_send_much(request: Request) -> bool:
 
 async def require_creator(request: Request, credentials: Credentials) -> None:
     """Refuse callers who may not create studies on this server."""
+    check_creator(request, credentials.credentials if credentials else "")
+
+
+def check_creator(request: Request, given: str) -> None:
+    """Refuse callers who may not create studies on this server, with this key or none."""
     config: Config = request.app.state.config
     who = who_creates(request)
     if who == "nobody":
         raise HTTPException(403, "Studies are created on the machine of this server only.")
-    if who == "key":
-        given = credentials.credentials if credentials else ""
-        if not config.create_key or not hmac.compare_digest(given.encode(), config.create_key.encode()):
-            wrong = "That key is not right." if given else "The key for creating studies is needed."
-            raise HTTPException(401, wrong, headers={"WWW-Authenticate": "Bearer"})
+    key = config.create_key
+    if who == "key" and not (key and hmac.compare_digest(given.encode(), key.encode())):
+        wrong = "That key is not right." if given else "The key for creating studies is needed."
+        raise HTTPException(401, wrong, headers={"WWW-Authenticate": "Bearer"})
 
 
-GetStudy = Annotated[Study, Depends(get_study)]
 CallingVoter = Annotated[str, Depends(calling_voter)]
-OrganiserLink = Annotated[str, Depends(organiser_link)]
+LastingLink = Annotated[str, Depends(lasting_link)]

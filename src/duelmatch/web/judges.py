@@ -6,15 +6,19 @@ links made, and sends back.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from typing import Annotated
 from urllib.parse import parse_qs
 
-from fastapi import APIRouter, Depends, HTTPException, Request, Response
+from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from duelmatch.files.people import dump_links
-from duelmatch.studies import Store, Study, Voter
+from duelmatch.studies import LARGEST_NUMBER, Store, Study, Voter
 from duelmatch.web.access import GetStore, GetStudy, organiser_link
 from duelmatch.web.answer_pages import voter_name
 from duelmatch.web.links import link_of, qr_code
@@ -24,8 +28,11 @@ from duelmatch.web.pages import page
 
 router = APIRouter(prefix="/studies/{study}", include_in_schema=False, dependencies=[Depends(organiser_link)])
 
-MOST_LISTED = 2_000
-"""On one page."""
+PER_PAGE = 50
+"""Judges: a page of a thousand would be as large as what they and the candidates have in common."""
+
+NAMED = 20
+"""So many candidates whom a judge does not judge are named before the list is opened."""
 
 
 class ShownLink(BaseModel):
@@ -59,8 +66,10 @@ class JudgeRow:
 
     voter: Voter
     name: str
-    conflicts: list[tuple[Named, bool]]
-    """Every candidate, and whether the voter does not judge them."""
+    conflicts: list[int]
+    """Whom the voter does not judge: their numbers in the list of candidates."""
+    named: list[Named]
+    """The first of them."""
 
     @property
     def state(self) -> str:
@@ -69,29 +78,79 @@ class JudgeRow:
             return "struck out"
         if self.voter.left:
             return "has left"
-        return "has not begun" if self.voter.answers == 0 else ""
+        return "has not begun" if _waits(self.voter) else ""
 
 
-def rows_of(study: Study) -> list[JudgeRow]:
-    """Return the voters of a study, as many as a page shows."""
-    names, dropped = Names.of(study.problem).candidates, study.status().dropped
-    return [
-        JudgeRow(
-            voter,
-            voter_name(voter.id, voter.name),
-            [(who, name in voter.conflicts) for name, who in names.items() if name not in dropped],
+@dataclass(frozen=True, slots=True)
+class JudgePage:
+    """A page of the voters of a study, or of those who fit what is looked for."""
+
+    rows: list[JudgeRow]
+    candidates: list[Named]
+    """All who have not withdrawn. They are on the page once, for the script that shows whom to tick."""
+    find: str
+    voters: int
+    waiting: int
+    """How many have not begun."""
+    found: int
+    page: int
+    pages: int
+    choices: list[tuple[str, bool]]
+    """Who may get new links, on all pages: the id, and whether they have not begun."""
+    most: int = MOST_VOTERS
+    """How many can get new links at a time."""
+
+    @classmethod
+    def of(cls, study: Study, page: int = 1, find: str = "") -> JudgePage:
+        """Return a page of those in whose names a text is found, whatever its capitals; at most the last."""
+        voters, find = study.voters(), find.strip()
+        wanted = find.casefold()
+        found = [one for one in voters if wanted in voter_name(one.id, one.name).casefold()]
+        pages = max(1, math.ceil(len(found) / PER_PAGE))
+        page = min(page, pages)
+        dropped = set(study.status().dropped)
+        candidates = [who for who in Names.of(study.problem).candidates.values() if who.name not in dropped]
+        numbers = {who.name: number for number, who in enumerate(candidates)}
+        shown = found[(page - 1) * PER_PAGE : page * PER_PAGE]
+        secret = study.settings.secret
+
+        def may_get(voter: Voter) -> bool:
+            return not (voter.struck or (secret and voter.answers))
+
+        return cls(
+            rows=[_row(voter, candidates, numbers) for voter in shown],
+            candidates=candidates,
+            find=find,
+            voters=len(voters),
+            waiting=sum(map(_waits, voters)),
+            found=len(found),
+            page=page,
+            pages=pages,
+            choices=list(islice(((one.id, _waits(one)) for one in found if may_get(one)), MOST_VOTERS)),
         )
-        for voter in study.voters()[:MOST_LISTED]
-    ]
+
+
+def _row(voter: Voter, candidates: Sequence[Named], numbers: Mapping[str, int]) -> JudgeRow:
+    conflicts = [numbers[name] for name in voter.conflicts if name in numbers]
+    named = [candidates[number] for number in conflicts[:NAMED]]
+    return JudgeRow(voter, voter_name(voter.id, voter.name), conflicts, named)
+
+
+def _waits(voter: Voter) -> bool:
+    """Whether votes of a voter are waited for who has not begun."""
+    return voter.answers == 0 and not (voter.struck or voter.left)
 
 
 @router.get("/judges")
-def judges(request: Request, study: GetStudy) -> Response:
+def judges(
+    request: Request,
+    study: GetStudy,
+    number: Annotated[int, Query(alias="page", ge=1, le=LARGEST_NUMBER)] = 1,
+    find: Annotated[str, Query(max_length=200)] = "",
+) -> Response:
     """List the judges: who has not begun, whom they do not judge, and new links."""
-    panel = study.settings.kind == "panel"
-    rows = rows_of(study)
-    waiting = sum(row.state == "has not begun" for row in rows)
-    return page(request, "judges.html", study=study, rows=rows, panel=panel, waiting=waiting)
+    panel, view = study.settings.kind == "panel", JudgePage.of(study, number, find)
+    return page(request, "judges.html", study=study, view=view, panel=panel)
 
 
 @router.post("/sheet")

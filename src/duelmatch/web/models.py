@@ -210,6 +210,12 @@ class NewName(_Strict):
     name: Name
 
 
+class Copy(NewName):
+    """What a copy of a study is called, and the key for creating studies, where one is needed."""
+
+    key: str = Field(default="", max_length=200)
+
+
 class Answer(_Strict):
     """The better candidate, null for no difference, or a ranking: best first, equals in a list."""
 

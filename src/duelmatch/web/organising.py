@@ -21,7 +21,15 @@ from duelmatch.studies import (
     exported_table,
 )
 from duelmatch.web import models, wording
-from duelmatch.web.access import GetStore, GetStudy, OrganiserLink, organiser_link
+from duelmatch.web.access import (
+    GetStore,
+    GetStudy,
+    LastingLink,
+    OrganiserLink,
+    check_creator,
+    lasting_link,
+    organiser_link,
+)
 from duelmatch.web.links import link_of, qr_code
 from duelmatch.web.names import Names
 from duelmatch.web.problems import documented
@@ -385,11 +393,12 @@ def change_phase(
 
 @router.post("/webhook", status_code=201)
 def set_webhook(
-    study: GetStudy, store: GetStore, request: Request, by: OrganiserLink, new: models.NewWebhook
+    study: GetStudy, store: GetStore, request: Request, by: LastingLink, new: models.NewWebhook
 ) -> models.SignedWebhook:
     """Call an address when something is decided from now on, in place of another.
 
-    What is sent is signed with the secret in the response, which is nowhere else.
+    What is sent is signed with the secret in the response, which is nowhere else. An organiser's link that
+    expires cannot do this: the address would be called beyond its end.
     """
     url = checked_url(new.url, request.app.state.config)
     study.note_webhook(True, by=by)
@@ -422,9 +431,14 @@ def publish(study: GetStudy, by: OrganiserLink, result: models.Published) -> Non
     study.publish(result.shown, by=by)
 
 
-@router.post("/duplicate", status_code=201)
-def duplicate(study: GetStudy, store: GetStore, new: models.NewName) -> models.Created:
-    """Create another study of the same candidates, positions and judges, without the answers."""
+@router.post("/duplicate", status_code=201, dependencies=[Depends(lasting_link)])
+def duplicate(study: GetStudy, store: GetStore, request: Request, new: models.Copy) -> models.Created:
+    """Create another study of the same candidates, positions and judges, without the answers.
+
+    That is for those who may create studies, with the `key` where one is needed, and not for an organiser's
+    link that expires: those of the copy do not.
+    """
+    check_creator(request, new.key)
     dropped = study.status().dropped
     judges = [
         NewVoter(voter.name, voter.weight, [name for name in voter.conflicts if name not in dropped])

@@ -163,7 +163,8 @@ def dashboard(request: Request, study: GetStudy, access: GetAccess, voters: Page
     """Show an organiser how the study is going."""
     if "organiser" not in access:
         return RedirectResponse(f"/studies/{study.id}/vote", status_code=303)
-    return page(request, "dashboard.html", **_watched(request, study, access, voters))
+    watched = _watched(request, study, access, voters)
+    return page(request, "dashboard.html", create=who_creates(request), **watched)
 
 
 def _watched(request: Request, study: Study, access: Mapping[Role, Access], voters: int) -> dict[str, Any]:

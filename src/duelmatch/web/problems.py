@@ -13,7 +13,14 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
-from duelmatch.errors import ConflictError, DuelmatchError, NotAllowedError, NotThereError, StoreError
+from duelmatch.errors import (
+    ConflictError,
+    DuelmatchError,
+    NotAllowedError,
+    NotThereError,
+    StoreError,
+    TooManyChangesError,
+)
 from duelmatch.web.languages import to_translate
 
 UNAVAILABLE = to_translate(
@@ -52,6 +59,8 @@ def status_of(error: DuelmatchError) -> int:
             return 403
         case ConflictError():
             return 409
+        case TooManyChangesError():
+            return 429
         case StoreError():
             return 503
     return 422
@@ -113,7 +122,8 @@ def reason_of(error: Exception) -> tuple[int, str, dict[str, str] | None]:
     """Return the status, the sentence and the headers with which one of them is answered."""
     if isinstance(error, DuelmatchError):
         status = status_of(error)
-        return status, UNAVAILABLE if status == 503 else str(error), None
+        headers = {"Retry-After": "5"} if status == 429 else None
+        return status, UNAVAILABLE if status == 503 else str(error), headers
     if isinstance(error, RequestValidationError):
         return 422, sentence_of(error.errors()[0])[:500], None
     assert isinstance(error, HTTPException)

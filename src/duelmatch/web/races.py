@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
@@ -65,23 +66,33 @@ def possible_in(status: Status) -> Edges:
 
 def races_of(study: Study, status: Status, names: Names, standings: Standings | None) -> list[Race]:
     """Return who may still win each position, as far as the study tells."""
-    leader, possible = leader_of(status, standings), possible_in(status)
+    leader = leader_of(status, standings)
+    leading = _by_position(leader, names)
+    possible = {} if status.certain else _by_position(possible_in(status) - leader, names)
+    accepted = Counter(position for _, position in status.progress.accepted)
     estimated = {} if standings is None else standings.by_position
-    problem = study.problem
+    seats = study.problem.seats
     races = []
     for position, called in names.positions.items():
-        accepted = [name for name, place in status.progress.accepted if place == position]
-        decided = status.certain or len(accepted) >= problem.seats.get(position, 1)
-        leaders = [who for name, who in names.candidates.items() if (name, position) in leader]
-        others = [
-            who
-            for name, who in names.candidates.items()
-            if (name, position) in possible - leader and not decided
-        ]
+        decided = status.certain or accepted[position] >= seats.get(position, 1)
+        leaders = leading.get(position, [])
+        others = [] if decided else possible.get(position, [])
         shares = {} if decided else estimated.get(position, {})
         contenders = _contenders(leaders, shares, names)
         races.append(Race(called, decided, leaders, contenders, others, _word(decided, contenders)))
     return races
+
+
+def _by_position(edges: Edges, names: Names) -> dict[str, list[Named]]:
+    """Return who is on edges to each position, in the order of the problem.
+
+    One pass over the edges: a page that tries every candidate at every position takes seconds.
+    """
+    found: dict[str, list[Named]] = {}
+    order = {name: number for number, name in enumerate(names.candidates)}
+    for candidate, position in sorted(edges, key=lambda edge: order[edge[0]]):
+        found.setdefault(position, []).append(names.candidates[candidate])
+    return found
 
 
 def _contenders(leaders: list[Named], shares: dict[str, float], names: Names) -> list[Contender]:

@@ -232,11 +232,11 @@ class NeededAnswers:
 
 def _needed(status: Status, names: Names) -> list[NeededAnswers]:
     """Return the answers that would make the leader of a panel certain, position by position."""
-    order = list(names.positions)
+    order = {name: number for number, name in enumerate(names.positions)}
     return [
         NeededAnswers(names.positions[position], names.candidates[better], names.candidates[worse], answers)
         for position, better, worse, answers in sorted(
-            status.progress.needed, key=lambda each: (order.index(each[0]), -each[3])
+            status.progress.needed, key=lambda each: (order[each[0]], -each[3])
         )
     ]
 

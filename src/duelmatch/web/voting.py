@@ -43,6 +43,14 @@ Body = TypeVar("Body", bound=BaseModel)
 
 router = APIRouter(prefix="/studies/{study}", tags=["voter"], responses=documented(401, 404))
 
+LONGEST_WAIT = 5.0
+"""Seconds for a transaction. A database that has stopped without a word never ends it, nor the wait."""
+
+NOT_YET = (
+    "The server does not get an answer from its database in time, or is still at work on this study. Send "
+    "the same again in a moment: an answer counts once."
+)
+
 Number = Annotated[int, Path(ge=1, le=LARGEST_NUMBER)]
 
 _STUDY = {
@@ -151,7 +159,10 @@ async def _as_voter(request: Request, work: Callable[[Feed, str], Returned]) -> 
     try:
         waiting, succeed, fail = _bridge(request).expect()
         study.submit_as(token or "", work_of_voter, succeed, fail)
-        done: tuple[Returned] | None = await waiting
+        async with asyncio.timeout(LONGEST_WAIT):
+            done: tuple[Returned] | None = await waiting
+    except TimeoutError:
+        raise HTTPException(503, NOT_YET, {"Retry-After": "2"}) from None
     except NotAllowedError:
         await run_in_threadpool(access_of, request, store, study_id)  # refuses if it was for the token
         raise

@@ -91,11 +91,11 @@ element("organiser-link").addEventListener("click", () =>
   attempt(async () => share((await call(`${study}/organiser-link`)).token, "Whoever has this link can do everything you can.")),
 );
 element("copy").addEventListener("click", () => copy(element("link-text"), element("copy")));
-element("duplicate").addEventListener("click", () => {
+element("duplicate")?.addEventListener("click", () => {
   const name = prompt("What is the copy called?", document.querySelector("h1").textContent);
   if (name)
     attempt(async () => {
-      const made = await call(`${study}/duplicate`, { name });
+      const made = await call(`${study}/duplicate`, { name, key: element("key")?.value || "" });
       await share(made.organiser_token, "The organiser's link of the copy: open it to go there.", false);
     });
 });

@@ -5,7 +5,10 @@ import { showLinks } from "/static/links.js";
 
 const id = element("judges-page").dataset.study;
 const study = `/studies/${id}`;
-const boxes = () => [...document.querySelectorAll(".chosen:not(:disabled)")];
+const boxes = [...document.querySelectorAll(".chosen:not(:disabled)")];
+const data = (id) => JSON.parse(element(id)?.textContent || "[]");
+const choices = data("choices"); // who may get new links, on all pages: whether they have not begun
+const chosen = new Set();
 
 function made(voters, others) {
   showLinks(id, voters, others);
@@ -32,27 +35,66 @@ element("add-judges").addEventListener("submit", async (event) => {
   }
 });
 
-const choose = (which) => boxes().forEach((box) => (box.checked = which(box)));
+// Tick those who are chosen, and say how many they are: most of them may be on other pages.
+function showChosen() {
+  for (const box of boxes) box.checked = chosen.has(box.value);
+  element("chosen").textContent = chosen.size ? `${chosen.size.toLocaleString("en")} chosen` : "";
+}
+
+function choose(which) {
+  chosen.clear();
+  for (const [voter, waits] of choices) if (which(waits)) chosen.add(voter);
+  showChosen();
+}
+
+for (const box of boxes) {
+  if (box.checked) chosen.add(box.value); // as the browser has kept it
+  box.addEventListener("change", () => {
+    if (box.checked) chosen.add(box.value);
+    else chosen.delete(box.value);
+    showChosen();
+  });
+}
 element("choose-all")?.addEventListener("click", () => choose(() => true));
-element("choose-waiting")?.addEventListener("click", () => choose((box) => box.dataset.waiting === "yes"));
+element("choose-waiting")?.addEventListener("click", () => choose((waits) => waits));
 element("new-links")?.addEventListener("click", () =>
   attempt(async () => {
-    const voters = boxes().filter((box) => box.checked).map((box) => box.value);
+    const voters = [...chosen];
     if (!voters.length) throw new Error("Choose for whom first.");
     if (!confirm(`New links for ${voters.length === 1 ? "one of them" : `${voters.length} of them`}? Their old links then open nothing any more.`)) return;
     made(await call(`${study}/voters/links`, { voters }));
   }),
 );
 
-for (const button of document.querySelectorAll(".save-conflicts"))
-  button.addEventListener("click", () =>
-    attempt(async () => {
-      const line = button.closest("[data-voter]");
-      const changed = [...line.querySelectorAll(".conflict")].filter((box) => box.checked !== ("had" in box.dataset));
-      for (const [ticked, path] of [[true, "conflicts"], [false, "conflicts/clear"]]) {
-        const candidates = changed.filter((box) => box.checked === ticked).map((box) => box.value);
-        if (candidates.length) await call(`${study}/voters/${line.dataset.voter}/${path}`, { candidates });
-      }
-      location.reload();
-    }),
-  );
+// The candidates are on the page once; whom a judge does not judge is filled in when it is looked at.
+function showConflicts(line, details) {
+  const sealed = "sealed" in line.dataset;
+  const had = new Set(JSON.parse(line.dataset.conflicts));
+  const part = element("conflicts").content.cloneNode(true);
+  for (const who of part.querySelectorAll(".who")) who.textContent = line.dataset.name;
+  for (const other of part.querySelectorAll(sealed ? ".if-open" : ".if-sealed")) other.remove();
+  const ticks = data("candidates").map(([name, title], number) => {
+    const [label, box] = [document.createElement("label"), document.createElement("input")];
+    Object.assign(box, { type: "checkbox", className: "conflict", value: name, checked: had.has(number), disabled: sealed });
+    label.className = "choice";
+    label.append(box, ` ${title}`);
+    return label;
+  });
+  part.querySelector(".ticks").replaceChildren(...ticks);
+  part.querySelector(".save-conflicts")?.addEventListener("click", () => attempt(() => saveConflicts(line, had)));
+  details.append(part);
+}
+
+async function saveConflicts(line, had) {
+  const changed = [...line.querySelectorAll(".conflict")].filter((box, number) => box.checked !== had.has(number));
+  for (const [ticked, path] of [[true, "conflicts"], [false, "conflicts/clear"]]) {
+    const candidates = changed.filter((box) => box.checked === ticked).map((box) => box.value);
+    if (candidates.length) await call(`${study}/voters/${line.dataset.voter}/${path}`, { candidates });
+  }
+  location.reload();
+}
+
+for (const details of document.querySelectorAll(".conflicts"))
+  details.addEventListener("toggle", () => {
+    if (details.open && !details.querySelector("fieldset")) showConflicts(details.closest("[data-voter]"), details);
+  });
