@@ -84,6 +84,28 @@ def test_what_is_open_is_told_and_whose() -> None:
     assert "could settle it" in printed
 
 
+def test_the_line_up_that_falls_short_least_may_be_one_that_cannot_win() -> None:
+    beaten = """voter,position,ranking
+eve,chair,ann > cyd > bob
+ned,chair,bob > cyd
+zoe,chair,ann > bob
+eve,editor,cyd > ann > bob
+ned,editor,bob > cyd
+zoe,editor,bob > cyd
+"""
+    found = verdict(beaten)
+    assert found["status"] == "budget_spent"
+    assert found["possible"] == len(found["possible_winners"]) == 4
+    assert found["matching"] not in found["possible_winners"]
+    assert found["may_win"] is False
+    printed = " ".join(decide(beaten).output.split())
+    assert "4 line-ups can still win" in printed
+    assert "The line-up above is not one that can: it is certain to be beaten by another." in printed
+    some = "\n".join(RANKINGS.splitlines()[:3]) + "\n"
+    assert verdict(some)["may_win"] is True
+    assert "The line-up above is not" not in decide(some).output
+
+
 def test_the_answers_needed_would_settle_it() -> None:
     some = RANKINGS.splitlines()[:4]
     found = verdict("\n".join(some))

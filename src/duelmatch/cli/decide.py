@@ -172,6 +172,7 @@ def decision_as_dict(decision: Decision, sheet: Sheet) -> dict[str, Any]:
         "open_answers_of": dict(decision.open_answers),
         "closest": None if closest is None else asdict(closest),
         "decided": progress.decided,
+        "may_win": decision.may_win,
         "possible": progress.possible,
         "possible_winners": [dict(matching) for matching in progress.possible_winners],
         "fewest_questions": progress.fewest_questions,
@@ -207,6 +208,8 @@ def print_decision(page: Page, decision: Decision, sheet: Sheet) -> None:
         more = f", … and {progress.possible - len(some):,} more" if progress.possible > len(some) else ""
         names = f": {' | '.join(some)}{more}." if some else "."
         page.paragraph(f"{counted(progress.possible, 'line-up')} can still win{names}")
+    if not decision.may_win:
+        page.paragraph(_cannot_win(decision))
     _print_needed(page, decision)
 
 
@@ -253,7 +256,16 @@ def _headline(decision: Decision) -> str:
                 "No winner: every line-up is beaten by another. This one's worst defeat is the smallest: it "
                 f"loses by {decision.result.shortfall or 0:.4f} per position."
             )
-    return "Not decided yet. This is the line-up with the smallest certain shortfall."
+    return "Not decided yet. This is the line-up with the smallest certain shortfall that was found."
+
+
+def _cannot_win(decision: Decision) -> str:
+    """Say that the line-up on top is not one of those that can win."""
+    certain = "it is certain to be beaten by another"
+    if decision.criterion == "borda":
+        certain = "another is certain to have a better score"
+    least = " It falls short least all the same." if decision.progress.possible != 0 else ""
+    return f"The line-up above is not one that can: {certain}.{least}"
 
 
 def _opinions(number: int) -> str:

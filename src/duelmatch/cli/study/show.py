@@ -88,11 +88,13 @@ def _print_unsettled(page: Page, where: Status, standings: Standings) -> None:
         if bound is None
         else f" It falls short of any other by at most {votes_in_100(bound)} at each position, for certain."
     )
-    records = "has recorded" if where.phase == "closed" else "would record now"
+    records = "The log has recorded it, as undecided, and 'duelmatch verify' names it."
+    if where.phase != "closed":
+        records = "If the study is closed now, the log records it, as undecided"
+        records += ", or one that falls short less." if panel else "."
     page.paragraph(
-        f"{unsettled_label(bound)}: {lineup(matching)}.{certain} This is the line-up that the log {records}, "
-        "as undecided, and that 'duelmatch verify' names; the estimate is no part of the log. Neither is a "
-        "winner."
+        f"{unsettled_label(bound)}: {lineup(matching)}.{certain} {records} The estimate is no part of the "
+        "log. Neither is a winner."
     )
 
 

@@ -225,7 +225,7 @@ class Standing:
         judge = self.now.method.judge
         before = judge.possible, judge.gave_up, judge.may_search
         judge.may_search = True
-        last = self.now.method.last_verdict(verdict.matching)
+        last: Verdict = self.now.method.last_verdict(verdict.matching)
         judge.possible, judge.gave_up, judge.may_search = before  # as the record has it
         return last
 

@@ -136,6 +136,13 @@ class _Judge:
         """Return the other line-up over which the certain lead is smallest, and that lead."""
         return closest_other(self.graph, self.bounds.least(champion), champion)
 
+    def must_lose(self, champion: Indices) -> int:
+        """Return by how much another is ahead of a line-up for certain; 0 if it may be unbeaten, or best."""
+        bound = self.bounds.most(champion)
+        rival = cheapest(self.graph, bound)
+        assert rival is not None, "a Problem has a matching"
+        return int(bound[champion].sum() - bound[rival].sum())
+
     def may_beat_all(self, champion: Indices) -> bool:
         """Whether a line-up beats every other, or scores best alone, in some completion of the open answers.
 
@@ -164,13 +171,6 @@ class CondorcetJudge(_Judge):
         if self.must_lose(champion) > 0 and self._others_lose(champion, -rival.ahead):
             status = "no_winner"
         return Verdict(champion, status, -rival.ahead)
-
-    def must_lose(self, champion: Indices) -> int:
-        """Return the worst defeat that a line-up suffers for certain; 0 if it may be unbeaten."""
-        bound = self.bounds.most(champion)
-        rival = cheapest(self.graph, bound)
-        assert rival is not None, "a Problem has a matching"
-        return int(bound[champion].sum() - bound[rival].sum())
 
     def _others_lose(self, champion: Indices, defeat: int) -> bool:
         """Whether every other line-up loses by this much at least."""
