@@ -258,6 +258,17 @@ class TestWhatAStudyExports:
             }
             assert there["status"] == "decided"
 
+    def test_a_judge_who_left_without_a_vote_is_not_counted_anywhere(self, study: str) -> None:
+        run("study", "leave", "zoe", "--drop-open")
+        run("study", "close")
+        assert "Voters 2 (and 1 left without a vote)" in " ".join(run("study", "status").split())
+        run("study", "export", "answers.csv")
+        assert json.loads(run("decide", "team.yaml", "answers.csv", "--json"))["voters"] == 2
+        assert "2 judges," in run("decide", "team.yaml", "answers.csv")
+        assert "3 judges," in run("decide", "team.yaml", "answers.csv", "--voter", "kim")
+        dropped = run("decide", "team.yaml", "answers.csv", "--missing", "dropped", "--voter", "kim")
+        assert "1 judge," in dropped, "nobody but eve was needed"
+
     def test_three_votes_of_one_judge_outweigh_those_of_two(self) -> None:
         Path("pair.yaml").write_text("candidates: [ann, bob]\npositions: [chair]\n", encoding="utf-8")
         run(

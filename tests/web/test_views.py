@@ -288,6 +288,10 @@ def test_only_what_counts_is_counted(store: Store) -> None:
     assert view.votes == "2 votes from 1 judge; 2 more votes do not count."
     status = view.status
     assert (status.voters, status.voters_struck, status.voters_counted) == (3, 1, 1)
+    assert (status.voters_there, status.voters_out) == (2, 0), "zoe is still waited for"
+    study.leave(zoe, "dropped")
+    assert (study.status().voters_there, study.status().voters_out) == (1, 1)
+    study.come_back(zoe)
     study.conflict(eve, ["ann"])
     view = Dashboard.of(study)
     assert (view.status.counted, [voter.counted for voter in view.voters]) == (1, [1, 0, 0])

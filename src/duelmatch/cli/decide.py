@@ -80,6 +80,8 @@ def command(
       duelmatch decide election.soc
     """
     sheet = _read(problem, answers)
+    if missing == "dropped":
+        sheet.dropped.update((*(row.answer.voter or "" for row in sheet.rows), *sheet.weights, *voters))
     with working("Counting"):
         decision = dm.decide(
             sheet.problem,
@@ -87,7 +89,7 @@ def command(
             criterion,
             consistent,
             voters=(*sheet.weights, *voters),
-            missing=missing if missing == "dropped" else dict.fromkeys(sheet.dropped, "dropped"),
+            missing=dict.fromkeys(sheet.dropped, "dropped"),
             conflicts=sheet.conflicts,
             voter_weight=sheet.weights,
             chosen=sheet.chosen,
@@ -146,9 +148,11 @@ def _check_panel(sheet: Sheet) -> None:
 def _people(decision: Decision, sheet: Sheet) -> tuple[int, int, int]:
     """Return how many judges, answers and open opinions there are.
 
-    A line of a PrefLib file stands for as many judges as it says.
+    A line of a PrefLib file stands for as many judges as it says. Who has said nothing, and of whom nothing
+    is open, decides nothing.
     """
-    stands_for = dict.fromkeys(decision.voters, 1)
+    speaking = {row.answer.voter for row in sheet.rows}
+    stands_for = {voter: 1 for voter in decision.voters if voter in speaking or voter not in sheet.dropped}
     if sheet.is_preflib:
         stands_for |= {voter: round(weight) for voter, weight in sheet.weights.items()}
     answers = sum(stands_for[row.answer.voter or ""] for row in sheet.rows)

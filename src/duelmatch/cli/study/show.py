@@ -131,8 +131,9 @@ def _facts(where: Status, study: Study, estimates: Estimates | None) -> Iterator
     yield "Algorithm", where.algorithm
     yield "Seed", f"{study.settings.seed}"
     yield "Answers", f"{where.counted:,}" + (f" (and {uncounted:,} that do not count)" if uncounted else "")
-    struck = f" (and {where.voters_struck:,} struck)" if where.voters_struck else ""
-    yield "Voters", f"{where.voters - where.voters_struck:,}{struck}"
+    away = ((where.voters_out, "left without a vote"), (where.voters_struck, "struck"))
+    others = " and ".join(f"{number:,} {why}" for number, why in away if number)
+    yield "Voters", f"{where.voters_there:,}" + (f" (and {others})" if others else "")
     if where.phase != "closed":
         yield "Open questions", f"{where.open_questions:,}"
     if where.dropped:
