@@ -84,6 +84,28 @@ def test_what_is_open_is_told_and_whose() -> None:
     assert "could settle it" in printed
 
 
+def test_the_line_up_that_falls_short_least_may_be_one_that_cannot_win() -> None:
+    beaten = """voter,position,ranking
+eve,chair,ann > cyd > bob
+ned,chair,bob > cyd
+zoe,chair,ann > bob
+eve,editor,cyd > ann > bob
+ned,editor,bob > cyd
+zoe,editor,bob > cyd
+"""
+    found = verdict(beaten)
+    assert found["status"] == "budget_spent"
+    assert found["possible"] == len(found["possible_winners"]) == 4
+    assert found["matching"] not in found["possible_winners"]
+    assert found["may_win"] is False
+    printed = " ".join(decide(beaten).output.split())
+    assert "4 line-ups can still win" in printed
+    assert "The line-up above is not one that can: it is certain to be beaten by another." in printed
+    some = "\n".join(RANKINGS.splitlines()[:3]) + "\n"
+    assert verdict(some)["may_win"] is True
+    assert "The line-up above is not" not in decide(some).output
+
+
 def test_the_answers_needed_would_settle_it() -> None:
     some = RANKINGS.splitlines()[:4]
     found = verdict("\n".join(some))
@@ -249,6 +271,17 @@ class TestWhatAStudyExports:
                 name: there[name] for name in ("status", "matching", "shortfall", "voters")
             }
             assert there["status"] == "decided"
+
+    def test_a_judge_who_left_without_a_vote_is_not_counted_anywhere(self, study: str) -> None:
+        run("study", "leave", "zoe", "--drop-open")
+        run("study", "close")
+        assert "Voters 2 (and 1 left without a vote)" in " ".join(run("study", "status").split())
+        run("study", "export", "answers.csv")
+        assert json.loads(run("decide", "team.yaml", "answers.csv", "--json"))["voters"] == 2
+        assert "2 judges," in run("decide", "team.yaml", "answers.csv")
+        assert "3 judges," in run("decide", "team.yaml", "answers.csv", "--voter", "kim")
+        dropped = run("decide", "team.yaml", "answers.csv", "--missing", "dropped", "--voter", "kim")
+        assert "1 judge," in dropped, "nobody but eve was needed"
 
     def test_three_votes_of_one_judge_outweigh_those_of_two(self) -> None:
         Path("pair.yaml").write_text("candidates: [ann, bob]\npositions: [chair]\n", encoding="utf-8")

@@ -253,7 +253,7 @@ class TestPanels:
         assert status["matching"] != status["standings"]["leader"], "this test is about two that differ"
         named = ", ".join(f"{who} for {where}" for where, who in status["matching"].items())
         said = flat(run("study", "status").stdout)
-        assert f"Smallest certain shortfall: {named}. It falls short of any other by at most 50.0" in said
+        assert f"Line-up of the log: {named}. It falls short of any other by at most 50.0" in said
         assert "Neither is a winner." in said
         assert "Answers to go" not in said
         assert "Open questions" not in said
@@ -269,7 +269,7 @@ class TestPanels:
         run("study", "export", "log.jsonl")
         said = flat(run("verify", "log.jsonl").stdout)
         assert "Recorded nothing is decided Recomputed nothing is decided Nothing is decided: this" in said
-        assert "Smallest certain shortfall (NOT A WINNER)" in said
+        assert "Line-up of the log (NOT A WINNER)" in said
         assert "They agree." in said
         assert read("verify", "log.jsonl")["recorded"]["status"] == "budget_spent"
         run("study", "reopen")

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -304,6 +305,10 @@ def test_only_what_counts_is_counted(store: Store) -> None:
     assert view.votes == "2 votes from 1 judge; 2 more votes do not count."
     status = view.status
     assert (status.voters, status.voters_struck, status.voters_counted) == (3, 1, 1)
+    assert (status.voters_there, status.voters_out) == (2, 0), "zoe is still waited for"
+    study.leave(zoe, "dropped")
+    assert (study.status().voters_there, study.status().voters_out) == (1, 1)
+    study.come_back(zoe)
     study.conflict(eve, ["ann"])
     view = Dashboard.of(study)
     assert (view.status.counted, [voter.counted for voter in view.voters]) == (1, [1, 0, 0])
@@ -404,7 +409,44 @@ def test_where_nothing_is_decided_the_page_says_what_a_check_of_the_log_shows(st
         check = Dashboard.of(study, estimates=stands).check
         assert check.startswith("It says that nothing is decided: who leads here is an estimate")
         named = "; ".join(f"{where}: {who}" for where, who in recorded.items())
-        assert (f"smallest certain shortfall, which is no winner either ({named})" in check) is says
+        assert (f"The line-up of the log is no winner either ({named})" in check) is says
+
+
+def test_nobody_who_is_out_of_a_panel_is_named_as_likely(store: Store) -> None:
+    """Where no line-up wins, the least beaten one does: who is decided, or out, stays so, by any estimate."""
+    problem = dm.Problem.complete(["ann", "bob", "cyd", "dan"], ["chair", "editor"])
+    ends, decided_early = set(), 0
+    for seed in (4, 6, 14):
+        random = Random(seed)
+        study = store.create(problem, Settings("panel", seed=seed), "Jury", voters=["eve", "ned", "zoe"])
+        judges = study.voters()
+        order = {(v.id, s): random.sample(problem.candidates, 4) for v in judges for s in problem.positions}
+        said: dict[str, str] = {}
+        asked = True
+        while asked:
+            asked = False
+            for judge in judges:
+                question = study.ask(judge.id)
+                if not isinstance(question, Question):
+                    continue
+                asked = True
+                ranking = order[judge.id, question.position]
+                study.tell(judge.id, question.number, min(question.candidates, key=ranking.index))
+                view = Dashboard.of(study, estimates=study.estimates())
+                assert view.graph is not None
+                out = {
+                    (line.candidate, line.position) for line in view.graph.lines if line.kind == "rejected"
+                }
+                for race in view.races:
+                    named = {*race.leaders, *race.others, *(each.who for each in race.contenders)}
+                    assert not any((who, race.position) in out for who in named)
+                    if race.decided:
+                        (leader,) = race.leaders
+                        assert said.setdefault(race.position.name, leader.name) == leader.name
+                        decided_early += not view.status.certain
+        ends.add(study.status().result.status)
+    assert "no_winner" in ends
+    assert decided_early
 
 
 def test_how_many_line_ups_are_left_is_said_once_they_are_few(store: Store) -> None:

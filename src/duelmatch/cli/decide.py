@@ -80,6 +80,8 @@ def command(
       duelmatch decide election.soc
     """
     sheet = _read(problem, answers)
+    if missing == "dropped":
+        sheet.dropped.update((*(row.answer.voter or "" for row in sheet.rows), *sheet.weights, *voters))
     with working("Counting"):
         decision = dm.decide(
             sheet.problem,
@@ -87,7 +89,7 @@ def command(
             criterion,
             consistent,
             voters=(*sheet.weights, *voters),
-            missing=missing if missing == "dropped" else dict.fromkeys(sheet.dropped, "dropped"),
+            missing=dict.fromkeys(sheet.dropped, "dropped"),
             conflicts=sheet.conflicts,
             voter_weight=sheet.weights,
             chosen=sheet.chosen,
@@ -146,9 +148,11 @@ def _check_panel(sheet: Sheet) -> None:
 def _people(decision: Decision, sheet: Sheet) -> tuple[int, int, int]:
     """Return how many judges, answers and open opinions there are.
 
-    A line of a PrefLib file stands for as many judges as it says.
+    A line of a PrefLib file stands for as many judges as it says. Who has said nothing, and of whom nothing
+    is open, decides nothing.
     """
-    stands_for = dict.fromkeys(decision.voters, 1)
+    speaking = {row.answer.voter for row in sheet.rows}
+    stands_for = {voter: 1 for voter in decision.voters if voter in speaking or voter not in sheet.dropped}
     if sheet.is_preflib:
         stands_for |= {voter: round(weight) for voter, weight in sheet.weights.items()}
     answers = sum(stands_for[row.answer.voter or ""] for row in sheet.rows)
@@ -172,6 +176,7 @@ def decision_as_dict(decision: Decision, sheet: Sheet) -> dict[str, Any]:
         "open_answers_of": dict(decision.open_answers),
         "closest": None if closest is None else asdict(closest),
         "decided": progress.decided,
+        "may_win": decision.may_win,
         "possible": progress.possible,
         "possible_winners": [dict(matching) for matching in progress.possible_winners],
         "fewest_questions": progress.fewest_questions,
@@ -207,6 +212,8 @@ def print_decision(page: Page, decision: Decision, sheet: Sheet) -> None:
         more = f", … and {progress.possible - len(some):,} more" if progress.possible > len(some) else ""
         names = f": {' | '.join(some)}{more}." if some else "."
         page.paragraph(f"{counted(progress.possible, 'line-up')} can still win{names}")
+    if not decision.may_win:
+        page.paragraph(_cannot_win(decision))
     _print_needed(page, decision)
 
 
@@ -253,7 +260,16 @@ def _headline(decision: Decision) -> str:
                 "No winner: every line-up is beaten by another. This one's worst defeat is the smallest: it "
                 f"loses by {decision.result.shortfall or 0:.4f} per position."
             )
-    return "Not decided yet. This is the line-up with the smallest certain shortfall."
+    return "Not decided yet. This is the line-up with the smallest certain shortfall that was found."
+
+
+def _cannot_win(decision: Decision) -> str:
+    """Say that the line-up on top is not one of those that can win."""
+    certain = "it is certain to be beaten by another"
+    if decision.criterion == "borda":
+        certain = "another is certain to have a better score"
+    least = " It falls short least all the same." if decision.progress.possible != 0 else ""
+    return f"The line-up above is not one that can: {certain}.{least}"
 
 
 def _opinions(number: int) -> str:

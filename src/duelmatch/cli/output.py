@@ -198,7 +198,7 @@ def rounded(value: float) -> str:
 
 def unsettled_label(shortfall: float | None) -> str:
     """Return what the line-up is that a log records while nothing is decided: a bound is of a panel."""
-    return "First in the test" if shortfall is None else "Smallest certain shortfall"
+    return "First in the test" if shortfall is None else "Line-up of the log"
 
 
 def titled(name: str, titles: Mapping[str, str]) -> str:

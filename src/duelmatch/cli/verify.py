@@ -131,9 +131,9 @@ def _undecided(verdict: Verdict) -> str:
         sentence = "Nothing is proven: this log has no winner. Below is the line-up that its test put first."
     else:
         sentence = (
-            "Nothing is decided: this log has no winner. Below is the line-up with the smallest certain "
-            "shortfall that was found: whatever the missing votes say, it falls short of any other by at "
-            f"most {votes_in_100(verdict.shortfall)} at each position."
+            "Nothing is decided: this log has no winner. Below is the line-up of the log, and how far it can "
+            "fall short: whatever the missing votes say, it is behind any other by at most "
+            f"{votes_in_100(verdict.shortfall)} at each position."
         )
     return f"{sentence} {ESTIMATE}"
 

@@ -100,10 +100,12 @@ class Progress:
     times with probability 1 - delta.
 
     Of a panel nothing is left to chance. ``possible_winners`` may be unbeaten, or among the best, when all
-    have answered; ``accepted`` edges are in all of them, ``rejected`` ones in none. ``fewest_questions``
-    would make the leader certain, if all answers spoke for it, and ``duels_left`` if they are as expected:
-    both are estimates along the present plan. ``needed`` are these questions: the position, the candidate who
-    would have to be preferred, the other one, and how many such answers. ``open_answers`` were not given.
+    have answered. ``accepted`` edges are in every line-up that may be the result, be it the least beaten one,
+    and ``rejected`` ones in none: unless the panel or the candidates change, or an answer is taken back, that
+    stays so, to the last result. ``fewest_questions`` would make the leader certain, if all answers spoke for
+    it, and ``duels_left`` if they are as expected: both are estimates along the present plan. ``needed`` are
+    these questions: the position, the candidate who would have to be preferred, the other one, and how many
+    such answers. ``open_answers`` were not given.
 
     ``shortfall``: by how much the leader is worse than the best, at most, per position: in its worst defeat,
     or in Borda score. Where a Condorcet winner is taken for granted, it is by how much that is ahead: others

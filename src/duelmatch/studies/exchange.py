@@ -207,7 +207,8 @@ def _judge_rows(study: Study) -> list[Row]:
     status = study.status()
     dropped, result = status.dropped, status.result
     rows: list[Row] = [{"withdrawn": candidate} for candidate in dropped]
-    if result.status in ("unbeaten", "tied", "no_winner"):  # others may be as good
+    recorded = status.verdict is not None and not status.certain
+    if recorded or result.status in ("unbeaten", "tied", "no_winner"):  # others may be as good
         edges = () if result.matching is None else result.matching.edges
         rows += [{"position": position, "chosen": candidate} for candidate, position in edges]
     speaking = {given.voter for given in _latest_first(study) if given.counts}

@@ -337,7 +337,7 @@ class Feed:
             if not self.state.kind.ready:
                 raise Later
             asked = self.state.kind
-            self.append(kind, {"verdict": verdict_of(asked.result, asked.assuming)})
+            self.append(kind, {"verdict": verdict_of(asked.last_result, asked.assuming)})
         self.held.phase = phase
         if kind == "reopened":
             self.publish(False)  # votes may change the result that voters have been shown

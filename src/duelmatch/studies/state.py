@@ -393,6 +393,15 @@ class State:
         return sum(count > 0 for count in self.counted_by_voter())
 
     @property
+    def voters_out(self) -> int:
+        """How many judges have left without a vote that counts, and are not waited for."""
+        gone = [each for each in self.members.values() if each.open_dropped and not each.struck]
+        if not gone:
+            return 0
+        counted = dict(enumerate(self.counted_by_voter()))
+        return sum(not counted.get(member.number) for member in gone)
+
+    @property
     def conflicts(self) -> int:
         """How many candidates are not judged by a voter, of all voters together."""
         return sum(len(member.conflicts) for member in self.members.values())

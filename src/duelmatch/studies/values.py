@@ -164,8 +164,9 @@ class Status:
     ``verdict`` recorded in the log). Algorithms that work in rounds still need ``missing`` answers before
     they can say more, and have ``unused`` ones. ``assuming`` lists what the result takes for granted.
     ``published``: whether voters are shown the result once the study is closed. ``voters_gone``: so many
-    have left, and their missing answers are not waited for. ``voters_struck`` do not count, and
-    ``voters_counted`` have given an answer that does.
+    have left, and their missing answers are not waited for. ``voters_struck`` do not count;
+    ``voters_out`` have left a panel without an answer that counts, and nothing of theirs is open any more;
+    ``voters_counted`` have given an answer that counts.
     """
 
     id: str
@@ -192,7 +193,13 @@ class Status:
     published: bool = False
     voters_gone: int = 0
     voters_struck: int = 0
+    voters_out: int = 0
     voters_counted: int = 0
+
+    @property
+    def voters_there(self) -> int:
+        """How many voters count, or may: judges who left and have said nothing are none of them."""
+        return self.voters - self.voters_struck - self.voters_out
 
     @property
     def certain(self) -> bool:

@@ -334,5 +334,6 @@ def status_of(study: str, name: str, state: State) -> Status:
         published=state.published,
         voters_gone=sum(member.left and not member.struck for member in state.members.values()),
         voters_struck=sum(member.struck for member in state.members.values()),
+        voters_out=state.voters_out if state.settings.kind == "panel" else 0,
         voters_counted=state.voters_counted,
     )

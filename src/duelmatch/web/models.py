@@ -613,9 +613,9 @@ class Outcome(_Shown):
         description=(
             "A candidate for every position; a list where a position has several seats. Null if no line-up "
             "beats every other, and while no answer counts. While status is undecided or budget_spent it is "
-            "no winner: of a panel, it is the line-up with the smallest certain shortfall that was found, of "
-            "a crowd the one that is first in the test. Who probably leads is standings.leader, which may be "
-            "another."
+            "no winner: of a panel, it is the line-up that the count backs (once the study is closed, or "
+            "nobody can be asked, the one with the smallest certain shortfall that was found), of a crowd "
+            "the one that is first in the test. Who probably leads is standings.leader, which may be another."
         )
     )
     error_allowed: float = Field(description="How often such a result may be wrong; 0 for a panel.")

@@ -47,19 +47,23 @@ class Race:
 def leader_of(status: Status, standings: Standings | None) -> Edges:
     """Return who leads at which position: the result, or else who leads by the estimate.
 
-    Before the first votes nobody does, wherever the run begins.
+    Before the first votes nobody does, wherever the run begins. An estimate does not count against what is
+    certain of a panel: it may be older.
     """
     if not (status.certain or status.counted):
         return set()
     estimated = None if standings is None or status.certain else standings.leader
     leader = estimated or status.result.matching or status.progress.leader
-    return set() if leader is None else set(leader.edges)
+    leading = set() if leader is None else set(leader.edges)
+    if status.certain or status.algorithm != "panel":
+        return leading
+    return (leading & possible_in(status)) | set(status.progress.accepted)
 
 
 def possible_in(status: Status) -> Edges:
-    """Return who may still fill which position."""
+    """Return who may still fill which position, in a panel also of those who may be beaten least."""
     progress = status.progress
-    if progress.possible_winners:
+    if progress.possible_winners and status.algorithm != "panel":
         return {edge for lineup in progress.possible_winners for edge in lineup.edges}
     return {*progress.accepted, *progress.undecided}
 
@@ -77,7 +81,8 @@ def races_of(study: Study, status: Status, names: Names, standings: Standings | 
         decided = status.certain or accepted[position] >= seats.get(position, 1)
         leaders = leading.get(position, [])
         others = [] if decided else possible.get(position, [])
-        shares = {} if decided else estimated.get(position, {})
+        in_play = set() if decided else {who.name for who in (*leaders, *others)}
+        shares = {name: share for name, share in estimated.get(position, {}).items() if name in in_play}
         contenders = _contenders(leaders, shares, names)
         races.append(Race(called, decided, leaders, contenders, others, _word(decided, contenders)))
     return races

@@ -90,8 +90,8 @@ def check(status: Status, standings: Standings | None, names: Names) -> str:
             f"{text} The log has the line-up that is first in the test, which is no winner either ({lineup})."
         )
     return (
-        f"{text} The log has the line-up with the smallest certain shortfall, which is no winner either "
-        f"({lineup}): it falls short of any other by at most {bound} at each position."
+        f"{text} The line-up of the log is no winner either ({lineup}): for certain it falls short of any "
+        f"other by at most {bound} at each position."
     )
 
 

@@ -88,11 +88,13 @@ def _print_unsettled(page: Page, where: Status, standings: Standings) -> None:
         if bound is None
         else f" It falls short of any other by at most {votes_in_100(bound)} at each position, for certain."
     )
-    records = "has recorded" if where.phase == "closed" else "would record now"
+    records = "The log has recorded it, as undecided, and 'duelmatch verify' names it."
+    if where.phase != "closed":
+        records = "If the study is closed now, the log records it, as undecided"
+        records += ", or one that falls short less." if panel else "."
     page.paragraph(
-        f"{unsettled_label(bound)}: {lineup(matching)}.{certain} This is the line-up that the log {records}, "
-        "as undecided, and that 'duelmatch verify' names; the estimate is no part of the log. Neither is a "
-        "winner."
+        f"{unsettled_label(bound)}: {lineup(matching)}.{certain} {records} The estimate is no part of the "
+        "log. Neither is a winner."
     )
 
 
@@ -129,8 +131,9 @@ def _facts(where: Status, study: Study, estimates: Estimates | None) -> Iterator
     yield "Algorithm", where.algorithm
     yield "Seed", f"{study.settings.seed}"
     yield "Answers", f"{where.counted:,}" + (f" (and {uncounted:,} that do not count)" if uncounted else "")
-    struck = f" (and {where.voters_struck:,} struck)" if where.voters_struck else ""
-    yield "Voters", f"{where.voters - where.voters_struck:,}{struck}"
+    away = ((where.voters_out, "left without a vote"), (where.voters_struck, "struck"))
+    others = " and ".join(f"{number:,} {why}" for number, why in away if number)
+    yield "Voters", f"{where.voters_there:,}" + (f" (and {others})" if others else "")
     if where.phase != "closed":
         yield "Open questions", f"{where.open_questions:,}"
     if where.dropped:

@@ -64,9 +64,10 @@ class CondorcetMethod(_Method):
     def last_verdict(self, champion: Indices) -> Verdict:
         """Look at every line-up, within limits."""
         safest = self.judge.safest()
-        if safest is None:
-            safest = condorcet_champion(self.model, champion, self._present, LAST_ROUNDS)
-        return self.judge.verdict(safest)
+        if safest is not None:
+            return self.judge.verdict(safest)
+        found = condorcet_champion(self.model, champion, self._present, LAST_ROUNDS)
+        return surest(map(self.judge.verdict, (found, champion)))
 
     def plan(self, champion: Indices, pending_pairs: Vector) -> QuestionPlan:
         """Set a goal for each pair with the champion."""

@@ -48,7 +48,8 @@ class Decision:
 
     ``closest`` is None if there is no other line-up. ``needed`` lists the fewest answers that could make the
     leader unbeaten, by Condorcet's criterion and along one plan; ``open_answers`` how many each voter has
-    not given.
+    not given. ``may_win``: whether the result may be unbeaten, or have the best score, when all have
+    answered; the line-up that falls short least may not, while others may.
     """
 
     criterion: Criterion
@@ -59,6 +60,7 @@ class Decision:
     closest: ClosestOther | None
     needed: tuple[Needed, ...]
     open_answers: Mapping[str, int]
+    may_win: bool
 
 
 def decide(
@@ -104,7 +106,7 @@ def decide(
         run.note({"kind": "asked", "question": number, "until": None, **about})
         groups = [list(group) for group in answer.groups]
         run.note({"kind": "answered", "question": number, "answer": groups})
-    # nobody is asked any more: the line-up is the one with the smallest certain shortfall
+    # nobody is asked any more: the line-up is the one found with the smallest certain shortfall
     for voter in names:
         way = missing if isinstance(missing, str) else missing.get(voter, "open")
         run.note({"kind": "left", "voter": voter, "open_answers": way})
@@ -120,6 +122,7 @@ def decide(
         _closest(run),
         _needed(run) if criterion == "condorcet" and run.result.status == "budget_spent" else (),
         {voter: int(row.sum()) for voter, row in zip(names, unknown, strict=True) if row.any()},
+        run.standing.now.method.judge.must_lose(run.standing.verdict.matching) <= 0,
     )
 
 

@@ -354,8 +354,16 @@ class PanelExplorer:
 
     @property
     def result(self) -> Result:
-        """The result; before the run is over, what it would be if it were stopped now."""
+        """The result; before the run is over, the line-up backed, and how far it may fall short."""
         return self.standing.result()
+
+    @property
+    def last_result(self) -> Result:
+        """The result if nobody is asked any more; of what is not certain, the line-up that falls short least.
+
+        As far as it is found: with many line-ups it may be another, and it takes up to some ten seconds.
+        """
+        return self.standing.last_result()
 
     @property
     def progress(self) -> Progress:

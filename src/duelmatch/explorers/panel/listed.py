@@ -26,7 +26,7 @@ from duelmatch.explorers.panel.choice import DOUBT, Choice, best_pairs
 from duelmatch.explorers.panel.conditions import NOTHING, least_beaten
 from duelmatch.explorers.panel.model import Model, expectations, favours
 from duelmatch.explorers.panel.state import PanelState
-from duelmatch.explorers.panel.verdict import PanelStatus, Verdict, prefer_unbeaten, surest
+from duelmatch.explorers.panel.verdict import Outlook, PanelStatus, Verdict, prefer_unbeaten, surest
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.preferences import Criterion
 
@@ -181,13 +181,20 @@ class ListedJudge:
 
     def possible_winners(self) -> Indices | None:
         """Return the decisions that may be unbeaten, or have the best score; None if that takes long."""
+        return self.outlook(0).winners
+
+    def outlook(self, shortfall: int) -> Outlook:
+        """Return the decisions that may come out; ``shortfall`` is certain of some decision."""
         rows = self.bounds.rows
-        if self.bounds.criterion == "condorcet":
-            defeats = self.bounds.worst(1)
-            return None if defeats is None else rows[defeats <= 0]
-        if len(rows) > COMPARED // 8:
-            return None
-        return rows[[self._faced(row)[1].min() >= 0 for row in rows]]
+        if self.bounds.criterion == "borda":
+            few = len(rows) <= COMPARED // 8
+            possible = rows[[self._faced(row)[1].min() >= 0 for row in rows]] if few else None
+            return Outlook(possible, possible)
+        must_lose = self.bounds.worst(1)
+        if must_lose is None:
+            return Outlook(None, None)
+        may_lose = self.bounds.worst(-1) if shortfall > 0 else np.zeros(1)
+        return Outlook.of(rows, must_lose, None if may_lose is None else float(may_lose.min()))
 
 
 @dataclass(frozen=True, slots=True)

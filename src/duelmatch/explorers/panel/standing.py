@@ -97,8 +97,16 @@ class Standing:
         return self._plan
 
     def result(self) -> Result:
-        """Return the result; before the run is over, what it would be if it were stopped now."""
-        verdict, now = self.verdict, self.now
+        """Return the result; before the run is over, the line-up backed, and how far it may fall short."""
+        return self._result(self.verdict)
+
+    def last_result(self) -> Result:
+        """Return the result if nobody is asked any more: of what is not certain, what falls short least."""
+        verdict, done = self._look_again()
+        return self._result(verdict if done or verdict.status else self._last(verdict))
+
+    def _result(self, verdict: Verdict) -> Result:
+        now = self.now
         assumed = now.state.inferred or (self._consistent and self._criterion == "borda")
         return Result(
             "panel",
@@ -113,8 +121,9 @@ class Standing:
     def progress(self) -> Progress:
         """Return all there is to say; looking at thousands of line-ups takes a while."""
         verdict, now = self.verdict, self.now
-        rows = now.method.judge.possible_winners()
-        accepted, rejected = self._decided_edges(verdict, rows)
+        outlook = now.method.judge.outlook(verdict.shortfall)
+        rows = outlook.winners
+        accepted, rejected = self._decided_edges(verdict, outlook.results)
         planned = [] if verdict.status else now.method.needed(self.plan)
         fewest = sum(answers for *_, answers in planned)
         expected = round(fewest / now.method.expected_share(self.plan)) if fewest else 0
@@ -166,7 +175,7 @@ class Standing:
         return tuple(sorted(((voter, number) for voter, number in rows if number), key=lambda row: -row[1]))
 
     def _decided_edges(self, verdict: Verdict, possible: Indices | None) -> tuple[Mask, Mask]:
-        """Mark the edges that are in every possible winner, and those that are in none."""
+        """Mark the edges that are in every possible result, and those that are in none."""
         edges = self.now.problem.graph.edges
         if verdict.status == "decided" or verdict.status == "no_winner":
             possible = verdict.matching[None, :]  # alone, or the least beaten
@@ -207,13 +216,18 @@ class Standing:
             if not done and not self._proceedings.open and not self.now.is_anyone_askable:
                 done = True
                 if verdict.status is None:
-                    judge = self.now.method.judge
-                    before = judge.possible, judge.gave_up, judge.may_search
-                    judge.may_search = True
-                    verdict = self.now.method.last_verdict(verdict.matching)
-                    judge.possible, judge.gave_up, judge.may_search = before  # as the record has it
+                    verdict = self._last(verdict)
             self._certain = verdict, done
         return self._certain
+
+    def _last(self, verdict: Verdict) -> Verdict:
+        """Look longer for a line-up that falls short less, where nobody is asked any more."""
+        judge = self.now.method.judge
+        before = judge.possible, judge.gave_up, judge.may_search
+        judge.may_search = True
+        last: Verdict = self.now.method.last_verdict(verdict.matching)
+        judge.possible, judge.gave_up, judge.may_search = before  # as the record has it
+        return last
 
     def _edges(self, lineup: Mapping[str, str] | None) -> Indices | None:
         """Return a named line-up in edges; None if it is not one of this problem any more."""

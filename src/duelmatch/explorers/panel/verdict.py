@@ -32,7 +32,7 @@ import numpy as np
 
 from duelmatch.errors import TooLargeError
 from duelmatch.explorers.panel.bounds import BordaBounds, CondorcetBounds, Whole, closest
-from duelmatch.graph import Graph, Indices
+from duelmatch.graph import Graph, Indices, Vector
 from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.integers import cheapest, cheapest_and_bound
 from duelmatch.matchings.least_beaten import worst_defeats
@@ -54,6 +54,29 @@ class Verdict:
     matching: Indices
     status: PanelStatus | None
     shortfall: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """The line-ups that may come out; None where that takes long to find out.
+
+    ``winners`` may be unbeaten, or have the best score, when all have answered. The result will be one of
+    ``results``: while it is not certain that some line-up is unbeaten, also those that may be least beaten.
+    With each answer there are fewer of both, or as many.
+    """
+
+    winners: Indices | None
+    results: Indices | None
+
+    @classmethod
+    def of(cls, rows: Indices, must_lose: Vector, least_shortfall: float | None) -> Outlook:
+        """Look at the worst defeat that each line-up suffers for certain.
+
+        Some line-up loses by ``least_shortfall`` at most. So the result does, and whoever loses by more for
+        certain is not the result.
+        """
+        results = None if least_shortfall is None else rows[must_lose <= least_shortfall]
+        return cls(rows[must_lose <= 0], results)
 
 
 class MayBeUnbeaten(Protocol):
@@ -113,6 +136,13 @@ class _Judge:
         """Return the other line-up over which the certain lead is smallest, and that lead."""
         return closest_other(self.graph, self.bounds.least(champion), champion)
 
+    def must_lose(self, champion: Indices) -> int:
+        """Return by how much another is ahead of a line-up for certain; 0 if it may be unbeaten, or best."""
+        bound = self.bounds.most(champion)
+        rival = cheapest(self.graph, bound)
+        assert rival is not None, "a Problem has a matching"
+        return int(bound[champion].sum() - bound[rival].sum())
+
     def may_beat_all(self, champion: Indices) -> bool:
         """Whether a line-up beats every other, or scores best alone, in some completion of the open answers.
 
@@ -142,13 +172,6 @@ class CondorcetJudge(_Judge):
             status = "no_winner"
         return Verdict(champion, status, -rival.ahead)
 
-    def must_lose(self, champion: Indices) -> int:
-        """Return the worst defeat that a line-up suffers for certain; 0 if it may be unbeaten."""
-        bound = self.bounds.most(champion)
-        rival = cheapest(self.graph, bound)
-        assert rival is not None, "a Problem has a matching"
-        return int(bound[champion].sum() - bound[rival].sum())
-
     def _others_lose(self, champion: Indices, defeat: int) -> bool:
         """Whether every other line-up loses by this much at least."""
         known = self.possible
@@ -168,12 +191,16 @@ class CondorcetJudge(_Judge):
 
     def safest(self) -> Indices | None:
         """Return the line-up with the smallest certain shortfall; None if that is out of reach."""
+        found = self._safest()
+        return None if found is None else found[0]
+
+    def _safest(self) -> tuple[Indices, int] | None:
         try:
             found = least_beaten(self.graph, self.bounds.matrix(-1))
         except TooLargeError:
             return None
         assert found is not None, "a Problem has a matching"
-        return found[0]
+        return found[0], int(found[1])
 
     def most_dangerous(self, champion: Indices) -> Indices:
         """Return another line-up that may beat a champion by most, or draw; the champion if none may."""
@@ -187,11 +214,22 @@ class CondorcetJudge(_Judge):
 
     def possible_winners(self) -> Indices | None:
         """Return the line-ups that may be unbeaten when all have answered; None if there are too many."""
+        return self.outlook(0).winners
+
+    def outlook(self, shortfall: int) -> Outlook:
+        """Return the line-ups that may come out; ``shortfall`` is certain of some line-up."""
         rows = decisions_of(self.graph).listed(None, POSSIBLE)
-        if rows is None or self.graph.one_to_one:
-            return None if rows is None else rows[[self.must_lose(row) <= 0 for row in rows]]
+        must_lose = None if rows is None else self._must_lose_each(rows)
+        if rows is None or must_lose is None:
+            return Outlook(None, None)
+        safest = self._safest() if shortfall > 0 else None
+        return Outlook.of(rows, must_lose, safest[1] if safest else None if shortfall > 0 else 0)
+
+    def _must_lose_each(self, rows: Indices) -> Vector | None:
+        if self.graph.one_to_one:
+            return np.array([self.must_lose(row) for row in rows])
         try:
-            return rows[worst_defeats(self.graph, self.bounds.matrix(1), rows) <= 0]
+            return worst_defeats(self.graph, self.bounds.matrix(1), rows)
         except TooLargeError:
             return None
 
@@ -230,3 +268,8 @@ class BordaJudge(_Judge):
             keep.append(bool(bound[rival].sum() >= 0))
         possible: Indices = rows[keep]
         return possible
+
+    def outlook(self, shortfall: int) -> Outlook:
+        """Return the line-ups that may come out: some line-up always has the best score."""
+        possible = self.possible_winners()
+        return Outlook(possible, possible)

@@ -153,7 +153,12 @@ class Kind(Protocol):
 
     @property
     def result(self) -> Result:
-        """The result, or what it would be if the study were stopped now."""
+        """The result, or who leads while nothing is certain."""
+
+    @property
+    def last_result(self) -> Result:
+        """The result if the study is closed now; of a panel it may take some ten seconds."""
+        return self.result
 
     @property
     def progress(self) -> Progress:

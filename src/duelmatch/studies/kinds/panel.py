@@ -10,6 +10,7 @@ from duelmatch.errors import ConflictError, DuelError, StudyError
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.explorers.panel import PanelExplorer
 from duelmatch.explorers.questions import Question
+from duelmatch.explorers.result import Result
 from duelmatch.problem import Problem
 from duelmatch.studies.history import Point
 from duelmatch.studies.kinds import Event, Newcomer, shown
@@ -82,6 +83,11 @@ class PanelKind(ExploredKind):
     def clear_conflict(self, voter: str, candidates: Sequence[str]) -> None:
         """Let a judge judge some candidates again; what was said about them counts again."""
         self._run.clear_conflict(voter, candidates)
+
+    @property
+    def last_result(self) -> Result:
+        """The result if nobody is asked any more: if nothing is certain, what falls short least."""
+        return self._run.last_result
 
     @property
     def assuming(self) -> tuple[Assumption, ...]:
