@@ -15,7 +15,7 @@ from duelmatch.web import Config, runs
 from duelmatch.web.runs import RemoteRun
 from web.running import served
 
-LARGER = dm.Problem.complete([f"c{number}" for number in range(81)], [f"p{number}" for number in range(80)])
+LARGER = dm.Problem.complete([f"c{number}" for number in range(71)], [f"p{number}" for number in range(70)])
 """Its first round takes a tenth of a second."""
 
 

@@ -426,7 +426,7 @@ class FrugalSearch:
         """Whether nothing in question beats the champion, or nothing by more than epsilon, is proven."""
         if self._rivals.poorest_of(proof, self._slack) < self._proof_threshold + proof.price:
             return False
-        if self._slack == 0:  # if there is a winner, no other can be certified unless the winner was ruled out
+        if self._slack == 0:  # so if there is a winner, no other is certified unless that was ruled out
             return self._rivals.left == 1 and self._rivals.is_possible(proof.champion)
         found = self._bound(proof)
         return found is not None and found * self._graph.positions <= self._slack
