@@ -37,7 +37,7 @@ def test_what_is_no_ranking_is_refused(text: str) -> None:
     ("ranking", "sentence"),
     [
         ("ann", "list of candidates"),
-        (["ann"], "two candidates or more"),
+        (["ann"], "at least two candidates"),
         (["ann", "bob", "ann"], "ranked twice"),
         ([("ann", "ann")], "ranked twice"),
     ],

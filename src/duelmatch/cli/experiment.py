@@ -157,10 +157,10 @@ def status_(folder: Path, as_json: bool) -> None:
 )
 @json_option
 def report(folder: Path, to: Path | None, as_json: bool) -> None:
-    """Write a page of tables and figures for the experiment in DIR, even if unfinished.
+    """Write a page about the experiment in DIR, even if it is unfinished.
 
-    The page, report.html, is self-contained, so you can send it to anyone. The figures are saved beside it as
-    SVG and PNG, and the tables as CSV.
+    The page, report.html, has tables and figures. It is self-contained, so you can send it to anyone. The
+    figures are saved beside it as SVG and PNG, and the tables as CSV.
 
     \b
     Example:

@@ -10,6 +10,7 @@ import signal
 import socket
 import sys
 import threading
+import warnings
 from contextlib import suppress
 from types import FrameType
 
@@ -114,6 +115,8 @@ def serve(
         timeout_notify=WATCHDOG_EVERY,
         callback_notify=tell_watchdog,
     )
+    # Python says so where Ctrl-C comes between the call and the first step of the event loop.
+    warnings.filterwarnings("ignore", "coroutine 'Server.serve' was never awaited", RuntimeWarning)
     log = logging.getLogger("duelmatch.web")
     host, port = listener.getsockname()[:2]
     log.info("serving", extra={"about": {"host": host, "port": port}})
