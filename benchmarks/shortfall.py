@@ -17,7 +17,7 @@ from benchmarks.error_rates.bounds import watch
 from benchmarks.error_rates.frugal import FAMILIES, instance
 
 from duelmatch.experiments.simulation import clopper_pearson
-from duelmatch.explorers.frugal.rivals import price
+from duelmatch.explorers.frugal.listed import price
 from duelmatch.explorers.frugal.search import FrugalSearch
 
 DELTA = 0.1

@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from duelmatch.errors import FileError, MissingExtraError, ProblemError
-from duelmatch.files.text import naming, printable, replacing
+from duelmatch.files.text import naming, replacing
 from duelmatch.matchings import edges_in_every, edges_in_some
 from duelmatch.pgf import write_pgf
+from duelmatch.phrases import printable
 from duelmatch.problem import Matching, Problem, seated
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""How numbers are written for people, in the command line and on the pages alike."""
+"""How numbers and texts are written for people, in the command line and on the pages alike."""
 
 from math import ceil
 
@@ -39,3 +39,10 @@ def votes_in_100(shortfall: float) -> str:
     ('0.0 votes in 100', '3.2 votes in 100')
     """
     return f"{ceil(1000 * shortfall - 1e-6) / 10:.1f} votes in 100"
+
+
+def printable(text: str) -> str:
+    """Escape what a terminal would not show as a character."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

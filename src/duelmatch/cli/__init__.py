@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 import click
 
 from duelmatch.errors import DuelmatchError, MissingExtraError, TooLargeError, did_you_mean
-from duelmatch.files.text import printable
+from duelmatch.phrases import printable
 from duelmatch.version import __version__
 
 COMMANDS = {

@@ -19,7 +19,7 @@ from rich.text import Text
 
 from duelmatch.cli import PIPE_CLOSED
 from duelmatch.errors import spoken
-from duelmatch.files.text import printable
+from duelmatch.phrases import printable
 
 
 class _Console(Console):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from duelmatch.errors import FileError, ProblemError, brief
+from duelmatch.phrases import printable
 
 LONGEST_MESSAGE = 1000
 
@@ -32,13 +33,6 @@ def naming(path: AnyPath) -> Iterator[Path]:
         if len(message) > LONGEST_MESSAGE:
             message = message[: LONGEST_MESSAGE - 1] + "…"
         raise type(error)(printable(message)) from None
-
-
-def printable(text: str) -> str:
-    """Escape what a terminal would not show as a character."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 @contextmanager

@@ -187,6 +187,14 @@ class Assignments(Decisions):
 
     good = best
 
+    def one(self, weights: Vector, allowed: Mask | None = None) -> Indices:
+        """Return a matching of largest weight where there must be one."""
+        best = best_matching(self.graph, weights, allowed)
+        assert best is not None, "the allowed edges hold a matching"
+        return best
+
+    good_one = one
+
     def best_other(self, weights: Vector, decision: Indices, allowed: Mask | None = None) -> Indices | None:
         """Return a best matching that differs from ``decision``; None if there is no other."""
         return best_other_matching(self.graph, weights, decision, allowed)

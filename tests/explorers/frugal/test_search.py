@@ -12,8 +12,7 @@ import duelmatch as dm
 from cases import each
 from duelmatch.experiments.simulation import answer_round
 from duelmatch.explorers.frugal import search
-from duelmatch.explorers.frugal.listed import Ledger, ListedRivals
-from duelmatch.explorers.frugal.rivals import Proof
+from duelmatch.explorers.frugal.listed import Ledger, ListedRivals, Proof
 from duelmatch.explorers.frugal.search import FrugalSearch
 from duelmatch.explorers.frugal.tables import TabledRivals
 from explorers.frugal.watching import PROBLEMS, SQUARE, WIDE, all_decided, play_out, tabled, worlds

@@ -26,8 +26,7 @@ from duelmatch.cli.study.status import (
     to_go,
 )
 from duelmatch.errors import FileError
-from duelmatch.files.text import printable
-from duelmatch.phrases import counted, votes_in_100
+from duelmatch.phrases import counted, printable, votes_in_100
 
 if TYPE_CHECKING:
     from duelmatch.models.standings import Standings

@@ -8,7 +8,7 @@ import numpy as np
 
 from duelmatch.drawing import INK
 from duelmatch.experiments.figures.style import look
-from duelmatch.files.text import printable
+from duelmatch.phrases import printable
 from duelmatch.preferences import Preferences
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from duelmatch.drawing import INK, SETTINGS, save_figure
 from duelmatch.errors import MissingExtraError
 from duelmatch.experiments.cell import Variant
 from duelmatch.explorers.catalogue import algorithms
-from duelmatch.files.text import printable
+from duelmatch.phrases import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

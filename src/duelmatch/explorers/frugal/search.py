@@ -39,9 +39,8 @@ from duelmatch.errors import TooLargeError
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.explorers.engine import Outcome, Round, RoundAnswers, Rounds, Snapshot, Status
 from duelmatch.explorers.frugal.finding import contested, worthwhile
-from duelmatch.explorers.frugal.listed import ListedRivals
+from duelmatch.explorers.frugal.listed import GRID, ListedRivals, Proof, price
 from duelmatch.explorers.frugal.opponents import Beliefs, Opponents
-from duelmatch.explorers.frugal.rivals import GRID, Proof, price
 from duelmatch.explorers.frugal.stakes import Pairs, Play, Played, Prospects, Stakes, variance_of_share
 from duelmatch.explorers.frugal.tables import TabledRivals
 from duelmatch.graph import Graph, Indices, Mask, Vector

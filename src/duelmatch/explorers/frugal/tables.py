@@ -19,8 +19,8 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.special import entr
 
+from duelmatch.explorers.frugal.listed import Proof, Rivals, most_duels
 from duelmatch.explorers.frugal.opponents import Beliefs
-from duelmatch.explorers.frugal.rivals import Proof, Rivals, most_duels
 from duelmatch.explorers.frugal.stakes import (
     NO_RUIN,
     OPTIMISM,
