@@ -11,9 +11,9 @@ others do better until it has. Condorcet: each rival has an opponent of its own
 Being the last one left proves nothing of a champion that only has to be close, or where there may be no
 winner at all. For that there is a second wealth against each rival B, from bets on D(A, B) > -slack that are
 made while A is the champion: it multiplies by 1 + lambda (Y(B) + slack), whose mean is at most 1 if A loses
-to B by slack or more. Which A is proven is chosen by the data, so the first champion for whom a proof is begun
-has FIRST of the chance of being wrong, and the i-th one part in i (i - 1) of the rest. Its evidence is kept
-when another takes over, and goes on when it is champion again.
+to B by slack or more. Which A is proven is chosen by the data, so the first champion for whom a proof is
+begun has FIRST of the chance of being wrong, and the i-th one part in i (i - 1) of the rest. Its evidence is
+kept when another takes over, and goes on when it is champion again.
 
 **The bound.** For a grid of slacks, let U be the least such that all slacks of the grid from U on are
 rejected: the wealth against every rival has reached the threshold. Then A falls short by U at most. If it
