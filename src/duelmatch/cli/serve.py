@@ -140,9 +140,7 @@ def command(
         _say(said, as_json)
         app = create_app(store, config)
         logged = not sys.stderr.isatty() if log_requests is None else log_requests
-        with suppress(
-            KeyboardInterrupt
-        ):  # before the server listens to signals, which is just as good an end
+        with suppress(KeyboardInterrupt):  # before the server handles signals itself
             prepare(app)
             serve(app, listener, proxies, logged)
         leave(app)
