@@ -75,6 +75,8 @@ class Browser:
         return str(self._now(selector, lambda found: found.text))
 
     def click(self, selector: str) -> None:
+        """Click on an element as soon as it is there."""
+        self.until(lambda: self.driver.find_elements(By.CSS_SELECTOR, selector))
         self._now(selector, lambda found: found.click())
 
     def _now(self, selector: str, use: Callable[[Any], Any]) -> Any:
