@@ -17,7 +17,7 @@ from duelmatch.errors import DuelmatchError
 from duelmatch.explorers.ballots.explorer import BallotExplorer
 from duelmatch.explorers.ballots.tables import TabledEvidence
 from duelmatch.verify import verify
-from duelmatch.verify.contest import Contest
+from duelmatch.verify.crowd_problem import CrowdProblem
 from duelmatch.verify.log import StudyLog
 from logs import log_of, some_problem, verdict_of
 
@@ -160,13 +160,13 @@ def test_borda_is_counted_against_all_line_ups_alike() -> None:
     edges = [(f"c{k}", f"p{j}") for k in range(6) for j in range(4) if (k + 2 * j) % 5]
     problem = dm.Problem([f"c{k}" for k in range(6)], [f"p{j}" for j in range(4)], edges)
     log = StudyLog(json.loads(log_of(problem, {"algorithm": "borda", "delta": 0.05}, [])[0]))
-    contest = Contest(log)
-    rows = contest.rows(contest.usable)
+    crowd = CrowdProblem(log)
+    rows = crowd.rows(crowd.usable)
     assert rows is not None
     assert len(rows) == dm.matchings.count(problem)
-    assert contest._share is not None
+    assert crowd._share is not None
     np.testing.assert_allclose(
-        contest._share, np.bincount(rows.ravel(), minlength=len(contest.edges)) / len(rows)
+        crowd._share, np.bincount(rows.ravel(), minlength=len(crowd.edges)) / len(rows)
     )
 
 
@@ -240,7 +240,7 @@ def test_answers_after_the_end_do_not_count() -> None:
 
 
 def test_where_the_reference_is_out_of_reach_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("duelmatch.verify.contest.MOST_SETS", 50)
+    monkeypatch.setattr("duelmatch.verify.crowd_problem.MOST_SETS", 50)
     problem = dm.Problem.complete([f"c{k}" for k in range(9)], [f"p{k}" for k in range(4)])
     report = verify(log_of(problem, {"algorithm": "borda", "delta": 0.05}, []))
     assert "too many line-ups to count" in str(report.reason)

@@ -18,7 +18,7 @@ from duelmatch.cli.output import Page, print_json, spoken_titles, titled, unsett
 from duelmatch.errors import FileError
 from duelmatch.files.text import explaining, naming
 from duelmatch.phrases import votes_in_100
-from duelmatch.verify import Report, Verdict, checked_receipt, verify
+from duelmatch.verify import LineupVerdict, Verification, checked_receipt, verify
 
 AGREED, DIFFERS = 0, 1
 NOTHING = "nothing is decided"
@@ -88,7 +88,7 @@ def _lines(log: Path) -> Iterator[str]:
             yield line.removeprefix(BOM_UTF8).decode("utf-8", "surrogateescape")
 
 
-def _print(report: Report) -> None:
+def _print(report: Verification) -> None:
     page = Page()
     page.heading("Log")
     if report.damage:
@@ -125,7 +125,7 @@ def _print(report: Report) -> None:
         page.paragraph("They DIFFER." if report.differs else "They agree.")
 
 
-def _undecided(verdict: Verdict) -> str:
+def _undecided(verdict: LineupVerdict) -> str:
     """Say what the line-up is that a log records although nothing is decided."""
     if verdict.shortfall is None:
         sentence = "Nothing is proven: this log has no winner. Below is the line-up that its test put first."
@@ -138,7 +138,7 @@ def _undecided(verdict: Verdict) -> str:
     return f"{sentence} {ESTIMATE}"
 
 
-def _said(verdict: Verdict, report: Report) -> str:
+def _said(verdict: LineupVerdict, report: Verification) -> str:
     text = verdict.status
     if verdict.status == "budget_spent":
         text = NOBODY_LEADS if verdict.lineup is None else NOTHING

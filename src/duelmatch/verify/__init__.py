@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from duelmatch.verify.chain import DamagedError, Entry, checked, checked_receipt, received
-from duelmatch.verify.crowd import CrowdVerdict
-from duelmatch.verify.log import UNFIT, NotRecomputedError, StudyLog, Verdict
-from duelmatch.verify.panel import BordaPanel, Panel
-from duelmatch.verify.seats import SeatedPanel
+from duelmatch.verify.crowd import crowd_verdict
+from duelmatch.verify.log import UNFIT, LineupVerdict, NotRecomputedError, StudyLog
+from duelmatch.verify.panel import BordaVerdict, PanelVerdict
+from duelmatch.verify.seats import SeatedVerdict
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Received:
 
 
 @dataclass(frozen=True)
-class Report:
+class Verification:
     """What was found in a log.
 
     ``damage`` says what is wrong with the log; ``reason`` why no verdict was recomputed; both are None if all
@@ -40,8 +40,8 @@ class Report:
 
     entries: int
     damage: str | None = None
-    recorded: Verdict | None = None
-    found: Verdict | None = None
+    recorded: LineupVerdict | None = None
+    found: LineupVerdict | None = None
     reason: str | None = None
     positions: tuple[str, ...] = ()
     receipts: tuple[Received, ...] = ()
@@ -56,7 +56,7 @@ class Report:
         return not self.recorded.agrees_with(self.found)
 
 
-def verify(lines: Iterable[str], receipts: Sequence[str] = ()) -> Report:
+def verify(lines: Iterable[str], receipts: Sequence[str] = ()) -> Verification:
     """Check a log, and recompute its verdict at the moment when the study was closed, or else at its end.
 
     ``receipts`` are hashes that voters or the organiser have kept, or their first 12 characters or more.
@@ -68,7 +68,7 @@ def verify(lines: Iterable[str], receipts: Sequence[str] = ()) -> Report:
         of_receipts = received(entries, known)
         log, recorded = read(entries)
     except DamagedError as damage:
-        return Report(len(entries), str(damage))
+        return Verification(len(entries), str(damage))
     found, reason = None, None
     try:
         if not log.ballots and any(entry["kind"] == "imported-old" for entry in entries):
@@ -83,7 +83,7 @@ def verify(lines: Iterable[str], receipts: Sequence[str] = ()) -> Report:
         for receipt, entry in zip(known, of_receipts, strict=True)
     )
     positions, titles = tuple(log.positions), titles_of(entries)
-    return Report(len(entries), None, recorded, found, reason, positions, named, titles)
+    return Verification(len(entries), None, recorded, found, reason, positions, named, titles)
 
 
 def titles_of(entries: Sequence[Entry]) -> dict[str, str]:
@@ -101,7 +101,7 @@ def titles_of(entries: Sequence[Entry]) -> dict[str, str]:
     return {name: title for name, title in titles.items() if isinstance(title, str) and title != name}
 
 
-def read(entries: Sequence[Entry]) -> tuple[StudyLog, Verdict | None]:
+def read(entries: Sequence[Entry]) -> tuple[StudyLog, LineupVerdict | None]:
     """Return what counts, and the verdict recorded.
 
     Answers that come while a study is closed count from the moment on when it is opened again.
@@ -124,23 +124,23 @@ def read(entries: Sequence[Entry]) -> tuple[StudyLog, Verdict | None]:
     return log, None if closed is None else log.recorded(entries[closed])
 
 
-def verdict(log: StudyLog, recorded: Verdict | None) -> Verdict:
+def verdict(log: StudyLog, recorded: LineupVerdict | None) -> LineupVerdict:
     """Recompute the verdict. What is certain of a panel's line-up is looked at for the one recorded."""
     match log.settings.get("algorithm"):
         case "panel":
             borda = log.setting("criterion") == "borda"
             if log.has_conditions:
-                panel: Panel = SeatedPanel(log, borda)
+                panel: PanelVerdict = SeatedVerdict(log, borda)
             else:
-                panel = BordaPanel(log) if borda else Panel(log)
+                panel = BordaVerdict(log) if borda else PanelVerdict(log)
             lineup = None if recorded is None else recorded.lineup
             return panel.best() if lineup is None else panel.verdict(lineup)
         case "condorcet" | "borda":
-            return CrowdVerdict(log).verdict()
+            return crowd_verdict(log)
         case other:
             raise NotRecomputedError(
                 f"The verdict of '{other}' takes its rounds, which are not recomputed here."
             )
 
 
-__all__ = ["Received", "Report", "Verdict", "checked_receipt", "verify"]
+__all__ = ["LineupVerdict", "Received", "Verification", "checked_receipt", "verify"]

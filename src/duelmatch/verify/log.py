@@ -7,7 +7,7 @@ then the bets were not fair, whatever the hashes say.
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
@@ -42,7 +42,7 @@ class NotRecomputedError(DuelmatchError):
 
 
 @dataclass(frozen=True)
-class Verdict:
+class LineupVerdict:
     """A status and a line-up.
 
     ``shortfall``: of a panel, how much the line-up can be behind another at most, per position.
@@ -52,19 +52,19 @@ class Verdict:
     lineup: Lineup | None
     shortfall: float | None = None
 
-    def agrees_with(self, other: Verdict) -> bool:
+    def agrees_with(self, other: LineupVerdict) -> bool:
         """Whether both say the same, up to rounding."""
         known = self.shortfall is not None and other.shortfall is not None
         gap = abs(self.shortfall - other.shortfall) if known else 0.0  # type: ignore[operator]
         return (self.status, self.lineup) == (other.status, other.lineup) and gap <= 1e-9
 
-    def without_votes(self) -> Verdict:
+    def without_votes(self) -> LineupVerdict:
         """Return the verdict where no answer counts: what is not certain then names no line-up."""
         return replace(self, lineup=None) if self.status == "budget_spent" else self
 
 
 @dataclass
-class Question:
+class AskedQuestion:
     """One question to one voter, and the answer; ``place`` is where it stands on a ballot."""
 
     voter: str
@@ -85,7 +85,7 @@ class Judge:
 
 
 @dataclass(frozen=True)
-class Design:
+class BallotDesign:
     """How ballots were drawn, and what the bets on them follow from."""
 
     champion: Lineup
@@ -102,7 +102,7 @@ class Design:
 
 
 @dataclass
-class Ballot:
+class DrawnBallot:
     """What one voter was asked about, drawn at once; ``holder`` is who may answer now."""
 
     voter: str
@@ -115,11 +115,11 @@ class Ballot:
 
 
 @dataclass(frozen=True)
-class Count:
-    """Who and what counts: all but the voters struck, with answers as they were corrected, by their place."""
+class Corrections:
+    """What an organiser changed: voters struck, and answers, by ballot and place, None if struck."""
 
     struck: frozenset[str] = frozenset()
-    corrected: tuple[tuple[tuple[int, int], Any], ...] = ()
+    answers: Mapping[tuple[int, int], Groups | None] = field(default_factory=dict)
 
 
 class StudyLog:
@@ -143,14 +143,14 @@ class StudyLog:
         except (*UNFIT, ImpossibleError) as error:
             what = error if isinstance(error, ImpossibleError) else NOT_AS_WRITTEN
             raise DamagedError(f"The first entry does not create a study: {what}.") from None
-        self.questions: dict[int, Question] = {}
-        self.given: dict[int, Question] = {}
+        self.questions: dict[int, AskedQuestion] = {}
+        self.given: dict[int, AskedQuestion] = {}
         """Those that were answered, in the order of the answers."""
-        self.designs: list[Design] = []
-        self.ballots: list[Ballot] = []
+        self.designs: list[BallotDesign] = []
+        self.ballots: list[DrawnBallot] = []
         self.has_ballot: set[str] = set()
         self.dropped: set[str] = set()
-        self.counts = [Count()]
+        self.corrections = [Corrections()]
         """All that there have been; the last is the present one."""
 
     def setting(self, name: str, default: Any = None) -> Any:
@@ -158,7 +158,7 @@ class StudyLog:
         parameters = self.settings.get("parameters") or {}
         return parameters.get(name, self.settings.get(name, default))
 
-    def recorded(self, closed: Entry) -> Verdict | None:
+    def recorded(self, closed: Entry) -> LineupVerdict | None:
         """Return the verdict that an entry records."""
         verdict = closed["data"].get("verdict")
         if not verdict:
@@ -166,7 +166,7 @@ class StudyLog:
         try:
             lineup = verdict.get("matching")
             known = None if lineup is None else tuple(_seated(lineup[j]) for j in self.positions)
-            return Verdict(verdict["status"], known, verdict.get("shortfall"))
+            return LineupVerdict(verdict["status"], known, verdict.get("shortfall"))
         except UNFIT:
             raise DamagedError(f"Entry {closed['seq']} ('closed') has no verdict of this study.") from None
 
@@ -190,10 +190,10 @@ class StudyLog:
     @property
     def has_answers(self) -> bool:
         """Whether any answer counts: struck neither itself nor with its voter, and about two who stay."""
-        struck, corrected = self.counts[-1].struck, dict(self.counts[-1].corrected)
+        now = self.corrections[-1]
         return any(
-            corrected.get((asked.ballot, asked.place), asked.answer) is not None
-            and asked.voter not in struck
+            now.answers.get((asked.ballot, asked.place), asked.answer) is not None
+            and asked.voter not in now.struck
             and any(
                 self.dropped.isdisjoint(two) and self.has_no_conflict(asked.voter, (asked.position, *two))
                 for two in combinations(asked.candidates, 2)
@@ -302,7 +302,7 @@ class StudyLog:
             j, of_these = drawn.questions[place]
             if drawn.holder != voter or j != position or not set(candidates) <= set(of_these):
                 raise ImpossibleError(f"question {question} is not on the ballot of its voter")
-        self.questions[question] = Question(voter, position, tuple(candidates), ballot, place)
+        self.questions[question] = AskedQuestion(voter, position, tuple(candidates), ballot, place)
 
     def _answered(self, voter: Any, question: int, answer: Groups, coin: Any = None) -> None:
         # a coin: the tie was tossed by a study of format 1
@@ -319,11 +319,11 @@ class StudyLog:
         ):  # else it is too late to count
             self.ballots[asked.ballot].answered[asked.place] = question
 
-    def _check_answer(self, asked: Question, answer: Groups) -> None:
+    def _check_answer(self, asked: AskedQuestion, answer: Groups) -> None:
         if sorted(name for group in answer for name in group) != sorted(asked.candidates):
             raise ImpossibleError("this is no answer to the question")
 
-    def _question(self, number: Any) -> Question:
+    def _question(self, number: Any) -> AskedQuestion:
         if type(number) is not int or number not in self.questions:
             raise ImpossibleError(f"question {json.dumps(number):.20} was not asked")
         return self.questions[number]
@@ -338,7 +338,7 @@ class StudyLog:
             self.ballots[asked.ballot].holder, self.ballots[asked.ballot].finished = asked.voter, False
 
     def _corrected(self, voter: Any, question: int, answer: Groups | None, clerical: bool = False) -> None:
-        asked, now = self._question(question), self.counts[-1]
+        asked = self._question(question)
         if answer is not None:
             self._check_answer(asked, answer)
         if asked.ballot < 0:
@@ -346,19 +346,19 @@ class StudyLog:
         elif self.ballots[asked.ballot].answered.get(asked.place) == question and (
             clerical or answer is None
         ):
-            corrected = {**dict(now.corrected), (asked.ballot, asked.place): answer}
-            self._count(Count(now.struck, tuple(sorted(corrected.items(), key=lambda item: item[0]))))
+            self._correct(answers={**self.corrections[-1].answers, (asked.ballot, asked.place): answer})
 
     # Who counts, and who stands
 
     def _struck(self, voter: str) -> None:
-        self._count(Count(self.counts[-1].struck | {voter}, self.counts[-1].corrected))
+        self._correct(struck=self.corrections[-1].struck | {voter})
 
     def _reinstated(self, voter: str) -> None:
-        self._count(Count(self.counts[-1].struck - {voter}, self.counts[-1].corrected))
+        self._correct(struck=self.corrections[-1].struck - {voter})
 
-    def _count(self, count: Count) -> None:
-        self.counts = [one for one in self.counts if one != count] + [count]
+    def _correct(self, **changes: Any) -> None:
+        new = replace(self.corrections[-1], **changes)
+        self.corrections = [one for one in self.corrections if one != new] + [new]
 
     def _dropped(self, voter: Any, candidate: str) -> None:
         self.dropped.add(candidate)
@@ -407,7 +407,7 @@ class StudyLog:
         if design != len(self.designs) or not all(0 <= chance <= 1 + 1e-9 for chance in chances):
             raise ImpossibleError("it is not the next design, or one of its chances is not between 0 and 1")
         self.designs.append(
-            Design(
+            BallotDesign(
                 tuple(_seated(champion[j]) for j in self.positions),
                 dict(zip(pairs, chances, strict=True)),
                 dict(zip(pairs, rest["advantage"], strict=True)),
@@ -429,9 +429,9 @@ class StudyLog:
         asked = [(one["position"], tuple(one["candidates"])) for one in questions]
         self._check_drawn(self.designs[design], asked)
         self._takes_part(voter)
-        self.ballots.append(Ballot(voter, design, asked, voter))
+        self.ballots.append(DrawnBallot(voter, design, asked, voter))
 
-    def _check_drawn(self, design: Design, asked: list[tuple[str, tuple[str, ...]]]) -> None:
+    def _check_drawn(self, design: BallotDesign, asked: list[tuple[str, tuple[str, ...]]]) -> None:
         """Refuse what had no chance, and more than ``size`` pairs: the bets are limited with that in view.
 
         A ranking may have pairs without a chance, if they tell nothing: those without the champion.

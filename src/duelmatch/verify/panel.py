@@ -12,7 +12,7 @@ from itertools import permutations
 from math import inf, lcm
 from typing import Any
 
-from duelmatch.verify.log import LISTED, Lineup, NotRecomputedError, Pair, StudyLog, Verdict, places
+from duelmatch.verify.log import LISTED, Lineup, LineupVerdict, NotRecomputedError, Pair, StudyLog, places
 
 Costs = list[dict[str, Any]]
 """A whole number for every candidate of every position."""
@@ -21,7 +21,7 @@ CERTAIN = ("decided", "unbeaten", "no_winner", "budget_spent")
 """What may be said of a line-up head to head, the best first."""
 
 
-class Panel:
+class PanelVerdict:
     """The count of every pair, and what follows from it head to head.
 
     ``ahead`` and ``open`` are W - L and U of (position, one, other), times ``factor`` = ``scale`` / J.
@@ -30,7 +30,7 @@ class Panel:
     def __init__(self, log: StudyLog) -> None:
         self.log, self.lineups = log, log.lineups()
         self.consistent = bool(log.setting("consistent", True))
-        struck = log.counts[-1].struck
+        struck = log.corrections[-1].struck
         self.weight = {voter: judge.weight for voter, judge in log.judges.items() if voter not in struck}
         self.opinions = self._opinions()
         pairs = [pair for pair in log.pairs() if log.dropped.isdisjoint(pair[1:])]
@@ -98,21 +98,21 @@ class Panel:
         rival, total = cheapest(costs)
         return None if total == 0 else sum(at[b] for b, at in zip(rival, bound, strict=True))
 
-    def verdict(self, lineup: Lineup) -> Verdict:
+    def verdict(self, lineup: Lineup) -> LineupVerdict:
         """Return what is certain of a line-up."""
         if any(a not in self.log.staying(j) for j, a in zip(self.log.positions, lineup, strict=True)):
-            return Verdict("impossible", lineup)
+            return LineupVerdict("impossible", lineup)
         worst = self.closest(lineup, -1)
         if worst is None:
-            return Verdict("decided", lineup, 0.0)
+            return LineupVerdict("decided", lineup, 0.0)
         return self._undecided(lineup, worst)
 
-    def _undecided(self, lineup: Lineup, worst: int) -> Verdict:
+    def _undecided(self, lineup: Lineup, worst: int) -> LineupVerdict:
         """Return what is certain of a line-up that may be level with another, or behind it."""
         if worst >= 0:  # if nobody's opinion counts, nothing is certain
-            return Verdict("unbeaten" if any(self.factor.values()) else "budget_spent", lineup, 0.0)
+            return LineupVerdict("unbeaten" if any(self.factor.values()) else "budget_spent", lineup, 0.0)
         status = "no_winner" if self._is_least_beaten(lineup, -worst) else "budget_spent"
-        return Verdict(status, lineup, -worst / self.unit / len(lineup))
+        return LineupVerdict(status, lineup, -worst / self.unit / len(lineup))
 
     def _is_least_beaten(self, lineup: Lineup, defeat: int) -> bool:
         """Whether all line-ups are beaten for certain, and the others by what this one can lose by."""
@@ -127,7 +127,7 @@ class Panel:
     def _must_lose(self, lineup: Lineup) -> int:
         return -cheapest(self.bound(lineup, 1))[1]
 
-    def best(self) -> Verdict:
+    def best(self) -> LineupVerdict:
         """Return the verdict on the line-up that can be beaten least."""
         if self.lineups is None:
             raise NotRecomputedError(f"The log records no line-up, and there are over {LISTED:,} to look at.")
@@ -137,7 +137,7 @@ class Panel:
         return min(verdicts, key=lambda verdict: CERTAIN.index(verdict.status))
 
 
-class BordaPanel(Panel):
+class BordaVerdict(PanelVerdict):
     """The same by scores: ``uses`` of ``among`` line-ups have a candidate at a position."""
 
     def __init__(self, log: StudyLog) -> None:
@@ -187,11 +187,13 @@ class BordaPanel(Panel):
                         total += 2 * weight * self.uses[j, y] * min(self.factor[end] for end in ends)
         return total
 
-    def _undecided(self, lineup: Lineup, worst: int) -> Verdict:
+    def _undecided(self, lineup: Lineup, worst: int) -> LineupVerdict:
         tied = worst >= 0 and any(self.factor.values()) and self.closest(lineup, 1) is not None
-        return Verdict("tied" if tied else "budget_spent", lineup, max(0, -worst) / self.unit / len(lineup))
+        return LineupVerdict(
+            "tied" if tied else "budget_spent", lineup, max(0, -worst) / self.unit / len(lineup)
+        )
 
-    def best(self) -> Verdict:
+    def best(self) -> LineupVerdict:
         """Return the verdict on the line-up that is best in the middle of what is possible."""
         middle = [
             {a: -self.score(j, a, 1) - self.score(j, a, -1) for a in self.log.staying(j)}

@@ -11,14 +11,14 @@ from fractions import Fraction
 from itertools import chain
 from math import lcm
 
-from duelmatch.verify.log import LISTED, Lineup, NotRecomputedError, StudyLog, Verdict, names
-from duelmatch.verify.panel import CERTAIN, Panel
+from duelmatch.verify.log import LISTED, Lineup, LineupVerdict, NotRecomputedError, StudyLog, names
+from duelmatch.verify.panel import CERTAIN, PanelVerdict
 
 COMPARED = 500
 """Up to so many line-ups every two are compared."""
 
 
-class SeatedPanel(Panel):
+class SeatedVerdict(PanelVerdict):
     """The verdict by a list of the line-ups."""
 
     def __init__(self, log: StudyLog, borda: bool) -> None:
@@ -58,24 +58,26 @@ class SeatedPanel(Panel):
             slack += self.worth[j] * abs(moves) * self.open[j, a, b]
         return known - slack, known + slack
 
-    def verdict(self, lineup: Lineup) -> Verdict:
+    def verdict(self, lineup: Lineup) -> LineupVerdict:
         """Return what is certain of a line-up."""
         if lineup not in self.chosen:
-            return Verdict("impossible", lineup)
+            return LineupVerdict("impossible", lineup)
         others = [other for other in self.chosen if other != lineup]
         intervals = [self.interval(lineup, other) for other in others]
         worst = min((least for least, _ in intervals), default=1)
         if worst > 0:
-            return Verdict("decided", lineup, 0.0)
+            return LineupVerdict("decided", lineup, 0.0)
         shortfall = float(max(0, -worst) / self.whole)
         if not any(self.factor.values()):  # nobody's opinion counts
-            return Verdict("budget_spent", lineup, shortfall)
+            return LineupVerdict("budget_spent", lineup, shortfall)
         if self.borda:
             tied = worst == 0 and any(most <= 0 for _, most in intervals)
-            return Verdict("tied" if tied else "budget_spent", lineup, shortfall)
+            return LineupVerdict("tied" if tied else "budget_spent", lineup, shortfall)
         if worst == 0:
-            return Verdict("unbeaten", lineup, 0.0)
-        return Verdict("no_winner" if self._all_beaten(lineup, -worst) else "budget_spent", lineup, shortfall)
+            return LineupVerdict("unbeaten", lineup, 0.0)
+        return LineupVerdict(
+            "no_winner" if self._all_beaten(lineup, -worst) else "budget_spent", lineup, shortfall
+        )
 
     def _all_beaten(self, lineup: Lineup, defeat: int) -> bool:
         def must_lose(one: Lineup) -> int:
@@ -87,7 +89,7 @@ class SeatedPanel(Panel):
             raise NotRecomputedError(f"Whether all of {len(self.chosen):,} line-ups are beaten takes long.")
         return all(must_lose(other) >= defeat for other in self.chosen if other != lineup)
 
-    def best(self) -> Verdict:
+    def best(self) -> LineupVerdict:
         """Return the best verdict that there is on any line-up."""
         if len(self.chosen) > COMPARED:
             raise NotRecomputedError(f"The log records no line-up, and there are over {COMPARED:,}.")

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from duelmatch.verify.contest import Array, Contest, people
-from duelmatch.verify.log import Ballot, Count, Design
+from duelmatch.verify.crowd_problem import Array, CrowdProblem, people
+from duelmatch.verify.log import BallotDesign, Corrections, DrawnBallot
 
 SHARES = np.log([0.5, 0.125, 0.125, 0.125, 0.125])
 """What part of the wealth each gambler begins with; the first one learns."""
@@ -38,42 +38,42 @@ NOTHING = 1e-12
 class ListedWealth:
     """The logarithm of the wealth against every line-up, a row each: now, at its peak, and for a proof."""
 
-    def __init__(self, contest: Contest, count: Count, rows: Array) -> None:
-        self.contest, self.count, self.rows = contest, count, rows
+    def __init__(self, problem: CrowdProblem, corrections: Corrections, rows: Array) -> None:
+        self.problem, self.corrections, self.rows = problem, corrections, rows
         self.logs, self.proof_logs = np.zeros((2, len(rows), len(SHARES)))
         self.peak, self.proof_peak = np.zeros((2, len(rows)))
         self.proof = 0
         self.proof_for: Array | None = None
         self._made: dict[int, tuple[Array, Array, Array]] = {}
 
-    def settle(self, number: int, ballot: Ballot, design: Design) -> None:
+    def settle(self, number: int, ballot: DrawnBallot, design: BallotDesign) -> None:
         """Settle a ballot."""
-        contest = self.contest
+        problem = self.problem
         if design.proof != self.proof:
-            self.proof, self.proof_for = design.proof, _row(contest, design)
+            self.proof, self.proof_for = design.proof, _row(problem, design)
             self.proof_logs, self.proof_peak = (
-                wealth * contest.winner_exists for wealth in (self.logs, self.peak)
+                wealth * problem.winner_exists for wealth in (self.logs, self.peak)
             )
-        if ballot.voter in self.count.struck:
+        if ballot.voter in self.corrections.struck:
             return
         if ballot.design not in self._made:
             self._made = dict(list(self._made.items())[-8:])  # ballots that overlap are of a few designs
             self._made[ballot.design] = self._bets(design)
         odds, bets, slack_bets = self._made[ballot.design]
-        y = contest.told(number, ballot, self.count, odds)[0][self.rows].sum(axis=1)
+        y = problem.told(number, ballot, self.corrections, odds)[0][self.rows].sum(axis=1)
         self.logs, self.peak = _settled(self.logs, self.peak, bets, y)
         if self.proof and design.proof_for == design.champion:
-            proof = _settled(self.proof_logs, self.proof_peak, slack_bets, y + contest.slack)
+            proof = _settled(self.proof_logs, self.proof_peak, slack_bets, y + problem.slack)
             self.proof_logs, self.proof_peak = proof
-        elif self.proof and contest.winner_exists:
+        elif self.proof and problem.winner_exists:
             self.proof_logs, self.proof_peak = _settled(self.proof_logs, self.proof_peak, bets, y)
 
-    def _bets(self, design: Design) -> tuple[Array, Array, Array]:
+    def _bets(self, design: BallotDesign) -> tuple[Array, Array, Array]:
         """Return c / pi, and lambda by rival and gambler, without and with the slack."""
-        contest, rows = self.contest, self.rows
-        c, odds, void = contest.odds(design)
+        problem, rows = self.problem, self.rows
+        c, odds, void = problem.odds(design)
         advantage, variance = (
-            np.array([of.get(pair, 0.0) for pair in contest.pairs])[:, None]
+            np.array([of.get(pair, 0.0) for pair in problem.pairs])[:, None]
             for of in (design.advantage, design.variance)
         )
         gap, noise, spread = (
@@ -82,23 +82,23 @@ class ListedWealth:
         )
         largest = _largest(odds, design).T[rows]
         bet = ~void[rows].any(axis=1)
-        if contest.places > len(contest.log.positions):  # c^2, and what has no chance, are no sums over edges
+        if problem.places > len(problem.log.positions):  # c^2, and what has no chance, are no sums over edges
             of_rivals = np.stack([c[:, row].sum(axis=1) for row in rows], axis=1)
             gap, noise = (advantage * of_rivals).sum(axis=0), (variance * of_rivals**2).sum(axis=0)
-            chance = np.array([design.chances.get(pair, 0.0) for pair in contest.pairs])[:, None]
+            chance = np.array([design.chances.get(pair, 0.0) for pair in problem.pairs])[:, None]
             square = np.divide(of_rivals**2, chance, out=np.zeros_like(of_rivals), where=chance > 0)
             spread = design.dispersion * square.sum(axis=0) / 4
             each = np.stack([np.abs(odds[:, row]).sum(axis=1) / 2 for row in rows], axis=1)
             worst = -np.sort(-each, axis=0)[: design.size].sum(axis=0) * (spread > 0)
             bet = ~((np.abs(of_rivals) > NOTHING) & (chance == 0)).any(axis=0)
-            bet &= contest.log.dropped.isdisjoint(people(design.champion))
+            bet &= problem.log.dropped.isdisjoint(people(design.champion))
         elif design.one_position:
             worst = largest.sum(axis=2).max(axis=1)
         else:
             worst = -np.sort(-largest.reshape(len(rows), -1), axis=1)[:, : design.size].sum(axis=1)
         bet &= worst > 0
         by_slack = []
-        for slack in (0.0, contest.slack):
+        for slack in (0.0, problem.slack):
             gain = np.maximum(gap + slack, 0.0)
             learned = gain**3 / np.maximum(gain**2 + CAUTION * noise, 1e-300)
             wanted = np.column_stack([learned, np.tile(GAPS, (len(gain), 1))])
@@ -108,15 +108,15 @@ class ListedWealth:
 
     def possible(self) -> Array:
         """List the line-ups that may win."""
-        return self.rows[self.peak < self.contest.threshold]
+        return self.rows[self.peak < self.problem.threshold]
 
     def is_proven(self, needed: float) -> bool:
         """Whether every rival in question is shown not to beat the champion of the proof."""
         if self.proof_for is None:
             return False
         feared = (self.rows != self.proof_for).any(axis=1)
-        if self.contest.winner_exists:
-            feared &= self.peak < self.contest.threshold
+        if self.problem.winner_exists:
+            feared &= self.peak < self.problem.threshold
         return bool((self.proof_peak[feared] >= needed).all())
 
 
@@ -133,10 +133,10 @@ class TabledWealth:
     one of them is the winner, they are listed.
     """
 
-    def __init__(self, contest: Contest, count: Count) -> None:
-        self.contest, self.count = contest, count
-        self.logs, self.proof_logs = np.zeros((2, len(SCALES), len(contest.edges)))
-        self.alive = contest.usable.copy()
+    def __init__(self, problem: CrowdProblem, corrections: Corrections) -> None:
+        self.problem, self.corrections = problem, corrections
+        self.logs, self.proof_logs = np.zeros((2, len(SCALES), len(problem.edges)))
+        self.alive = problem.usable.copy()
         self.listed: ListedWealth | None = None
         self.proof = 0
         self.proof_for: Array | None = None
@@ -144,9 +144,9 @@ class TabledWealth:
         self._made: tuple[Array, Array, Array] | None = None
         self._poor: dict[int, Array] = {}
 
-    def settle(self, number: int, ballot: Ballot, design: Design) -> None:
+    def settle(self, number: int, ballot: DrawnBallot, design: BallotDesign) -> None:
         """Settle a ballot; what is out is looked at whenever the design changes."""
-        contest = self.contest
+        problem = self.problem
         if ballot.design != self._design and self.listed is None:
             self._design, self._made = ballot.design, None
             self._reject()
@@ -155,11 +155,11 @@ class TabledWealth:
             self.proof, self.proof_for = self.listed.proof, self.listed.proof_for
             return
         if design.proof != self.proof:
-            self.proof, self.proof_for = design.proof, _row(contest, design)
-            self.proof_logs = self.logs * contest.winner_exists
+            self.proof, self.proof_for = design.proof, _row(problem, design)
+            self.proof_logs = self.logs * problem.winner_exists
         if self._made is None:
-            _, odds, void = contest.odds(design)
-            each = _largest(odds, design)[:, contest.usable]
+            _, odds, void = problem.odds(design)
+            each = _largest(odds, design)[:, problem.usable]
             worst = each.sum(axis=0).max() if design.one_position else design.size * each.max()
             self._made = (
                 odds,
@@ -167,26 +167,26 @@ class TabledWealth:
                 np.minimum(SCALES * design.bet, NO_RUIN / max(worst, 1e-300)) * (worst > 0),
             )
         odds, void, bets = self._made
-        told, at = contest.told(number, ballot, self.count, odds)
-        feared = self.alive if contest.winner_exists else contest.usable
-        if ballot.voter in self.count.struck or not at.any() or (void & feared).any():
+        told, at = problem.told(number, ballot, self.corrections, odds)
+        feared = self.alive if problem.winner_exists else problem.usable
+        if ballot.voter in self.corrections.struck or not at.any() or (void & feared).any():
             return
-        part = (at / at.sum())[contest.position]
-        y = np.divide(told, part, out=np.zeros_like(told), where=(part > 0) & contest.usable)
+        part = (at / at.sum())[problem.position]
+        y = np.divide(told, part, out=np.zeros_like(told), where=(part > 0) & problem.usable)
         self.logs += part * np.log1p(bets[:, None] * y)
-        if self.proof and (design.proof_for == design.champion or contest.winner_exists):
-            slack = contest.slack if design.proof_for == design.champion else 0.0
+        if self.proof and (design.proof_for == design.champion or problem.winner_exists):
+            slack = problem.slack if design.proof_for == design.champion else 0.0
             self.proof_logs += part * np.log1p(bets[:, None] * (y + slack))
 
     def _reject(self) -> None:
-        contest = self.contest
-        left = self.alive & ~self._rich(self.logs, self.alive, self.alive, contest.threshold)
+        problem = self.problem
+        left = self.alive & ~self._rich(self.logs, self.alive, self.alive, problem.threshold)
         if (left == self.alive).all():
             return
-        self.alive = contest.on_lineups(left)
-        rows = contest.rows(self.alive) if contest.winner_exists else None
+        self.alive = problem.on_lineups(left)
+        rows = problem.rows(self.alive) if problem.winner_exists else None
         if rows is not None and len(rows):
-            self.listed = listed = ListedWealth(contest, self.count, rows)
+            self.listed = listed = ListedWealth(problem, self.corrections, rows)
             listed.proof, listed.proof_for = self.proof, self.proof_for
             listed.peak, listed.proof_peak = (_wealth(of[:, rows]) for of in (self.logs, self.proof_logs))
             listed.logs += listed.peak[:, None]
@@ -208,7 +208,7 @@ class TabledWealth:
                 rich[edge] = False
                 continue
             for cost, bonus in zip(costs, BONUS, strict=True):
-                poor = self.contest.cheapest(edge, cost, allowed)
+                poor = self.problem.cheapest(edge, cost, allowed)
                 if poor is None or cost[poor].sum() + bonus >= needed:
                     break
                 self._poor[edge] = poor
@@ -226,17 +226,17 @@ class TabledWealth:
             return self.listed.is_proven(needed)
         if self.proof_for is None:
             return False
-        allowed = (self.alive if self.contest.winner_exists else self.contest.usable).copy()
+        allowed = (self.alive if self.problem.winner_exists else self.problem.usable).copy()
         others = allowed.copy()
         allowed[self.proof_for], others[self.proof_for] = True, False
         return bool(self._rich(self.proof_logs, allowed, others, needed)[others].all())
 
 
-def _row(contest: Contest, design: Design) -> Array | None:
-    return None if design.proof_for is None else contest.row(design.proof_for)
+def _row(problem: CrowdProblem, design: BallotDesign) -> Array | None:
+    return None if design.proof_for is None else problem.row(design.proof_for)
 
 
-def _largest(odds: Array, design: Design) -> Array:
+def _largest(odds: Array, design: BallotDesign) -> Array:
     """Return the ``size`` largest of |c| / 2 pi for every edge: no ballot can have a larger |Y|."""
     return -np.sort(-np.abs(odds) / 2, axis=0)[: design.size]
 

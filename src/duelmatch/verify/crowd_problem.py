@@ -22,7 +22,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from duelmatch.verify.log import Ballot, Count, Design, Lineup, NotRecomputedError, StudyLog, names, places
+from duelmatch.verify.log import (
+    BallotDesign,
+    Corrections,
+    DrawnBallot,
+    Lineup,
+    NotRecomputedError,
+    StudyLog,
+    names,
+    places,
+)
 
 Array = NDArray[Any]
 
@@ -37,7 +46,7 @@ def people(lineup: Lineup) -> set[str]:
     return {one for who in lineup for one in names(who)}
 
 
-class Contest:
+class CrowdProblem:
     """Edges are numbered position by position; rows of numbers, one for each position, are line-ups."""
 
     def __init__(self, log: StudyLog) -> None:
@@ -161,7 +170,7 @@ class Contest:
 
     # Ballots
 
-    def odds(self, design: Design) -> tuple[Array, Array, Array]:
+    def odds(self, design: BallotDesign) -> tuple[Array, Array, Array]:
         """Return c, c / pi and which edges no bet is made about; a row for each pair, a column for each edge.
 
         None is made where a pair tells something that had no chance, nor for a champion who has left.
@@ -190,18 +199,20 @@ class Contest:
         stakes[each, self._second] -= loss
         return stakes * self._worth[:, None], of_champion * self._worth
 
-    def told(self, number: int, ballot: Ballot, count: Count, odds: Array) -> tuple[Array, Array]:
+    def told(
+        self, number: int, ballot: DrawnBallot, corrections: Corrections, odds: Array
+    ) -> tuple[Array, Array]:
         """Return what a ballot adds to Y of the rivals with each edge, and its pairs at each position.
 
         An answer that is missing takes, for every rival, whichever of 0 and 1 makes Y smallest.
         """
-        told, corrected = np.zeros(len(self.edges)), dict(count.corrected)
+        told = np.zeros(len(self.edges))
         at = np.zeros(len(self.log.positions))
         for place, (j, candidates) in enumerate(ballot.questions):
             asked = self.log.questions.get(ballot.answered.get(place, -1))
             known: dict[str, int] = {}
-            if asked is not None and asked.voter not in count.struck:
-                known = places(corrected.get((number, place), asked.answer) or [])
+            if asked is not None and asked.voter not in corrections.struck:
+                known = places(corrections.answers.get((number, place), asked.answer) or [])
             for two in combinations(candidates, 2):
                 pair = self.log.pair(j, *two)
                 c = odds[self._pair[pair]]
