@@ -58,7 +58,7 @@ def play(
         study.tell(voter, question.number, liked)
         given += 1
         if given % 10 == 1:
-            yield Dashboard.of(study)
+            yield Dashboard(study)
 
 
 def best(position: str, one: str, other: str) -> str:
@@ -69,7 +69,7 @@ def best(position: str, one: str, other: str) -> str:
 @pytest.mark.parametrize("algorithm", ["condorcet", "borda"])
 def test_a_crowd_is_watched_to_its_end(store: Store, algorithm: str) -> None:
     study = store.create(TEAM, Settings(algorithm, delta=0.2, parameters={}), "Team")
-    first = Dashboard.of(study)
+    first = Dashboard(study)
     assert first.headline == "Waiting for the first vote"
     assert first.curve is None
     assert [race.leaders for race in first.races] == [[], []]
@@ -79,7 +79,7 @@ def test_a_crowd_is_watched_to_its_end(store: Store, algorithm: str) -> None:
         for race in view.races:
             (leader,) = race.leaders
             assert leader not in race.others
-    view = Dashboard.of(study)
+    view = Dashboard(study)
     assert view.headline == "The result is in"
     assert "wrong at most 1 time in 5" in view.explanation
     assert {race.position.name: race.leaders[0].name for race in view.races} == BEST
@@ -95,7 +95,7 @@ def test_a_panel_that_skipped_everything_is_not_called_certain_and_has_a_way_out
     for voter in study.voters():
         study.skip(voter.id, study.ask(voter.id).number)  # type: ignore[union-attr]
     assert [study.ask(voter.id) for voter in study.voters()] == [Nothing("all yours")] * 2
-    view = Dashboard.of(study)
+    view = Dashboard(study)
     assert (view.status.done, view.status.certain, view.headline) == (
         True,
         False,
@@ -106,7 +106,7 @@ def test_a_panel_that_skipped_everything_is_not_called_certain_and_has_a_way_out
         study.leave(voter.id, "dropped")
     late = study.add_voter("zoe")
     study.tell(late, study.ask(late).number, "ann")  # type: ignore[union-attr]
-    assert (Dashboard.of(study).headline, study.ask(late)) == ("The result is in", Nothing("done"))
+    assert (Dashboard(study).headline, study.ask(late)) == ("The result is in", Nothing("done"))
 
 
 @pytest.mark.parametrize(
@@ -127,20 +127,20 @@ def test_a_study_without_questions_left_says_that_it_is_not_certain(
     for voter in study.voters():
         question = study.ask(voter.id)
         study.tell(voter.id, question.number, question.candidates[0])  # type: ignore[union-attr]
-    view = Dashboard.of(study)
+    view = Dashboard(study)
     assert (view.status.done, view.status.certain) == (True, False)
     assert says in view.explanation
     assert any(race.others for race in view.races), "nobody is chosen yet"
     if view.is_panel:
         for voter in study.voters():
             study.leave(voter.id, "dropped")
-        assert Dashboard.of(study).status.certain, "what was said to help does"
+        assert Dashboard(study).status.certain, "what was said to help does"
 
 
 @pytest.mark.parametrize("criterion", ["condorcet", "borda"])
 def test_a_panel_is_watched_to_its_end(store: Store, criterion: str) -> None:
     study = store.create(TEAM, Settings(parameters={"criterion": criterion}), "Team", ["eve", "ned", "zoe"])
-    first = Dashboard.of(study)
+    first = Dashboard(study)
     assert (first.headline, first.wrong, first.proven) == ("Waiting for the first vote", None, None)
     assert first.kind == "No answer yet: there are no votes."
     assert "Nobody leads" in first.explanation
@@ -149,7 +149,7 @@ def test_a_panel_is_watched_to_its_end(store: Store, criterion: str) -> None:
             question = study.ask(voter.id)
             if isinstance(question, Question):
                 study.tell(voter.id, question.number, best(question.position, *question.candidates))
-                view = Dashboard.of(study)
+                view = Dashboard(study)
                 assert view.is_panel
                 may = (
                     "another could be ahead" in view.explanation,
@@ -157,7 +157,7 @@ def test_a_panel_is_watched_to_its_end(store: Store, criterion: str) -> None:
                 )
                 bound = view.status.shortfall
                 assert view.status.certain or may == (bool(bound), not bound)
-    view = Dashboard.of(study)
+    view = Dashboard(study)
     assert view.headline == "The result is in"
     assert {race.position.name: race.leaders[0].name for race in view.races} == BEST
     assert view.status.shortfall == 0.0
@@ -177,7 +177,7 @@ def test_before_anything_is_certain_there_is_an_estimate(store: Store, algorithm
         question = study.ask(voter.id)
         assert isinstance(question, Question)
         study.tell(voter.id, question.number, best(question.position, *question.candidates))
-    view = Dashboard.of(study, estimates=study.estimates(0.2))
+    view = Dashboard(study, estimates=study.estimates(0.2))
     assert not view.status.certain
     assert view.kind == "Leading by estimate: it is not decided, and more votes could change it."
     assert "By an estimate from the votes so far" in view.explanation
@@ -201,7 +201,7 @@ def test_a_panel_without_a_winner_names_the_least_beaten(store: Store) -> None:
             if isinstance(question, Question):
                 liked = min(question.candidates, key=orders[voter.name or ""].index)
                 study.tell(voter.id, question.number, liked)
-    view = Dashboard.of(study)
+    view = Dashboard(study)
     assert view.headline == "No line-up beats every other"
     assert "beaten least: its share of the votes is at most 16.7 votes in 100" in view.explanation
     assert view.races[0].leaders
@@ -214,7 +214,7 @@ def test_votes_of_struck_voters_are_counted_apart(store: Store) -> None:
         assert isinstance(question, Question)
         study.tell(voter.id, question.number, None)
     study.strike(study.voters()[0].id)
-    view = Dashboard.of(study)
+    view = Dashboard(study)
     assert (view.status.counted, view.status.struck) == (1, 1)
     assert not view.many_unused
 
@@ -227,7 +227,7 @@ def test_a_large_study_is_shown_in_a_moment(store: Store) -> None:
     study = store.create(problem, Settings("condorcet"), "Large")
     next(play(study, lambda position, one, other: min(one, other), 1))
     begin = time.process_time()
-    view = Dashboard.of(study)
+    view = Dashboard(study)
     assert time.process_time() - begin < 0.5
     for race in view.races:
         possible = [edge[0] for edge in edges if edge[1] == race.position.name]
@@ -263,20 +263,20 @@ def test_votes_are_listed_in_pages_with_why_they_do_not_count(store: Store) -> N
     numbers = [given.question for given in study.answers(limit=None)]
     struck = numbers[3]
     study.correct(struck, None)
-    page = AnswerPage.of(study, 10**6, None)
+    page = AnswerPage(study, 10**6, None)
     assert len(page.rows) == PER_PAGE
     assert page.rows[0].voter == "Eve"
     assert page.rows[0].said.startswith("no difference between <bdi>"), "each name is isolated by itself"
-    assert page.rows[1].reversed == [list(group) for group in page.rows[1].given.answer[::-1]]
+    assert page.rows[1].reversed == page.rows[1].given.answer[::-1]
     assert {row.given.question: row.uncounted for row in page.rows if row.uncounted} == {
         question.number: "all votes of this voter are struck out",
         struck: "struck out",
     }
     assert page.older is not None
-    older = AnswerPage.of(study, page.older, None)
+    older = AnswerPage(study, page.older, None)
     assert [row.given.question for row in older.rows] == numbers[PER_PAGE:]
     assert older.older is None
-    assert [row.given.question for row in AnswerPage.of(study, 10**6, eve).rows] == [question.number]
+    assert [row.given.question for row in AnswerPage(study, 10**6, eve).rows] == [question.number]
 
 
 def test_a_panel_without_judges_has_decided_nothing(store: Store) -> None:
@@ -286,7 +286,7 @@ def test_a_panel_without_judges_has_decided_nothing(store: Store) -> None:
     assert isinstance(question, Question)
     study.tell(eve.id, question.number, question.candidates[0])
     study.strike(eve.id)
-    view = Dashboard.of(study)
+    view = Dashboard(study)
     assert view.explanation == "Nothing is decided: there is no judge whose votes count."
     assert view.headline == "Nothing more can be asked"
     assert all(not race.leaders for race in view.races)
@@ -301,7 +301,7 @@ def test_only_what_counts_is_counted(store: Store) -> None:
         while isinstance(question := study.ask(voter), Question) and voter != zoe:
             study.tell(voter, question.number, min(question.candidates))
     study.strike(ned)
-    view = Dashboard.of(study)
+    view = Dashboard(study)
     assert view.votes == "2 votes from 1 judge; 2 more votes do not count."
     status = view.status
     assert (status.voters, status.voters_struck, status.voters_counted) == (3, 1, 1)
@@ -310,9 +310,9 @@ def test_only_what_counts_is_counted(store: Store) -> None:
     assert (study.status().voters_there, study.status().voters_out) == (1, 1)
     study.come_back(zoe)
     study.conflict(eve, ["ann"])
-    view = Dashboard.of(study)
+    view = Dashboard(study)
     assert (view.status.counted, [voter.counted for voter in view.voters]) == (1, [1, 0, 0])
-    rows = AnswerPage.of(study, 10**6, eve).rows
+    rows = AnswerPage(study, 10**6, eve).rows
     assert {row.position.name: row.uncounted for row in rows} == {
         "chair": "about a candidate whom this judge does not judge",
         "editor": "",
@@ -320,7 +320,7 @@ def test_only_what_counts_is_counted(store: Store) -> None:
     study.clear_conflict(eve, ["ann"])
     assert study.status().counted == 2
     study.drop("dan")
-    view = Dashboard.of(study)
+    view = Dashboard(study)
     assert view.votes == "1 vote from 1 judge; 3 more votes do not count."
     assert [(voter.answers, voter.counted) for voter in view.voters] == [(2, 1), (2, 0), (0, 0)]
     page = rendered(study)
@@ -336,7 +336,7 @@ def test_only_what_counts_is_counted(store: Store) -> None:
 
 
 def rendered(study: Study) -> str:
-    return templates.get_template("live.html").render(view=Dashboard.of(study), study=study, own="")
+    return templates.get_template("live.html").render(view=Dashboard(study), study=study, own="")
 
 
 def test_who_is_struck_is_marked_no_longer(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -380,7 +380,7 @@ def test_nobody_is_named_where_no_vote_counts(store: Store, algorithm: str) -> N
             assert study.status().result.matching is not None or algorithm != "panel"
             study.strike(eve)
         study.close()
-        view = Dashboard.of(study)
+        view = Dashboard(study)
         assert view.kind == f"No answer yet: there are {votes}."
         assert all(not race.leaders for race in view.races)
         assert Outcome.of_status(study.status(), None, secret=False).matching is None
@@ -406,7 +406,7 @@ def test_where_nothing_is_decided_the_page_says_what_a_check_of_the_log_shows(st
     other = next(lineup for lineup in dm.matchings.sample(TEAM, 50) if lineup != recorded)
     for leader, says in ((recorded, False), (other, True)):
         stands = replace(estimates, standings=replace(estimates.standings, leader=leader))
-        check = Dashboard.of(study, estimates=stands).check
+        check = Dashboard(study, estimates=stands).check
         assert check.startswith("It says that nothing is decided: who leads here is an estimate")
         named = "; ".join(f"{where}: {who}" for where, who in recorded.items())
         assert (f"The line-up of the log is no winner either ({named})" in check) is says
@@ -432,7 +432,7 @@ def test_nobody_who_is_out_of_a_panel_is_named_as_likely(store: Store) -> None:
                 asked = True
                 ranking = order[judge.id, question.position]
                 study.tell(judge.id, question.number, min(question.candidates, key=ranking.index))
-                view = Dashboard.of(study, estimates=study.estimates())
+                view = Dashboard(study, estimates=study.estimates())
                 assert view.graph is not None
                 out = {
                     (line.candidate, line.position) for line in view.graph.lines if line.kind == "rejected"
@@ -454,11 +454,11 @@ def test_how_many_line_ups_are_left_is_said_once_they_are_few(store: Store) -> N
     for problem, shown in ((TEAM, 6), (larger, None)):
         study = store.create(problem, Settings(), "x", ["Eve", "Ned"])
         eve = study.voters()[0].id
-        assert Dashboard.of(study).possible is None
+        assert Dashboard(study).possible is None
         question = study.ask(eve)
         assert isinstance(question, Question)
         study.tell(eve, question.number, question.candidates[0])
-        view = Dashboard.of(study)
+        view = Dashboard(study)
         assert view.possible == shown
         assert view.status.progress.possible == (shown or 24)
 
@@ -468,7 +468,7 @@ def test_voters_and_their_links_are_shown_by_page(store: Store) -> None:
     study = store.create(TEAM, Settings("condorcet"), "Team")
     organiser = study.new_link("organiser")[:16]
     joined = [study.join()[0] for _ in range(VOTERS_SHOWN + 3)]
-    first, second, beyond = (Dashboard.of(study, page) for page in (1, 2, 3))
+    first, second, beyond = (Dashboard(study, page) for page in (1, 2, 3))
     assert [voter.id for voter in first.voters] == joined[:VOTERS_SHOWN]
     assert [voter.id for voter in second.voters] == joined[VOTERS_SHOWN:]
     assert (first.pages, second.page, beyond.voters) == (2, 2, [])

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 
 from markupsafe import Markup
 
-from duelmatch.studies import GivenAnswer, Report, Study, Trouble, Voter
-from duelmatch.web.names import Named, Names
+from duelmatch.studies import GivenAnswer, Ranking, Report, Study, Trouble, Voter
+from duelmatch.web.names import Named, Names, voter_name
 
 PER_PAGE = 50
 MOST_REPORTS = 100
@@ -26,56 +26,43 @@ class ShownAnswer:
     """An answer in words."""
 
     given: GivenAnswer
-    time: str
-    """As ISO 8601 has it; the page shows it as the reader writes times."""
     voter: str
     position: Named
     said: Markup
-    reversed: list[list[str]] | None
-    """The other answer to a question about two, to offer as a correction; None for rankings and draws."""
     uncounted: str
     """Why it does not count, if it does not."""
 
+    @property
+    def reversed(self) -> Ranking | None:
+        """The other answer to a question about two, to offer as a correction; None for rankings and draws."""
+        given = self.given
+        return given.answer[::-1] if len(given.answer) == 2 == len(given.candidates) else None
 
-@dataclass(frozen=True, slots=True)
+
 class AnswerPage:
-    """A page of answers, and where the next one begins."""
+    """A page of answers, those before an entry of the log, of all voters or of one."""
 
-    voter: str | None
-    voter_id: str | None
-    rows: list[ShownAnswer]
-    older: int | None
-
-    @classmethod
-    def of(cls, study: Study, before: int, voter: str | None) -> AnswerPage:
-        """Look at the answers before an entry of the log."""
+    def __init__(self, study: Study, before: int, voter: str | None) -> None:
         found = study.answers(before, voter, PER_PAGE + 1)
         shown = found[:PER_PAGE]
         ids = {given.voter for given in shown} | ({voter} if voter is not None else set())
-        voters = {person.id: person for person in study.voters(ids=ids)}
-        people = {person.id: voter_name(person.id, person.name) for person in voters.values()}
-        names, status = Names.of(study.problem), study.status()
-        rows = [
+        people = {person.id: person for person in study.voters(ids=ids)}
+        called = {person.id: voter_name(person.id, person.name) for person in people.values()}
+        names, dropped = Names.of(study.problem), study.status().dropped
+        self.voter_id = voter
+        self.voter = None if voter is None else called.get(voter, voter)
+        self.rows = [
             ShownAnswer(
                 given,
-                _time(given.at),
-                people[given.voter],
+                called[given.voter],
                 names.positions[given.position],
                 said(given, names),
-                [list(group) for group in given.answer[::-1]]
-                if len(given.answer) == 2 == len(given.candidates)
-                else None,
-                _why_not(given, voters[given.voter], status.dropped),
+                _why_not(given, people[given.voter], dropped),
             )
             for given in shown
         ]
-        called = None if voter is None else people.get(voter, voter)
-        return cls(called, voter, rows, shown[-1].entry if len(found) > PER_PAGE else None)
-
-
-def voter_name(voter: str, name: str | None) -> str:
-    """Return what a voter is called: the name, or the beginning of the id."""
-    return name or f"Voter {voter[:6]}"
+        self.older = shown[-1].entry if len(found) > PER_PAGE else None
+        """Before which entry the next page begins, if there is one."""
 
 
 def said(given: GivenAnswer, names: Names) -> Markup:
@@ -107,35 +94,19 @@ def _why_not(given: GivenAnswer, voter: Voter, dropped: tuple[str, ...]) -> str:
     return "came after closing"
 
 
-@dataclass(frozen=True, slots=True)
-class ShownReport:
-    """A report of a voter about a candidate, in words; ``time`` as ISO 8601 has it."""
-
-    report: Report
-    candidate: Named
-    sentence: str
-    voter: str
-    time: str
-
-
-def reports_of(study: Study) -> list[ShownReport]:
-    """Return the latest of what voters have said is wrong with candidates, and nobody has mended."""
+def reports_of(study: Study) -> list[tuple[Report, Named, str]]:
+    """Return the latest reports of what nobody has mended yet: each with the candidate, and the voter's name."""
     reports = study.reports(limit=MOST_REPORTS)
     if not reports:
         return []
     voters = study.names_of({report.voter for report in reports})
     names = Names.of(study.problem).candidates
     return [
-        ShownReport(
-            report,
-            names[report.candidate],
-            TROUBLES[report.problem],
-            voter_name(report.voter, voters.get(report.voter)),
-            _time(report.at),
-        )
+        (report, names[report.candidate], voter_name(report.voter, voters.get(report.voter)))
         for report in reports
     ]
 
 
-def _time(at: float) -> str:
+def written_time(at: float) -> str:
+    """Return a time as ISO 8601 has it; a page shows it as its reader writes times."""
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Annotated
 from urllib.parse import parse_qs
 
@@ -20,10 +19,9 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from duelmatch.files.people import dump_links
 from duelmatch.studies import LARGEST_NUMBER, Store, Study, Voter
 from duelmatch.web.access import GetStore, GetStudy, organiser_link
-from duelmatch.web.answer_pages import voter_name
 from duelmatch.web.links import link_of, qr_code
 from duelmatch.web.models import MOST_VOTERS
-from duelmatch.web.names import Named, Names
+from duelmatch.web.names import Named, Names, voter_name
 from duelmatch.web.pages import page
 
 router = APIRouter(prefix="/studies/{study}", include_in_schema=False, dependencies=[Depends(organiser_link)])
@@ -81,53 +79,31 @@ class JudgeRow:
         return "has not begun" if _waits(self.voter) else ""
 
 
-@dataclass(frozen=True, slots=True)
 class JudgePage:
-    """A page of the voters of a study, or of those who fit what is looked for."""
+    """A page of the voters of a study, or of those who fit what is looked for; at most the last page."""
 
-    rows: list[JudgeRow]
-    candidates: list[Named]
-    """All who have not withdrawn. They are on the page once, for the script that shows whom to tick."""
-    find: str
-    voters: int
-    waiting: int
-    """How many have not begun."""
-    found: int
-    page: int
-    pages: int
-    choices: list[tuple[str, bool]]
-    """Who may get new links, on all pages: the id, and whether they have not begun."""
-    most: int = MOST_VOTERS
+    most = MOST_VOTERS
     """How many can get new links at a time."""
 
-    @classmethod
-    def of(cls, study: Study, page: int = 1, find: str = "") -> JudgePage:
-        """Return a page of those in whose names a text is found, whatever its capitals; at most the last."""
-        voters, find = study.voters(), find.strip()
-        wanted = find.casefold()
-        found = [one for one in voters if wanted in voter_name(one.id, one.name).casefold()]
-        pages = max(1, math.ceil(len(found) / PER_PAGE))
-        page = min(page, pages)
-        dropped = set(study.status().dropped)
-        candidates = [who for who in Names.of(study.problem).candidates.values() if who.name not in dropped]
-        numbers = {who.name: number for number, who in enumerate(candidates)}
-        shown = found[(page - 1) * PER_PAGE : page * PER_PAGE]
+    def __init__(self, study: Study, page: int, find: str) -> None:
+        self.find = find.strip()
+        """What is looked for in their names, whatever its capitals."""
+        voters, wanted = study.voters(), self.find.casefold()
+        found = [voter for voter in voters if wanted in voter_name(voter.id, voter.name).casefold()]
+        self.voters, self.found = len(voters), len(found)
+        self.waiting = sum(map(_waits, voters))
+        """How many have not begun."""
+        self.pages = max(1, math.ceil(len(found) / PER_PAGE))
+        self.page = min(page, self.pages)
+        self.candidates = Names.of(study.problem).without(study.status().dropped)
+        """All who have not withdrawn. They are on the page once, for the script that shows whom to tick."""
+        numbers = {who.name: number for number, who in enumerate(self.candidates)}
+        shown = found[(self.page - 1) * PER_PAGE : self.page * PER_PAGE]
+        self.rows = [_row(voter, self.candidates, numbers) for voter in shown]
         secret = study.settings.secret
-
-        def may_get(voter: Voter) -> bool:
-            return not (voter.struck or (secret and voter.answers))
-
-        return cls(
-            rows=[_row(voter, candidates, numbers) for voter in shown],
-            candidates=candidates,
-            find=find,
-            voters=len(voters),
-            waiting=sum(map(_waits, voters)),
-            found=len(found),
-            page=page,
-            pages=pages,
-            choices=list(islice(((one.id, _waits(one)) for one in found if may_get(one)), MOST_VOTERS)),
-        )
+        may_get = [voter for voter in found if not (voter.struck or (secret and voter.answers))]
+        self.choices = [(voter.id, _waits(voter)) for voter in may_get[:MOST_VOTERS]]
+        """Who may get new links, on all pages: the id, and whether they have not begun."""
 
 
 def _row(voter: Voter, candidates: Sequence[Named], numbers: Mapping[str, int]) -> JudgeRow:
@@ -149,7 +125,7 @@ def judges(
     find: Annotated[str, Query(max_length=200)] = "",
 ) -> Response:
     """List the judges: who has not begun, whom they do not judge, and new links."""
-    panel, view = study.settings.kind == "panel", JudgePage.of(study, number, find)
+    panel, view = study.settings.kind == "panel", JudgePage(study, number, find)
     return page(request, "judges.html", study=study, view=view, panel=panel)
 
 

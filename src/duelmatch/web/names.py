@@ -1,9 +1,9 @@
-"""What candidates and positions are called on pages: by their titles, where they have one."""
+"""What candidates and positions are called on pages, by their titles, where they have one, and voters."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from duelmatch.problem import Details, Problem
@@ -34,6 +34,15 @@ class Names:
             _called(problem.candidates, problem.candidate_details),
             _called(problem.positions, problem.position_details),
         )
+
+    def without(self, dropped: Collection[str]) -> list[Named]:
+        """Return the candidates who have not withdrawn."""
+        return [who for who in self.candidates.values() if who.name not in dropped]
+
+
+def voter_name(voter: str, name: str | None) -> str:
+    """Return what a voter is called: the name, or the beginning of the id."""
+    return name or f"Voter {voter[:6]}"
 
 
 def _called(names: Iterable[str], details: Mapping[str, Details]) -> dict[str, Named]:

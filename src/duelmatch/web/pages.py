@@ -17,7 +17,7 @@ from duelmatch.studies import LARGEST_NUMBER, Access, Role, Study
 from duelmatch.version import __version__
 from duelmatch.web import languages, wording
 from duelmatch.web.access import GetAccess, GetStore, GetStudy, organiser_link, who_creates
-from duelmatch.web.answer_pages import AnswerPage, reports_of
+from duelmatch.web.answer_pages import TROUBLES, AnswerPage, reports_of, written_time
 from duelmatch.web.cookies import all_remembered, remember, remembered
 from duelmatch.web.languages import language_of, remember_language, to_translate
 from duelmatch.web.links import PATH, address_of, is_of_this_machine
@@ -33,8 +33,13 @@ STATIC = Path(__file__).with_name("static")
 templates = Jinja2Templates(directory=Path(__file__).with_name("templates"))
 templates.env.trim_blocks = templates.env.lstrip_blocks = True
 languages.install(templates.env)
-templates.env.globals |= {"version": __version__, "reports_of": reports_of}
-templates.env.filters |= {"likely": likely, "counts_times": wording.counts_times, "percent": wording.percent}
+templates.env.globals |= {"version": __version__, "reports_of": reports_of, "TROUBLES": TROUBLES}
+templates.env.filters |= {
+    "likely": likely,
+    "counts_times": wording.counts_times,
+    "percent": wording.percent,
+    "time": written_time,
+}
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
@@ -175,7 +180,7 @@ def _watched(request: Request, study: Study, access: Mapping[Role, Access], vote
 
 
 def _dashboard(request: Request, study: Study, page: int = 1, patience: float = 0.0) -> Dashboard:
-    return Dashboard.of(study, page, request.app.state.watcher.estimates(study, patience))
+    return Dashboard(study, page, request.app.state.watcher.estimates(study, patience))
 
 
 @router.get("/studies/{study}/live", dependencies=[Depends(organiser_link)])
@@ -192,20 +197,19 @@ def answers(
     voter: Annotated[str | None, Query(pattern="^[0-9a-f]{16}$")] = None,
 ) -> Response:
     """List the votes, the latest first, for the organiser to correct or strike out what is wrong."""
-    return page(request, "answers.html", study=study, view=AnswerPage.of(study, before, voter))
+    return page(request, "answers.html", study=study, view=AnswerPage(study, before, voter))
 
 
 @router.get("/studies/{study}/candidates", dependencies=[Depends(organiser_link)])
 def candidates(request: Request, study: GetStudy) -> Response:
     """Show what voters read of candidates and positions, to change it, and take in a late candidate."""
-    problem, dropped = study.problem, study.status().dropped
-    names = Names.of(problem)
+    names = Names.of(study.problem)
     return page(
         request,
         "candidates.html",
         study=study,
-        problem=problem,
-        candidates=[who for who in names.candidates.values() if who.name not in dropped],
+        problem=study.problem,
+        candidates=names.without(study.status().dropped),
         positions=list(names.positions.values()),
     )
 

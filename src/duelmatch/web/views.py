@@ -12,11 +12,10 @@ from duelmatch import phrases
 from duelmatch.explorers.catalogue import described
 from duelmatch.models.standings import Standings
 from duelmatch.preferences import Criterion
-from duelmatch.studies import HOUR, Estimates, Link, Point, Status, Study, Voter
+from duelmatch.studies import HOUR, Estimates, Point, Status, Study
 from duelmatch.web import wording
-from duelmatch.web.answer_pages import voter_name
-from duelmatch.web.names import Named, Names
-from duelmatch.web.races import Race, leader_of, possible_in, races_of
+from duelmatch.web.names import Named, Names, voter_name
+from duelmatch.web.races import leader_of, possible_in, races_of
 
 MOST_EDGES_DRAWN = 400
 WIDTH, HEIGHT = 600.0, 160.0
@@ -33,9 +32,6 @@ VOTERS_SHOWN = 100
 """On a page: thousands would take seconds, after every vote."""
 
 MOST_BARS = 72
-GRAPH_WIDTH = 500.0
-SIDE = 0.4
-"""The share of the width that the names take on either side."""
 
 CONFIDENCE = (
     "Confidence in the leading line-up: if you stop at 95%, you are wrong at most 1 time in 20. It may stay "
@@ -63,10 +59,7 @@ class Line:
 class DrawnGraph:
     """Candidates on the left, positions on the right, and who may fill what."""
 
-    width: float
     height: float
-    left: float
-    right: float
     crowded: bool
     candidates: list[tuple[Named, float, bool]]
     """Who, height, and whether they are in the leading line-up."""
@@ -98,104 +91,59 @@ class Bar:
     votes: str
 
 
-@dataclass(frozen=True, slots=True)
 class Dashboard:
-    """All that an organiser sees of a study."""
+    """All that an organiser sees of a study, with estimates if there are any, and a page of its voters."""
 
-    status: Status
-    is_panel: bool
-    headline: str
-    explanation: str
-    criterion: str
-    wrong: str | None
-    """How often the result may be wrong; None for a panel, which is counted."""
-    proven: float | None
-    """How surely it is proven that the leader is the best, of a crowd, once that is more likely than not."""
-    possible: int | None
-    """How many line-ups may still turn out the best, once they are few: thousands tell nobody anything."""
-    standings: Standings | None
-    estimated_from: int
-    """How many votes the estimates are from."""
-    left: str
-    """How many more votes it takes, in words."""
-    needed: list[NeededAnswers]
-    """The questions that would make the leader of a panel certain."""
-    kind: str
-    """What kind of answer it is, in one sentence."""
-    votes: str
-    """How many votes it is from, in a sentence, and how many do not count."""
-    check: str
-    """What a check of the log shows where nothing is decided; else nothing."""
-    races: list[Race]
-    graph: DrawnGraph | None
-    curve: Chart | None
-    bars: list[Bar]
-    bars_label: str
-    voters: list[Voter]
-    """Those on this page of them."""
-    hints: dict[str, list[str]]
-    marked: int
-    """How many voters there are hints about, without those who are struck out."""
-    """What is odd about how they vote, in words."""
-    page: int
-    pages: int
-    links: list[Link]
-    """Of organisers, for everybody, and of the voters on this page."""
-    remaining: list[Named]
-    """The candidates who have not withdrawn."""
-    withdrawn: list[Named]
-    positions: list[Named]
-
-    @classmethod
-    def of(cls, study: Study, page: int = 1, estimates: Estimates | None = None) -> Dashboard:
-        """Look at a study, with estimates if there are any, and at a page of its voters with their links."""
-        status, history = study.status(), study.history()
-        names = Names.of(study.problem)
-        certain = status.certain
+    def __init__(self, study: Study, page: int = 1, estimates: Estimates | None = None) -> None:
+        self.names = names = Names.of(study.problem)
+        history = study.history()
+        self.status = status = study.status()
+        certain, p_value = status.certain, status.progress.p_value
         standings = None if estimates is None or certain or not status.counted else estimates.standings
-        panel = study.settings.kind == "panel"
-        p_value = status.progress.p_value
-        bars, bars_label = _bars(history.hours, status.counted)
-        odd = study.hints()
-        listed = study.voters(limit=VOTERS_SHOWN, skip=(page - 1) * VOTERS_SHOWN)
-        marked = sum(not voter.struck for voter in study.voters(ids=odd)) if odd else 0
-        shown = sorted(listed, key=lambda voter: voter.id not in odd)
-        return cls(
-            status=status,
-            is_panel=panel,
-            headline=wording.headline(status),
-            explanation=wording.explanation(status, standings),
-            criterion=wording.CRITERIA[_criterion(study)],
-            wrong=None if panel else wording.wrong_at_most(status.result.delta),
-            proven=None if p_value is None or certain or p_value > HALF else 1 - p_value,
-            possible=_few(status.progress.possible) if not certain and status.counted else None,
-            standings=standings,
-            estimated_from=0 if estimates is None else estimates.answers,
-            left=wording.left(status.answers_left(estimates)),
-            needed=[] if certain else _needed(status, names),
-            kind=wording.kind(status, standings),
-            votes=wording.votes(status),
-            check=wording.check(status, standings, names),
-            races=races_of(study, status, names, standings),
-            graph=_graph(study, status, names, standings),
-            curve=_curve(history.points, status.counted),
-            bars=bars,
-            bars_label=bars_label,
-            voters=shown,
-            hints={voter: wording.hints(found, study.settings.secret) for voter, found in odd.items()},
-            marked=marked,
-            page=page,
-            pages=max(1, math.ceil(status.voters / VOTERS_SHOWN)),
-            links=study.links(voters=[voter.id for voter in shown]),
-            remaining=[who for who in names.candidates.values() if who.name not in status.dropped],
-            withdrawn=[names.candidates[name] for name in status.dropped],
-            positions=list(names.positions.values()),
-        )
+        self.standings = standings
+        self.estimated_from = 0 if estimates is None else estimates.answers
+        """How many votes the estimates are from."""
+        self.is_panel = study.settings.kind == "panel"
+        self.headline = wording.headline(status)
+        self.explanation = wording.explanation(status, standings)
+        self.criterion = wording.CRITERIA[_criterion(study)]
+        self.wrong = None if self.is_panel else wording.wrong_at_most(status.result.delta)
+        """How often the result may be wrong; None for a panel, which is counted."""
+        self.proven = None if p_value is None or certain or p_value > HALF else 1 - p_value
+        """How surely it is proven that the leader is the best, of a crowd, once that is likelier than not."""
+        self.possible = _few(status.progress.possible) if not certain and status.counted else None
+        """How many line-ups may still turn out the best, once they are few: thousands say nothing."""
+        self.left = wording.left(status.answers_left(estimates))
+        """How many more votes it takes, in words."""
+        self.needed = [] if certain else _needed(status, names)
+        """The questions that would make the leader of a panel certain."""
+        self.kind = wording.kind(status, standings)
+        """What kind of answer it is, in one sentence."""
+        self.votes = wording.votes(status)
+        """How many votes it is from, in a sentence, and how many do not count."""
+        self.check = wording.check(status, standings, names)
+        """What a check of the log shows where nothing is decided; else nothing."""
+        self.races = races_of(study, status, names, standings)
+        self.graph = _graph(study, status, names, standings)
+        self.curve = _curve(history.points, status.counted)
+        self.bars, self.bars_label = _bars(history.hours, status.counted)
+        self.remaining = names.without(status.dropped)
+        """The candidates who have not withdrawn."""
+        self.withdrawn = [names.candidates[name] for name in status.dropped]
+        self._list_voters(study, page)
 
-    def called(self, candidates: Sequence[str]) -> list[str]:
-        """Return what candidates are called on the pages."""
-        titles = {who.name: who.title for who in (*self.remaining, *self.withdrawn)}
-        return [titles[name] for name in candidates]
+    def _list_voters(self, study: Study, page: int) -> None:
+        """List those on a page, first those about whom there is a hint."""
+        odd, secret = study.hints(), study.settings.secret
+        listed = study.voters(limit=VOTERS_SHOWN, skip=(page - 1) * VOTERS_SHOWN)
+        self.voters = sorted(listed, key=lambda voter: voter.id not in odd)
+        self.hints = {voter: wording.hints(found, secret) for voter, found in odd.items()}
+        """What is odd about how they vote, in words."""
+        self.marked = sum(not voter.struck for voter in study.voters(ids=odd)) if odd else 0
+        """How many voters there are hints about, without those who are struck out."""
+        self.page, self.pages = page, max(1, math.ceil(self.status.voters / VOTERS_SHOWN))
+        self.links = study.links(voters=[voter.id for voter in self.voters])
+        """Of organisers, for everybody, and of the voters on this page."""
 
     @property
     def many_unused(self) -> bool:
@@ -270,10 +218,7 @@ def _graph(study: Study, status: Status, names: Names, standings: Standings | No
     lines.sort(key=lambda line: order[line.kind])
     chosen = {candidate for candidate, _ in leader}
     return DrawnGraph(
-        GRAPH_WIDTH,
         height,
-        SIDE * GRAPH_WIDTH,
-        (1 - SIDE) * GRAPH_WIDTH,
         rows > MANY,
         [
             (names.candidates[name], y, name in chosen)
