@@ -95,7 +95,7 @@ def _why_not(given: GivenAnswer, voter: Voter, dropped: tuple[str, ...]) -> str:
 
 
 def reports_of(study: Study) -> list[tuple[Report, Named, str]]:
-    """Return the latest reports of what nobody has mended yet: each with the candidate, and the voter's name."""
+    """Return the latest reports of what nobody has mended: each with the candidate, and who says so."""
     reports = study.reports(limit=MOST_REPORTS)
     if not reports:
         return []
