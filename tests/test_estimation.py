@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 
 import duelmatch as dm
 from cases import each
-from duelmatch.files.answers import Comparison
 
 
-def votes_of(*counted: tuple[str, str, int]) -> list[Comparison]:
-    return [Comparison("chair", winner, loser) for winner, loser, times in counted for _ in range(times)]
+def votes_of(*counted: tuple[str, str, int]) -> list[dm.Answer]:
+    return [dm.Answer("chair", (winner, loser)) for winner, loser, times in counted for _ in range(times)]
 
 
 def test_frequencies_are_shares_of_wins_with_imagined_results_added() -> None:
@@ -51,7 +50,7 @@ def test_bradley_terry_finds_the_strengths_that_answers_were_drawn_from() -> Non
     true = dm.instances.bradley_terry(5, 2, spread=1.0, seed=3)
     rng = np.random.default_rng(11)
     votes = [
-        Comparison(position, *((first, second) if wins else (second, first)))
+        dm.Answer(position, (first, second) if wins else (second, first))
         for (position, first, second), probability in true.items()
         for wins in rng.random(10_000) < probability
     ]
@@ -63,7 +62,7 @@ def test_bradley_terry_finds_the_strengths_that_answers_were_drawn_from() -> Non
 def test_the_likeliest_strengths_explain_every_candidates_wins(pairs: list[list[str]]) -> None:
     """At the maximum, each candidate's expected wins equal the wins, smoothing included."""
     problem = dm.Problem.complete(["a", "b", "c", "d"], ["chair"])
-    votes = [Comparison("chair", winner, loser) for winner, loser in pairs]
+    votes = [dm.Answer("chair", (winner, loser)) for winner, loser in pairs]
     matrix = dm.estimate_preferences(votes, problem).matrix
     wins = np.full((4, 4), 0.5)
     for winner, loser in pairs:
@@ -85,7 +84,7 @@ def test_what_ask_keeps_can_be_estimated_from(tmp_path: Path) -> None:
     first, second = [candidate for candidate, position in problem.edges if position == problem.positions[0]][
         :2
     ]
-    votes = [Comparison(problem.positions[0], first, second)]
+    votes = [dm.Answer(problem.positions[0], (first, second))]
     prefs = dm.estimate_preferences(votes, problem)
     assert prefs.probability(problem.positions[0], first, second) > 0.5
     assert prefs.problem == problem
@@ -150,5 +149,5 @@ def test_answers_that_do_not_count_are_left_out(tmp_path: Path) -> None:
 
 
 def test_what_is_no_answer_is_refused() -> None:
-    with pytest.raises(dm.ProblemError, match="An Answer is needed"):
-        dm.estimate_preferences([("chair", "ann", "bob")])  # type: ignore[list-item]
+    with pytest.raises(dm.ProblemError, match=r"an answer is a dm\.Answer or"):
+        dm.estimate_preferences([("chair", "ann")])  # type: ignore[list-item]

@@ -76,6 +76,25 @@ class Answer:
         ]
 
 
+Given = Answer | tuple[str, str, str] | tuple[str, str, str, str]
+"""An answer as people give it: a tuple is (position, winner, loser), or of a tie (position, one, other, "=")."""
+
+
+def answer_from(given: object) -> Answer:
+    """Return what was given as an answer.
+
+    :raises ProblemError: if it is none.
+    """
+    match given:
+        case Answer():
+            return given
+        case (str(position), str(winner), str(loser)):
+            return Answer(position, (winner, loser))
+        case (str(position), str(one), str(other), "="):
+            return Answer(position, ((one, other),))
+    raise ProblemError(f"an answer is a dm.Answer or (position, winner, loser), not {given!r:.80}.")
+
+
 def ranking_text(ranking: Ranking) -> str:
     """Return a ranking as text.
 

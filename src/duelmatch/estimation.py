@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from duelmatch.answers import Answer
+from duelmatch.answers import Answer, Given, answer_from
 from duelmatch.errors import ProblemError, brief
-from duelmatch.files.answers import ANSWERS_BYTES, Comparison, read_rankings
+from duelmatch.files.answers import ANSWERS_BYTES, read_rankings
 from duelmatch.files.problems import load_problem
 from duelmatch.files.text import AnyPath, naming, read_text
 from duelmatch.preferences import Preferences
@@ -35,7 +35,7 @@ TOLERANCE = 1e-9
 
 
 def estimate_preferences(
-    answers: AnyPath | Iterable[Answer | Comparison],
+    answers: AnyPath | Iterable[Given],
     problem: Problem | AnyPath | None = None,
     method: Method = "bradley-terry",
     smoothing: float = 1.0,
@@ -64,17 +64,7 @@ def estimate_preferences(
         with naming(answers) as file:
             rows = read_rankings(read_text(file, ANSWERS_BYTES), known)
             return _estimated([row.answer for row in rows], known, method, float(smoothing))
-    return _estimated([_as_answer(answer) for answer in answers], known, method, float(smoothing))
-
-
-def _as_answer(answer: Answer | Comparison) -> Answer:
-    if isinstance(answer, Comparison):
-        if answer.winner == answer.loser:
-            raise ProblemError(f"'{answer.winner}' cannot win against itself.")
-        return Answer(answer.position, (answer.winner, answer.loser), None, answer.weight)
-    if not isinstance(answer, Answer):
-        raise ProblemError(f"An Answer is needed, not {answer!r:.80}.")
-    return answer
+    return _estimated(list(map(answer_from, answers)), known, method, float(smoothing))
 
 
 def _estimated(

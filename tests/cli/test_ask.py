@@ -18,7 +18,7 @@ from click.testing import Result
 
 import duelmatch as dm
 from cases import each
-from duelmatch.files.answers import load_answers
+from duelmatch.files.answers import load_rankings
 from duelmatch.files.journal import fingerprint
 from terminal import PROGRAM, flat, run, shell
 
@@ -248,7 +248,7 @@ class TestTheEnd:
         ask("duo.yaml", "--delta", "0.5", answers="ann " * 100)
         problem = dm.load_problem("duo.yaml")
         result = dm.explore(problem, lambda duel: "ann", "condorcet", delta=0.5, batch=5)
-        assert len(load_answers("duo.votes.csv", problem)) == result.duels
+        assert len(load_rankings("duo.votes.csv", problem)) == result.duels
 
     def test_a_finished_run_shows_its_result_again(self) -> None:
         ask("duo.yaml", "--delta", "0.5", answers="ann " * 100)
@@ -483,9 +483,9 @@ class TestResuming:
         names = ['say "hi", you', "=1+1", "漢字", "a,b"]
         dm.save_problem(dm.Problem.complete(names, ["s;t"]), "odd.json")
         ask("odd.json", answers="1 2 1 2 1 2 1")
-        assert len(load_answers("odd.votes.csv", dm.load_problem("odd.json"))) == 7
+        assert len(load_rankings("odd.votes.csv", dm.load_problem("odd.json"))) == 7
         assert "Resuming with 7 answers" in ask("odd.json", answers="u").output
-        assert len(load_answers("odd.votes.csv", dm.load_problem("odd.json"))) == 6
+        assert len(load_rankings("odd.votes.csv", dm.load_problem("odd.json"))) == 6
 
     def test_a_name_that_a_csv_cannot_hold_is_refused_before_any_question(self) -> None:
         dm.save_problem(dm.Problem.complete([" ann", "bob"], ["s"]), "space.json")

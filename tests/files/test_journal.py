@@ -8,26 +8,27 @@ from pathlib import Path
 import pytest
 
 from cases import each
+from duelmatch.answers import Answer
 from duelmatch.errors import FileError
-from duelmatch.files.answers import Comparison, answers_table
-from duelmatch.files.journal import COMPARISONS, Journal, sound_length
+from duelmatch.files.journal import COMPARISONS, TIES, Journal, sound_length
+from duelmatch.files.tables import dump_table
 from files.team import TEAM
 
 HEADER = b"position,winner,loser\n"
-ANN = Comparison("chair", "ann", "bob")
+ANN = Answer("chair", ("ann", "bob"))
 
 
 @each(
     "answer",
     [
-        Comparison("chair", "ann", "annabel"),
-        Comparison("the\nchair", 'say "hi"', "漢,\n\n字"),
-        Comparison("a", '"', "b"),
+        Answer("chair", ("ann", "annabel")),
+        Answer("the\nchair", ('say "hi"', "漢,\n\n字")),
+        Answer("a", ('"', "b")),
     ],
 )
-def test_every_way_to_cut_the_last_line_is_noticed(answer: Comparison) -> None:
+def test_every_way_to_cut_the_last_line_is_noticed(answer: Answer) -> None:
     before = HEADER + b"chair,annabel,ann\n"
-    row = answers_table([answer]).encode().removeprefix(HEADER)
+    row = dump_table(COMPARISONS.columns, [COMPARISONS.cells(answer)]).encode().removeprefix(HEADER)
     for kept in range(len(row)):
         assert sound_length(before + row[:kept]) == len(before), row[:kept]
     assert sound_length(before + row) == len(before + row)
@@ -51,10 +52,10 @@ def test_a_stray_quote_far_back_does_not_throw_answers_away() -> None:
 def test_a_change_by_another_program_during_the_run_is_noticed() -> None:
     with Journal(Path("team.votes.csv"), COMPARISONS) as journal:
         journal.begin({}, TEAM)
-        journal.append(Comparison("chair", "ann", "bob"))
+        journal.append(Answer("chair", ("ann", "bob")))
         Path("team.votes.csv").write_text("position,winner,loser\n", encoding="utf-8")
         with pytest.raises(FileError, match="Another program changed"):
-            journal.append(Comparison("chair", "ann", "bob"))
+            journal.append(Answer("chair", ("ann", "bob")))
         with pytest.raises(FileError, match="Another program changed"):
             journal.undo()
 
@@ -70,6 +71,18 @@ def test_what_was_kept_is_there_again_with_its_settings() -> None:
     with Journal(Path("team.votes.csv"), COMPARISONS) as journal:
         assert journal.answers == [ANN, ANN]
         assert (journal.settings() or {})["seed"] == 7
+
+
+def test_the_first_tie_gives_every_row_a_column_for_ties() -> None:
+    tie = Answer("chair", (("bob", "ann"),))
+    with Journal(Path("team.votes.csv"), COMPARISONS, TIES) as journal:
+        journal.begin({}, TEAM)
+        for answer in (ANN, tie, ANN):
+            journal.append(answer)
+    table = "position,winner,loser,tie\nchair,ann,bob,no\nchair,bob,ann,yes\nchair,ann,bob,no\n"
+    assert Path("team.votes.csv").read_text(encoding="utf-8") == table
+    with Journal(Path("team.votes.csv"), COMPARISONS, TIES) as journal:
+        assert journal.answers == [ANN, tie, ANN]
 
 
 def test_a_full_disk_is_named_once(monkeypatch: pytest.MonkeyPatch) -> None:

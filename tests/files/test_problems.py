@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from cases import each
 from duelmatch.errors import FileError, NoMatchingError, ProblemError
 from duelmatch.files import problems as files
-from duelmatch.files.answers import load_answers
+from duelmatch.files.answers import load_rankings
 from duelmatch.files.problems import load_preferences, load_problem, read_document, save_problem
 from duelmatch.preferences import Preferences
 from duelmatch.problem import Details, Problem, is_shown
@@ -465,7 +465,7 @@ def test_whatever_is_in_a_file_it_loads_or_is_refused_in_a_sentence(content, nam
         (load_problem, ()),
         (load_preferences, ()),
         (load_preferences, (TEAM,)),
-        (load_answers, (TEAM,)),
+        (load_rankings, (TEAM,)),
     ):
         sentence = f"{name}: loaded"
         try:

@@ -13,8 +13,8 @@ import pytest
 
 from cases import each
 from duelmatch.errors import FileError
-from duelmatch.files.answers import append_answers
 from duelmatch.files.problems import load_problem, save_problem
+from duelmatch.files.tables import append_table
 from duelmatch.files.text import read_text, replacing
 from files.team import TEAM, TEAM_YAML, check_refused, refusal, write
 
@@ -74,7 +74,7 @@ def test_permission_denied_is_said(monkeypatch):
     sentence = "team.yaml: The file cannot be read: Permission denied."
     assert refusal(load_problem, Path("team.yaml")) == sentence
     assert "cannot be written: Permission denied" in refusal(save_problem, TEAM, "team.yaml")
-    assert "cannot be written: Permission denied" in refusal(append_answers, [], "votes.csv")
+    assert "cannot be written: Permission denied" in refusal(append_table, Path("votes.csv"), "a,b\n", 100)
 
 
 def test_a_file_over_the_limit_is_too_large():

@@ -7,7 +7,6 @@ import pytest
 
 import duelmatch as dm
 from duelmatch.experiments.simulation import simulated_run
-from duelmatch.files.answers import Comparison
 from duelmatch.models.standings import standings_from_counts
 
 BOTH = ("condorcet", "borda")
@@ -67,7 +66,7 @@ def test_answers_come_in_many_forms():
     forms = [
         [ranking],
         [("chair", "ann", "bob"), ("chair", "ann", "cyd"), ("chair", "bob", "cyd", "=")],
-        [Comparison("chair", "ann", "bob"), Comparison("chair", "ann", "cyd"), ("chair", "cyd", "bob", "=")],
+        [dm.Answer("chair", ["ann", "bob"]), ("chair", "ann", "cyd"), dm.Answer("chair", [("cyd", "bob")])],
     ]
     first, *others = [dm.standings(TEAM, answers) for answers in forms]
     assert all(other == first for other in others)

@@ -29,7 +29,6 @@ from duelmatch.explorers.catalogue import described
 from duelmatch.phrases import counted
 
 if TYPE_CHECKING:
-    from duelmatch.files.answers import Comparison
     from duelmatch.files.journal import Journal
 
 REPLAYING = "Replaying the answers"
@@ -165,19 +164,18 @@ def _start(
     settings: RunSettings,
     aim: int | None,
     max_duels: int | None,
-    journal: Journal[Comparison],
+    journal: Journal[dm.Answer],
 ) -> dm.Explorer:
     """Start the run and replay the answers that there are."""
-    from duelmatch.files.journal import Tie
-
     if settings.parameters.get("question_size", 2) > 2:
         raise click.UsageError("At the terminal two are compared at a time: leave out --question-size.")
     answers = journal.answers
     run = begun_run(problem, settings, aim, max_duels, len(answers))
     with replaying(journal), working(REPLAYING) if len(answers) > MANY else nullcontext():
         run.replay(
-            (answer.position, answer.winner, answer.loser, *("=" * isinstance(answer, Tie)))
+            (answer.position, winner, loser, *("=" * tie))
             for answer in answers
+            for winner, loser, tie in answer.pairs()
         )
     return run
 
@@ -206,7 +204,7 @@ def replaying(journal: Journal[Any]) -> Iterator[None]:
         ) from None
 
 
-def _welcome(page: Page, source: Source, journal: Journal[Comparison]) -> None:
+def _welcome(page: Page, source: Source, journal: Journal[dm.Answer]) -> None:
     page.heading(f"{source.name}: who is better?")
     if journal.torn:
         page.paragraph(

@@ -13,8 +13,7 @@ import duelmatch as dm
 from duelmatch.cli.answers import named
 from duelmatch.cli.output import Page, working
 from duelmatch.cli.standing import few_possible, standing
-from duelmatch.files.answers import Comparison
-from duelmatch.files.journal import Journal, Tie
+from duelmatch.files.journal import Journal
 from duelmatch.phrases import counted
 
 Ended = Literal["done", "stopped", "end of input", "interrupted"]
@@ -44,7 +43,7 @@ class Dialogue:
     """
 
     def __init__(
-        self, page: Page, journal: Journal[Comparison], seed: int, start: Callable[[], dm.Explorer]
+        self, page: Page, journal: Journal[dm.Answer], seed: int, start: Callable[[], dm.Explorer]
     ) -> None:
         self.run = start()
         self._page, self._journal, self._seed, self._start = page, journal, seed, start
@@ -112,8 +111,8 @@ class Dialogue:
 
     def _keep(self, duel: dm.Duel, winner: str | None) -> dm.Duel | None:
         loser = duel.second if winner in (None, duel.first) else duel.first
-        kind = Tie if winner is None else Comparison
-        self._journal.append(kind(duel.position, winner or duel.first, loser))
+        ranking = ((duel.first, duel.second),) if winner is None else (winner, loser)
+        self._journal.append(dm.Answer(duel.position, ranking))
         start = perf_counter()
         with working("Thinking") if self._slow else nullcontext():
             self.run.tell(duel, winner)
@@ -123,7 +122,7 @@ class Dialogue:
     def _skip(self, duel: dm.Duel) -> dm.Duel | None:
         self.run.release(duel)
         other = self._ask()
-        if other is not None and _same(other, Comparison(duel.position, duel.first, duel.second)):
+        if other is not None and _same(other, duel):
             self._page.line("Nothing else can be asked before this one is answered.")
         return other
 
@@ -131,13 +130,12 @@ class Dialogue:
         answer = self._journal.undo()
         self.run = self._start()
         self._standing = _Standing()
-        said = f"{answer.winner} over {answer.loser}"
-        if isinstance(answer, Tie):
-            said = f"no difference between {answer.winner} and {answer.loser}"
+        winner, loser, tie = answer.pairs()[0]
+        said = f"no difference between {winner} and {loser}" if tie else f"{winner} over {loser}"
         self._page.line(f"Taken back: {said} at {answer.position}.")
         return self._ask_again(answer)
 
-    def _ask_again(self, answer: Comparison) -> dm.Duel | None:
+    def _ask_again(self, answer: dm.Answer) -> dm.Duel | None:
         """Ask the question of an answer that was taken back, if it comes up within one turn of all pairs."""
         passed: list[dm.Duel] = []
         found = None
@@ -214,5 +212,5 @@ def _show_details(page: Page, name: str, details: Mapping[str, dm.Details], inde
         page.line(line, indent=indent)
 
 
-def _same(duel: dm.Duel, answer: Comparison) -> bool:
-    return duel.position == answer.position and {duel.first, duel.second} == {answer.winner, answer.loser}
+def _same(duel: dm.Duel, other: dm.Duel | dm.Answer) -> bool:
+    return duel.position == other.position and {*duel.candidates} == {*other.candidates}

@@ -21,8 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from duelmatch.answers import Answer
 from duelmatch.errors import FileError
-from duelmatch.files.answers import ANSWERS_BYTES, COLUMNS, Comparison, check_is_csv
+from duelmatch.files.answers import ANSWERS_BYTES, COLUMNS, check_is_csv
 from duelmatch.files.conditions import conditions_of
 from duelmatch.files.locking import Lock
 from duelmatch.files.tables import append_table, dump_exactly, read_table
@@ -51,23 +52,17 @@ class Layout(Generic[Kept]):
     cells: Callable[[Kept], tuple[str, ...]]
 
 
-class Tie(Comparison):
-    """No difference between the two."""
-
-    __slots__ = ()
-
-
-COMPARISONS: Layout[Comparison] = Layout(
+COMPARISONS: Layout[Answer] = Layout(
     COLUMNS,
-    lambda cells: Comparison(cells[0], cells[1], cells[2]),
-    lambda answer: (answer.position, answer.winner, answer.loser),
+    lambda cells: Answer(cells[0], (cells[1], cells[2])),
+    lambda answer: (answer.position, *answer.candidates),
 )
 """What a person says who is asked about two at a time."""
 
-TIES: Layout[Comparison] = Layout(
+TIES: Layout[Answer] = Layout(
     (*COLUMNS, "tie"),
-    lambda cells: (Tie if cells[3] == "yes" else Comparison)(cells[0], cells[1], cells[2]),
-    lambda answer: (answer.position, answer.winner, answer.loser, "yes" if isinstance(answer, Tie) else "no"),
+    lambda cells: Answer(cells[0], ((cells[1], cells[2]),) if cells[3] == "yes" else (cells[1], cells[2])),
+    lambda answer: (answer.position, *answer.candidates, "yes" if len(answer.groups) == 1 else "no"),
 )
 """The same, from the first tie on."""
 
@@ -76,7 +71,7 @@ class Journal(Generic[Kept]):
     """The answers of one run. As a context manager it is locked, and what was there is read."""
 
     def __init__(self, path: Path, layout: Layout[Kept], wider: Layout[Kept] | None = None) -> None:
-        """Keep answers at a path, in a layout, or in a wider one once there are ties."""
+        """Keep answers at a path, in a layout, or in a wider one from the first that needs it."""
         self.path = path
         self.settings_path = path.with_name(path.name + ".run.json")
         self._layout, self._wider = layout, wider
@@ -148,7 +143,7 @@ class Journal(Generic[Kept]):
     def append(self, answer: Kept) -> None:
         """Add an answer; when this returns, it is on disk."""
         self._check_unchanged()
-        if isinstance(answer, Tie) and self._wider is not None and self._layout is not self._wider:
+        if self._wider is not None and self._layout.read(self._layout.cells(answer)) != answer:
             self._layout = self._wider
             self._save([*self.answers, answer])
         else:

@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from duelmatch.answers import Answer
+from duelmatch.answers import answer_from
 from duelmatch.errors import ProblemError, brief, spoken
 from duelmatch.graph import Graph, Mask, Matrix, Vector
 from duelmatch.matchings import Edge
@@ -89,10 +89,10 @@ def standings(
 ) -> Standings:
     """Estimate where things stand from any answers, however they were collected.
 
-    An answer is a :class:`duelmatch.Answer`, a comparison with a ``winner`` and a ``loser``, or a tuple
-    (position, winner, loser); a tie is (position, one, other, "="). The seed is that of the draws. In edge
-    order, ``marginals`` says against whom Borda counts if not against all decisions (they add up to the seats
-    of every position), and ``usable`` which edges still stand, if not all.
+    An answer is a :class:`duelmatch.Answer`, or a tuple (position, winner, loser); a tie is (position, one,
+    other, "="). The seed is that of the draws. In edge order, ``marginals`` says against whom Borda counts if
+    not against all decisions (they add up to the seats of every position), and ``usable`` which edges still
+    stand, if not all.
 
     :raises ProblemError: if an answer does not fit the problem, or there is no such criterion.
     :raises TooLargeError: if Borda counts against all decisions, and counting them is out of reach.
@@ -104,7 +104,7 @@ def standings(
     wins, duels, ties = np.zeros(table.count), np.zeros(table.count), 0.0
     for number, given in enumerate(answers, start=1):
         try:
-            answer = _answer(given)
+            answer = answer_from(given)
             for names in answer.pairs():
                 better, worse = (problem.edge_number(name, answer.position) for name in names[:2])
                 pair = int(table.number(np.array([better]), np.array([worse]))[0])
@@ -214,17 +214,3 @@ def _shared_out(count: int, likely: Matrix) -> list[int]:
     """Share out draws between settings, by how likely they are."""
     steps = np.rint(np.cumsum(likely.ravel()) * count).astype(int)
     return np.diff(steps, prepend=0).tolist()  # type: ignore[no-any-return]
-
-
-def _answer(given: Any) -> Answer:
-    """Return what was given as an answer."""
-    match given:
-        case Answer():
-            return given
-        case (str(position), str(winner), str(loser)):
-            return Answer(position, (winner, loser))
-        case (str(position), str(one), str(other), "="):
-            return Answer(position, ((one, other),))
-    if hasattr(given, "winner"):
-        return Answer(given.position, (given.winner, given.loser), weight=given.weight)
-    raise ProblemError(f"an answer is a dm.Answer or (position, winner, loser), not {given!r:.80}.")
