@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from duelmatch import studies
 from duelmatch.errors import StudyError
 from duelmatch.explorers.forecast import Forecast
 from duelmatch.files.people import read_people
-from duelmatch.problem import LONGEST_NAME
+from duelmatch.problem import LONGEST_NAME, Matching
 from duelmatch.studies import (
     LARGEST_NUMBER,
     LARGEST_WEIGHT,
@@ -36,6 +35,7 @@ VoterId = Annotated[str, Field(pattern="^[0-9a-f]{16}$", description="Random; th
 Edge = Annotated[list[str], Field(min_length=2, max_length=2, description="A candidate and a position.")]
 Group = Annotated[list[Name], Field(min_length=1, max_length=LARGEST_QUESTION)]
 Said = Name | None | Annotated[list[Name | Group], Field(min_length=1, max_length=LARGEST_QUESTION)]
+Lineup = Annotated[dict[str, str | list[str]], BeforeValidator(Matching.as_json)]
 Ranking = Annotated[
     list[list[str]],
     Field(description="Groups of candidates, best first; within a group there is no difference."),
@@ -47,7 +47,9 @@ class _Strict(BaseModel):
 
 
 class _Shown(BaseModel):
-    """What is shown of something that has fields of the same names."""
+    """What is shown of something that has attributes of the same names."""
+
+    model_config = ConfigDict(from_attributes=True)
 
     @classmethod
     def shown(cls, known: object, **own: Any) -> Self:
@@ -129,7 +131,7 @@ class JudgesText(_Strict):
     text: str = Field(max_length=500_000, examples=["name,weight,conflicts\nEve,2,ann\nNed,,"])
 
 
-class ReadJudge(BaseModel):
+class ReadJudge(_Shown):
     """A judge of a list."""
 
     name: str
@@ -377,7 +379,7 @@ class Token(_Strict):
     token: str = Field(max_length=100)
 
 
-class Link(BaseModel):
+class Link(_Shown):
     """A link, without its secret."""
 
     id: str
@@ -401,7 +403,7 @@ class Me(BaseModel):
     struck: bool = Field(description="Whether the organiser has struck out my votes.")
 
 
-class Question(BaseModel):
+class Question(_Shown):
     """A question as it is to be shown, or why there is none."""
 
     number: int | None = None
@@ -414,11 +416,6 @@ class Question(BaseModel):
     of: int | None = Field(default=None, description="How many questions the ballot has.")
     reason: Reason | None = Field(default=None, description="Why there is no question.")
     published: bool = Field(default=False, description="Whether voters see the result on their page.")
-
-    @classmethod
-    def of_study(cls, asked: studies.Question | studies.Nothing) -> Question:
-        """Show a question, or why there is none."""
-        return cls.model_validate(asked, from_attributes=True)
 
 
 class Receipt(_Shown):
@@ -509,15 +506,13 @@ class Progress(_Shown):
         )
 
 
-class Standings(BaseModel):
+class Standings(_Shown):
     """Who is probably in the best line-up, from all answers that count: an estimate, without a guarantee."""
 
     estimate: Literal[True] = True
     answers: int = Field(description="From how many answers it is.")
     entry: int = Field(description="Up to which entry of the log.")
-    leader: dict[str, str | list[str]] = Field(
-        description="The line-up that is expected to fall short least."
-    )
+    leader: Lineup = Field(description="The line-up that is expected to fall short least.")
     leader_probability: float = Field(description="How probably all of it is the best line-up.")
     probability: dict[str, dict[str, float]] = Field(
         description="By position, how probably each candidate belongs to the best line-up."
@@ -532,14 +527,8 @@ class Standings(BaseModel):
         found = None if estimates is None else estimates.standings
         if estimates is None or found is None:
             return None
-        return cls(
-            answers=estimates.answers,
-            entry=estimates.entry,
-            leader=found.leader.as_json(),
-            leader_probability=found.leader_probability,
-            probability=found.by_position,
-            expected_shortfall=found.expected_shortfall,
-        )
+        own = {"estimate": True, "answers": estimates.answers, "entry": estimates.entry}
+        return cls.shown(found, probability=found.by_position, **own)
 
 
 class Change(_Strict):
@@ -567,23 +556,17 @@ class Change(_Strict):
         return given[0]  # type: ignore[return-value]
 
 
-class Standpoint(BaseModel):
+class Standpoint(_Shown):
     """Where a study stands, before or after a change."""
 
     certain: bool
     answers: int = Field(description="Those that count.")
-    lineup: dict[str, str | list[str]] | None = Field(
+    lineup: Lineup | None = Field(
         description="The result if it is certain, and else the leader of the standings, an estimate."
     )
 
-    @classmethod
-    def of(cls, stand: studies.Standpoint) -> Standpoint:
-        """Show it."""
-        lineup = None if stand.lineup is None else stand.lineup.as_json()
-        return cls(certain=stand.certain, answers=stand.answers, lineup=lineup)
 
-
-class Preview(BaseModel):
+class Preview(_Shown):
     """What a change would do. It is not made."""
 
     before: Standpoint
@@ -609,7 +592,7 @@ class Outcome(_Shown):
             "budget_spent: it ended before anything was certain."
         )
     )
-    matching: dict[str, str | list[str]] | None = Field(
+    matching: Lineup | None = Field(
         description=(
             "A candidate for every position; a list where a position has several seats. Null if no line-up "
             "beats every other, and while no answer counts. While status is undecided or budget_spent it is "
@@ -651,17 +634,18 @@ class Outcome(_Shown):
         """Show the result that a status tells."""
         result, progress = status.result, status.progress
         waiting = {voter: None if secret else count for voter, count in progress.waiting_for}
-        edges = {name: listed(getattr(progress, name)) for name in ("accepted", "rejected", "undecided")}
         return cls.shown(
             status,
             status=status.outcome,
-            matching=None if result.matching is None else result.matching.as_json(),
+            matching=result.matching,
             error_allowed=result.delta,
             standings=Standings.of(estimates) if status.counted else None,
             answers_left=status.answers_left(estimates),
             assuming=[str(assumption) for assumption in status.assuming],
+            accepted=progress.accepted,
+            rejected=progress.rejected,
+            undecided=progress.undecided,
             waiting_for=waiting,
-            **edges,
         )
 
 
@@ -683,7 +667,7 @@ class SetWebhook(NewWebhook):
     failure: str | None = Field(description="What went wrong last time; null if nothing did.")
 
 
-class GivenAnswer(BaseModel):
+class GivenAnswer(_Shown):
     """An answer as the organiser sees it."""
 
     entry: int = Field(description="Its place in the log; ask for what came before it to page on.")
@@ -696,7 +680,7 @@ class GivenAnswer(BaseModel):
     counts: bool
 
 
-class GivenReport(BaseModel):
+class GivenReport(_Shown):
     """A report of a voter as the organiser sees it."""
 
     entry: int
@@ -730,9 +714,4 @@ class Voter(_Shown):
 
 def read_judges(written: JudgesText) -> list[ReadJudge]:
     """Read a list of judges."""
-    return [ReadJudge.model_validate(person, from_attributes=True) for person in read_people(written.text)]
-
-
-def listed(groups: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Return a ranking, or edges, as JSON has them."""
-    return [list(group) for group in groups]
+    return [ReadJudge.model_validate(person) for person in read_people(written.text)]

@@ -97,11 +97,7 @@ def preview(study: GetStudy, change: models.Change) -> models.Preview:
         raise HTTPException(403, NO_PREVIEW)
     task = study.preview(action, what)
     found = worker.run(task, seconds=LONGEST_BEGINNING, patience=PATIENCE, of=study.id)
-    return models.Preview(
-        before=models.Standpoint.of(found.before),
-        after=models.Standpoint.of(found.after),
-        sentences=wording.preview(found, Names.of(study.problem)),
-    )
+    return models.Preview.shown(found, sentences=wording.preview(found, Names.of(study.problem)))
 
 
 @router.get("/voters")
@@ -126,7 +122,7 @@ def answers(
 ) -> list[models.GivenAnswer]:
     """List the latest answers, of all voters or of one, that came before an entry of the log."""
     found = study.answers(before, voter, limit)
-    return [models.GivenAnswer.model_validate(each, from_attributes=True) for each in found]
+    return [models.GivenAnswer.model_validate(each) for each in found]
 
 
 @router.get(
@@ -288,7 +284,7 @@ def links(
     limit: Limit = MOST_LISTED,
 ) -> list[models.Link]:
     """List the links without their secrets, a page at a time: those made after a link."""
-    return [models.Link.model_validate(link, from_attributes=True) for link in study.links(after, limit)]
+    return [models.Link.model_validate(link) for link in study.links(after, limit)]
 
 
 @router.post("/links/{link}/revoke", **CHANGE)
@@ -343,7 +339,7 @@ def reports(
 ) -> list[models.GivenReport]:
     """List the latest open reports of voters that came before an entry of the log."""
     found = study.reports(before, limit)
-    return [models.GivenReport.model_validate(each, from_attributes=True) for each in found]
+    return [models.GivenReport.model_validate(each) for each in found]
 
 
 @router.post("/reports/{number}/resolve", status_code=204)

@@ -71,7 +71,7 @@ _NUMBER = {
 async def next_question(request: Request) -> Response:
     """Return my open question, or the next one; asked again, it is the same."""
     asked = await _as_voter(request, lambda feed, voter: feed.ask(voter))
-    return _sent(models.Question.of_study(asked))
+    return _sent(models.Question.model_validate(asked))
 
 
 async def answer(request: Request) -> Response:
@@ -90,7 +90,7 @@ async def answer(request: Request) -> Response:
         return receipt, asked, feed.state.settings.secret
 
     receipt, asked, secret = await _as_voter(request, work)
-    following = None if asked is None else models.Question.of_study(asked)
+    following = None if asked is None else models.Question.model_validate(asked)
     return _sent(models.Kept.of_study(receipt, secret, next=following))
 
 
@@ -221,7 +221,7 @@ def undo(
 ) -> models.Question:
     """Take my last answer back; its question is open again. If its number is sent, nothing happens twice."""
     number = last.number if last else None
-    return models.Question.of_study(study.undo(voter, number, by=access["voter"].link))
+    return models.Question.model_validate(study.undo(voter, number, by=access["voter"].link))
 
 
 @router.post("/conflicts", status_code=204, responses=documented(409))
@@ -308,7 +308,7 @@ def vote_data(study: Study, voter: str | None) -> models.VoteData:
         **about(study).model_dump(),
         study=study.id,
         me=None if voter is None else me(study, voter),
-        question=None if open_question is None else models.Question.of_study(open_question),
+        question=None if open_question is None else models.Question.model_validate(open_question),
     )
 
 
