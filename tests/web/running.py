@@ -12,7 +12,7 @@ import uvicorn
 from duelmatch.studies import Store
 from duelmatch.web import Config, create_app
 from duelmatch.web.connections import BoundedConnection
-from duelmatch.web.shared_rates import share_rates
+from duelmatch.web.rates import share_rates
 from duelmatch.web.worker import worker
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from duelmatch.errors import UnreachableError
-from duelmatch.web import readiness
-from duelmatch.web.readiness import Readiness
+from duelmatch.web import app
+from duelmatch.web.app import Readiness
 from duelmatch.web.watching import MOST_WAITING, Watcher
 
 
@@ -45,15 +45,15 @@ def test_a_failure_is_remembered_as_a_success_is(monkeypatch: pytest.MonkeyPatch
         if len(tries) == 1:
             raise UnreachableError("Locked.")
 
-    monkeypatch.setattr(readiness, "HOLDS", 3600.0)
+    monkeypatch.setattr(app, "HOLDS", 3600.0)
     ready = Readiness(check)
     for _ in range(3):
         with pytest.raises(UnreachableError, match="Locked"):
             ready.check()
     assert len(tries) == 1
-    monkeypatch.setattr(readiness, "HOLDS", 0.0)
+    monkeypatch.setattr(app, "HOLDS", 0.0)
     ready.check()
-    monkeypatch.setattr(readiness, "HOLDS", 3600.0)
+    monkeypatch.setattr(app, "HOLDS", 3600.0)
     ready.check()
     assert len(tries) == 2
 

@@ -10,9 +10,8 @@ import httpx2
 
 from conftest import PROBLEM
 from duelmatch.studies import Settings, Store
-from duelmatch.web import Config, Rate, Rates, create_app, shared_rates
-from duelmatch.web.rates import Buckets
-from duelmatch.web.shared_rates import SharedRates
+from duelmatch.web import Config, Rate, Rates, create_app, rates
+from duelmatch.web.rates import Buckets, SharedRates
 from web.running import served
 
 RATES = Rates(link=Rate(0.001, 8), address=Rate(0.001, 12))
@@ -87,5 +86,5 @@ def test_servers_tell_each_other_of_busy_callers_only_and_under_a_hash(postgres:
 
 def test_on_sqlite_each_counts_for_itself(tmp_path: Path) -> None:
     with Store(f"sqlite:///{tmp_path}/x.db") as own:
-        assert shared_rates.share_rates(create_app(own, Config())) is None
+        assert rates.share_rates(create_app(own, Config())) is None
         assert own.messages("x") is None

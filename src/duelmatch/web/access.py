@@ -22,6 +22,7 @@ from duelmatch.studies import Access, Role, Store, Study
 from duelmatch.web.config import Config
 from duelmatch.web.cookies import bearer_token, remembered
 from duelmatch.web.languages import to_translate
+from duelmatch.web.models import ID
 from duelmatch.web.problems import reason_of
 from duelmatch.web.proxies import is_local
 from duelmatch.web.rates import kind_of, tokens_in
@@ -29,8 +30,7 @@ from duelmatch.web.rates import kind_of, tokens_in
 _bearer = HTTPBearer(auto_error=False, description="The token of an organiser's, a voter's or an open link.")
 ROLES: tuple[Role, ...] = ("organiser", "voter", "open")
 
-STUDY_ID = "^[0-9a-f]{16}$"
-StudyId = Annotated[str, Path(description="The id of the study.", pattern=STUDY_ID)]
+StudyId = Annotated[str, Path(description="The id of the study.", pattern=ID)]
 Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 
 ONLY_VOTERS = "Only a voter can do this."

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import warnings
+from collections.abc import Callable
+from time import monotonic
 from typing import Any
 
 from fastapi import APIRouter, FastAPI, HTTPException, Request
@@ -11,6 +14,7 @@ from fastapi.responses import PlainTextResponse
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.staticfiles import StaticFiles
 
+from duelmatch.errors import StoreError, UnreachableError
 from duelmatch.studies import Store
 from duelmatch.version import __version__
 from duelmatch.web import creating, events, judges, organising, pages, pictures, problems, voting
@@ -22,7 +26,6 @@ from duelmatch.web.metrics import Metrics, RequestLog
 from duelmatch.web.problems import documented
 from duelmatch.web.proxies import is_local
 from duelmatch.web.rates import OF_ADDRESSES, Buckets, LinkLimit, RateLimit
-from duelmatch.web.readiness import Readiness
 from duelmatch.web.runs import RemoteRun
 from duelmatch.web.watching import Watcher
 from duelmatch.web.webhooks import Teller
@@ -30,6 +33,14 @@ from duelmatch.web.worker import work_elsewhere
 
 LARGEST_BODY = 1_000_000
 """Bytes: a problem with its texts."""
+
+READY_WITHIN = 5.0
+"""Seconds in which something has to be written by a server that says it is ready."""
+
+HOLDS = 1.0
+"""Seconds for which what was found, good or bad, is not looked at again."""
+
+NOT_TRIED = "The server is getting ready."
 
 
 def create_app(store: Store, config: Config | None = None) -> FastAPI:
@@ -98,7 +109,7 @@ def _ready(request: Request) -> PlainTextResponse:
     state = request.app.state
     preparing: threading.Thread | None = state.preparing
     if preparing is not None and preparing.is_alive():
-        raise HTTPException(503, "The server is getting ready.")
+        raise HTTPException(503, NOT_TRIED)
     state.readiness.check()
     return PlainTextResponse("ready\n")
 
@@ -110,6 +121,44 @@ async def _metrics(request: Request) -> PlainTextResponse:
     if config.metrics == "local" and not is_local(request):
         raise HTTPException(404, "Not Found")
     return PlainTextResponse(metrics.text(), media_type="text/plain; version=0.0.4")
+
+
+class Readiness:
+    """Whether something can be written, tried once a second at most. Safe to use from several threads.
+
+    Trying takes seconds where something is wrong, so one caller does, and others learn what came of it last.
+    """
+
+    def __init__(self, check: Callable[[float], None]) -> None:
+        self._check = check
+        self._lock = threading.Lock()
+        self._checking = False
+        self._checked_at = -math.inf
+        self._refusal: StoreError | None = UnreachableError(NOT_TRIED)
+
+    def check(self) -> None:
+        """Try to write something, unless that was tried just now, or somebody else does.
+
+        :raises StoreError: if it failed when it was tried last.
+        """
+        with self._lock:
+            is_known = self._checking or monotonic() - self._checked_at < HOLDS
+            self._checking |= not is_known
+        if not is_known:
+            self._try()
+        if self._refusal is not None:
+            raise self._refusal
+
+    def _try(self) -> None:
+        refusal: StoreError | None = UnreachableError(NOT_TRIED)
+        try:
+            self._check(READY_WITHIN)
+            refusal = None
+        except StoreError as error:
+            refusal = error
+        finally:
+            with self._lock:
+                self._refusal, self._checking, self._checked_at = refusal, False, monotonic()
 
 
 def _describe_problems(app: FastAPI) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
+from fastapi import Path, Query
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from duelmatch import studies
@@ -30,8 +31,19 @@ LARGEST_QUESTION = 10
 
 LONGEST_TEXT = 10_000
 
+ID = "^[0-9a-f]{16}$"
+"""Of a study or a voter."""
+
+Number = Annotated[int, Path(ge=1, le=LARGEST_NUMBER)]
+"""Of a question, or of an entry of the log."""
+
+Before = Annotated[int, Query(ge=1, le=LARGEST_NUMBER)]
+"""An entry of the log: a list begins with what came before it."""
+
+PageNumber = Annotated[int, Query(ge=1, le=LARGEST_NUMBER)]
+OfVoter = Annotated[str | None, Query(pattern=ID)]
 Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
-VoterId = Annotated[str, Field(pattern="^[0-9a-f]{16}$", description="Random; the log has no names.")]
+VoterId = Annotated[str, Field(pattern=ID, description="Random; the log has no names.")]
 Edge = Annotated[list[str], Field(min_length=2, max_length=2, description="A candidate and a position.")]
 Group = Annotated[list[Name], Field(min_length=1, max_length=LARGEST_QUESTION)]
 Said = Name | None | Annotated[list[Name | Group], Field(min_length=1, max_length=LARGEST_QUESTION)]

@@ -53,9 +53,7 @@ router = APIRouter(
 CHANGE: dict[str, Any] = {"status_code": 204, "responses": documented(409)}
 """How an operation that changes something, and returns nothing, is described."""
 
-Number = Annotated[int, Path(ge=1, le=LARGEST_NUMBER)]
-VoterId = Annotated[str, Path(pattern="^[0-9a-f]{16}$", description="The id of the voter.")]
-
+VoterId = Annotated[str, Path(pattern=models.ID, description="The id of the voter.")]
 Limit = Annotated[int, Query(ge=1, le=MOST_LISTED)]
 
 NO_PREVIEW = "The study is secret: what the votes of a single voter change would tell how they voted."
@@ -103,7 +101,7 @@ def preview(study: GetStudy, change: models.Change) -> models.Preview:
 @router.get("/voters")
 def voters(
     study: GetStudy,
-    after: Annotated[str | None, Query(pattern="^[0-9a-f]{16}$")] = None,
+    after: models.OfVoter = None,
     limit: Limit = MOST_LISTED,
 ) -> list[models.Voter]:
     """List the voters in the order in which they joined, a page at a time: those after a voter."""
@@ -116,8 +114,8 @@ def voters(
 @router.get("/answers", dependencies=[Depends(not_secret)])
 def answers(
     study: GetStudy,
-    before: Annotated[int, Query(ge=1, le=LARGEST_NUMBER)] = LARGEST_NUMBER,
-    voter: Annotated[str | None, Query(pattern="^[0-9a-f]{16}$")] = None,
+    before: models.Before = LARGEST_NUMBER,
+    voter: models.OfVoter = None,
     limit: Limit = 50,
 ) -> list[models.GivenAnswer]:
     """List the latest answers, of all voters or of one, that came before an entry of the log."""
@@ -310,7 +308,7 @@ def qr(study: GetStudy, store: GetStore, request: Request, of: models.Token) -> 
 
 
 @router.post("/questions/{number}/correct", dependencies=[Depends(not_secret)], **CHANGE)
-def correct(study: GetStudy, by: OrganiserLink, number: Number, meant: models.Correction) -> None:
+def correct(study: GetStudy, by: OrganiserLink, number: models.Number, meant: models.Correction) -> None:
     """Change an answer to what was meant; a struck one counts again then."""
     said = meant.said
     if said is None:
@@ -319,7 +317,7 @@ def correct(study: GetStudy, by: OrganiserLink, number: Number, meant: models.Co
 
 
 @router.post("/questions/{number}/strike", dependencies=[Depends(not_secret)], **CHANGE)
-def strike_answer(study: GetStudy, by: OrganiserLink, number: Number) -> None:
+def strike_answer(study: GetStudy, by: OrganiserLink, number: models.Number) -> None:
     """Let a single answer not count."""
     study.correct(number, None, by=by)
 
@@ -334,7 +332,7 @@ def _candidates_of(study: Study, number: int) -> list[str]:
 @router.get("/reports")
 def reports(
     study: GetStudy,
-    before: Annotated[int, Query(ge=1, le=LARGEST_NUMBER)] = LARGEST_NUMBER,
+    before: models.Before = LARGEST_NUMBER,
     limit: Limit = 100,
 ) -> list[models.GivenReport]:
     """List the latest open reports of voters that came before an entry of the log."""
@@ -343,7 +341,7 @@ def reports(
 
 
 @router.post("/reports/{number}/resolve", status_code=204)
-def resolve(study: GetStudy, by: OrganiserLink, number: Number) -> None:
+def resolve(study: GetStudy, by: OrganiserLink, number: models.Number) -> None:
     """Note that what was reported, in this entry of the log, is no longer wrong."""
     study.resolve(number, by=by)
 

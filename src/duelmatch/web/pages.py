@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Depends, HTTPException, Query, Request
+from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.templating import Jinja2Templates
 
@@ -21,6 +21,7 @@ from duelmatch.web.answer_pages import TROUBLES, AnswerPage, reports_of, written
 from duelmatch.web.cookies import all_remembered, remember, remembered
 from duelmatch.web.languages import language_of, remember_language, to_translate
 from duelmatch.web.links import PATH, address_of, is_of_this_machine
+from duelmatch.web.models import Before, OfVoter, PageNumber
 from duelmatch.web.names import Names
 from duelmatch.web.organising import not_secret
 from duelmatch.web.races import PublishedResult
@@ -42,8 +43,6 @@ templates.env.filters |= {
 }
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
-
-PageNumber = Annotated[int, Query(ge=1, le=LARGEST_NUMBER)]
 
 NO_LINK = to_translate(
     "This address does not work, or no longer. If somebody sent it to you, ask them for a new one."
@@ -193,8 +192,8 @@ def live(request: Request, study: GetStudy, access: GetAccess, voters: PageNumbe
 def answers(
     request: Request,
     study: GetStudy,
-    before: Annotated[int, Query(ge=1, le=LARGEST_NUMBER)] = LARGEST_NUMBER,
-    voter: Annotated[str | None, Query(pattern="^[0-9a-f]{16}$")] = None,
+    before: Before = LARGEST_NUMBER,
+    voter: OfVoter = None,
 ) -> Response:
     """List the votes, the latest first, for the organiser to correct or strike out what is wrong."""
     return page(request, "answers.html", study=study, view=AnswerPage(study, before, voter))

@@ -7,26 +7,35 @@ it does not count as somebody.
 
 Clients are remembered as keyed hashes for an hour at most. The key is replaced every hour and never leaves
 the process, so nobody can tell from the memory of a server which address has called, and after an hour nobody
-can tell that it is the same one. Servers that share a store on PostgreSQL tell each other who calls often
-(:mod:`duelmatch.web.shared_rates`); then all of them use the key of the hour.
+can tell that it is the same one.
+
+Servers that share a store on PostgreSQL tell each other once a second which callers are busy. That costs a
+message a second while somebody is, and nothing otherwise; no request waits for it. So a caller who turns to n
+servers at once gets what one server gives, and before the others know of it once more what can be taken in a
+second, and the quarter of a bucket that nobody is told of, from each of them. Messages have hashes of callers
+under a key of the hour that only the servers' database knows.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import secrets
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Network, ip_address
 from typing import Literal
 
+from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from duelmatch.studies import Role, link_id_of
+from duelmatch.errors import DuelmatchError
+from duelmatch.studies import Role, Store, link_id_of
 from duelmatch.web.config import Rate, Rates
 from duelmatch.web.cookies import all_remembered, bearer_token
 from duelmatch.web.problems import refusal
@@ -38,6 +47,13 @@ MOST_REMEMBERED = 50_000
 TOO_OFTEN = "That is too often. Wait a moment, then try again."
 BUSY = 0.75
 """A caller whose bucket is no fuller than that is made known to the other servers."""
+
+CHANNEL = "duelmatch_rates"
+EVERY = 1.0
+"""Seconds."""
+
+IN_A_MESSAGE = 150
+"""Callers; each takes some 40 bytes."""
 
 UNLIMITED = ("/healthz", "/readyz", "/static/")
 
@@ -199,3 +215,69 @@ def network_of(address: str) -> str:
     if known.ipv4_mapped is not None:
         return str(known.ipv4_mapped)
     return str(IPv6Network((int(known) >> 64 << 64, 64)))
+
+
+class SharedRates:
+    """What this server has to tell the others of its buckets, by kind, and to hear from them."""
+
+    def __init__(self, store: Store, buckets: Mapping[str, Buckets], rates: Rates) -> None:
+        self._store = store
+        self._messages = store.messages(CHANNEL)
+        self._buckets = buckets
+        self._rates = rates
+        self._key: tuple[int, bytes] | None = None
+
+    def exchange(self) -> None:
+        """Tell, and hear."""
+        if self._messages is None or (key := self._key_of_hour()) is None:
+            return
+        told = {kind: buckets.share(key) for kind, buckets in self._buckets.items()}
+        for message in self._messages.exchange(list(_written(told))):
+            for kind, callers in json.loads(message).items():
+                rate: Rate = getattr(self._rates, kind)
+                for name, drops in callers.items():
+                    self._buckets[kind].take(name, drops, rate)
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._messages is not None:
+            self._messages.close()
+
+    def _key_of_hour(self) -> bytes | None:
+        hour = int(time.time() // FORGET_AFTER)
+        if self._key is None or self._key[0] != hour:
+            secret = self._store.shared_secret()
+            if secret is None:
+                return None
+            self._key = hour, hashlib.blake2b(str(hour).encode(), key=secret).digest()[:32]
+        return self._key[1]
+
+
+def _written(told: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
+    """Yield it in messages that are not too long."""
+    for kind, callers in told.items():
+        names = list(callers)
+        for begin in range(0, len(names), IN_A_MESSAGE):
+            yield json.dumps({kind: {name: callers[name] for name in names[begin : begin + IN_A_MESSAGE]}})
+
+
+def share_rates(app: FastAPI, every: float = EVERY) -> threading.Thread | None:
+    """Share the limits of an application with the other servers of its store, until it stops.
+
+    Return the thread that does so; None if there is nothing to share.
+    """
+    config, store = app.state.config, app.state.store
+    if config.rates is None or store.database.is_sqlite:
+        return None
+    shared = SharedRates(store, app.state.buckets, config.rates)
+
+    def work() -> None:
+        while not app.state.stopping:
+            with suppress(DuelmatchError):  # whoever needs the database is told
+                shared.exchange()
+            time.sleep(every)
+        shared.close()
+
+    thread = threading.Thread(target=work, name="duelmatch-rates", daemon=True)
+    thread.start()
+    return thread

@@ -20,10 +20,10 @@ from fastapi import FastAPI
 from duelmatch.errors import DuelmatchError, StoreError
 from duelmatch.studies import Store, rehearse
 from duelmatch.web.connections import MOST_CONNECTIONS, BoundedConnection
-from duelmatch.web.forecasting import rehearse_forecasts
+from duelmatch.web.creating import rehearse_forecasts
 from duelmatch.web.metrics import configure_logging
 from duelmatch.web.proxies import Proxies
-from duelmatch.web.shared_rates import share_rates
+from duelmatch.web.rates import share_rates
 from duelmatch.web.watching import estimator
 from duelmatch.web.worker import picture_worker, round_worker, worker
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar
 
-from fastapi import APIRouter, Depends, HTTPException, Path, Request, Response
+from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ValidationError
@@ -27,7 +27,6 @@ from duelmatch.web import models
 from duelmatch.web.access import (
     ONLY_VOTERS,
     ROLES,
-    STUDY_ID,
     CallingVoter,
     GetAccess,
     GetStudy,
@@ -51,14 +50,12 @@ NOT_YET = (
     "the same again in a moment: an answer counts once."
 )
 
-Number = Annotated[int, Path(ge=1, le=LARGEST_NUMBER)]
-
 _STUDY = {
     "name": "study",
     "in": "path",
     "required": True,
     "description": "The id of the study.",
-    "schema": {"type": "string", "pattern": STUDY_ID},
+    "schema": {"type": "string", "pattern": models.ID},
 }
 _NUMBER = {
     "name": "number",
@@ -210,7 +207,9 @@ def _sent(content: BaseModel) -> Response:
 
 
 @router.post("/questions/{number}/skip", status_code=204, responses=documented(409))
-def skip(study: GetStudy, voter: CallingVoter, access: GetAccess, number: Number, why: models.Skip) -> None:
+def skip(
+    study: GetStudy, voter: CallingVoter, access: GetAccess, number: models.Number, why: models.Skip
+) -> None:
     """Pass on a question of mine."""
     study.skip(voter, number, why.reason, by=access["voter"].link)
 
@@ -258,7 +257,7 @@ def me(study: GetStudy, voter: CallingVoter) -> models.Me:
 
 
 @router.get("/receipts/{number}", responses=documented(409))
-def receipt(study: GetStudy, voter: CallingVoter, number: Number) -> models.Receipt:
+def receipt(study: GetStudy, voter: CallingVoter, number: models.Number) -> models.Receipt:
     """Return the receipt of an answer of mine once more; in a secret study, without the answer."""
     kept = study.answer_of(number, voter)
     if kept is None:

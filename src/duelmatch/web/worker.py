@@ -271,7 +271,7 @@ def work(memory: int, niceness: int = 0, rehearses: bool = True) -> None:
     tasks, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever is printed is no answer
     if rehearses:  # a task that compiles may never end
-        from duelmatch.web.forecasting import rehearse_forecasts
+        from duelmatch.web.creating import rehearse_forecasts
 
         rehearse_forecasts(algorithm.name for algorithm in (*BUILT_IN, PANEL))
     with suppress(EOFError, BrokenPipeError):  # the server is gone, before a task or in the middle of one
