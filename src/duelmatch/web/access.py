@@ -14,24 +14,21 @@ from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from fastapi import Depends, HTTPException, Path, Request
-from fastapi.concurrency import run_in_threadpool
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from duelmatch.errors import DuelmatchError, NotThereError
+from duelmatch.errors import NotThereError
 from duelmatch.studies import Access, Role, Store, Study
 from duelmatch.web.config import Config
 from duelmatch.web.cookies import bearer_token, remembered
 from duelmatch.web.languages import to_translate
 from duelmatch.web.models import ID
-from duelmatch.web.problems import reason_of
 from duelmatch.web.proxies import is_local
-from duelmatch.web.rates import kind_of, tokens_in
 
-_bearer = HTTPBearer(auto_error=False, description="The token of an organiser's, a voter's or an open link.")
+bearer = HTTPBearer(auto_error=False, description="The token of an organiser's, a voter's or an open link.")
 ROLES: tuple[Role, ...] = ("organiser", "voter", "open")
 
 StudyId = Annotated[str, Path(description="The id of the study.", pattern=ID)]
-Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
+Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]
 
 ONLY_VOTERS = "Only a voter can do this."
 ONLY_ORGANISERS = to_translate("Only the organiser can do this.")
@@ -133,22 +130,6 @@ def who_creates(request: Request) -> Literal["anybody", "key", "nobody"]:
     if config.create != "local":
         return config.create
     return "anybody" if is_local(request) else "key" if config.create_key else "nobody"
-
-
-async def may_send_much(request: Request) -> bool:
-    """Whether the caller shows an organiser's link, or creates studies and may do so."""
-    try:
-        if kind_of(request.url.path) in ("create", "read"):
-            await require_creator(request, await _bearer(request))
-            return True
-    except HTTPException:
-        pass
-    store: Store = request.app.state.store
-    try:
-        shown = await run_in_threadpool(store.accesses, tokens_in(request))
-    except DuelmatchError as error:
-        raise HTTPException(*reason_of(error)) from error
-    return any(access.role == "organiser" for access in shown.values())
 
 
 async def require_creator(request: Request, credentials: Credentials) -> None:

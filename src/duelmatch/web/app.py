@@ -6,6 +6,7 @@ import math
 import threading
 import warnings
 from collections.abc import Callable
+from functools import lru_cache
 from time import monotonic
 from typing import Any
 
@@ -17,8 +18,7 @@ from starlette.staticfiles import StaticFiles
 from duelmatch.errors import StoreError, UnreachableError
 from duelmatch.studies import Store
 from duelmatch.version import __version__
-from duelmatch.web import creating, events, judges, organising, pages, pictures, problems, voting
-from duelmatch.web.access import may_send_much
+from duelmatch.web import creating, events, judges, organising, pages, pictures, problems, voters, voting
 from duelmatch.web.config import Config
 from duelmatch.web.guard import Guard
 from duelmatch.web.limits import BodyLimit
@@ -30,9 +30,6 @@ from duelmatch.web.runs import RemoteRun
 from duelmatch.web.watching import Watcher
 from duelmatch.web.webhooks import Teller
 from duelmatch.web.worker import work_elsewhere
-
-LARGEST_BODY = 1_000_000
-"""Bytes: a problem with its texts."""
 
 READY_WITHIN = 5.0
 """Seconds in which something has to be written by a server that says it is ready."""
@@ -64,7 +61,7 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     app.state.metrics = Metrics()
     app.state.links = LinkLimit(None if config.rates is None else config.rates.link)
     app.state.bridge = None
-    app.state.watched = events.WatchedStudies()
+    app.state.watched = lru_cache(events.MOST_WATCHED)(events.WatchedStudy)
     app.state.watcher = Watcher()
     app.state.streams = events.StreamCount()
     # FastAPI silences this for itself, but not while other threads change what is shown (catch_warnings)
@@ -77,7 +74,7 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     refusals = documented(400, 403, 408, 413, 422, 429, 503)
     app.router.routes[:0] = voting.direct_routes("/api/v1", refusals)
     api = APIRouter(prefix="/api/v1", responses=refusals)
-    for part in (voting.router, organising.router, creating.router, pictures.router, events.router):
+    for part in (voters.router, organising.router, creating.router, pictures.router, events.router):
         api.include_router(part)
     app.include_router(api)
     app.include_router(pages.router)
@@ -88,8 +85,7 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     app.add_api_route("/readyz", _ready, include_in_schema=False)
     app.add_api_route("/metrics", _metrics, include_in_schema=False)
     app.add_middleware(voting.DirectVotes, prefix="/api/v1")
-    larger = {"/pictures": pictures.LARGEST_PICTURE}
-    app.add_middleware(BodyLimit, largest=LARGEST_BODY, trusts=may_send_much, larger=larger)
+    app.add_middleware(BodyLimit)
     if config.rates is not None:
         addresses = {kind: Buckets() for kind in OF_ADDRESSES}
         app.add_middleware(RateLimit, rates=config.rates, links=app.state.links, addresses=addresses)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from time import monotonic
 from typing import Any
@@ -50,7 +49,7 @@ async def events(study: GetStudy, access: GetAccess, request: Request) -> Stream
     link = next(allowed.link for role in ROLES if (allowed := access.get(role)) is not None)
     of_study = None if "organiser" in access else study.id
     state.streams.begin(link, of_study, state.config)
-    watched = state.watched.get(study)
+    watched: WatchedStudy = state.watched(study)
     return _Stream(
         lambda: state.streams.end(link, of_study),
         _progress_of(watched, lambda: any(study.works(each) for each in links), lambda: bool(state.stopping)),
@@ -99,24 +98,6 @@ class _Stream(StreamingResponse):
             await super().__call__(scope, receive, send)
         finally:
             self._ended()
-
-
-class WatchedStudies:
-    """Those that were watched last, each polled once for all. Safe to use from several threads."""
-
-    def __init__(self) -> None:
-        self._studies: OrderedDict[str, WatchedStudy] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, study: Study) -> WatchedStudy:
-        """Return what polls a study."""
-        with self._lock:
-            if study.id not in self._studies:
-                self._studies[study.id] = WatchedStudy(study)
-            self._studies.move_to_end(study.id)
-            if len(self._studies) > MOST_WATCHED:
-                self._studies.popitem(last=False)
-            return self._studies[study.id]
 
 
 class WatchedStudy:

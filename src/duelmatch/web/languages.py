@@ -96,13 +96,8 @@ def install(environment: Environment) -> None:
     """Let templates translate: ``_`` and ``trans`` for the page, ``word`` and ``forms`` for its script."""
     environment.add_extension("jinja2.ext.i18n")
     environment.policies["ext.i18n.trimmed"] = True
-    environment.install_gettext_callables(_gettext, _ngettext, newstyle=True)  # type: ignore[attr-defined]
+    environment.install_gettext_callables(word, _ngettext, newstyle=True)  # type: ignore[attr-defined]
     environment.globals |= {"word": word, "forms": forms, "LANGUAGES": LANGUAGES}
-
-
-@pass_context
-def _gettext(context: Context, message: str) -> str:
-    return catalogue(context.get("language", ENGLISH)).gettext(message)
 
 
 @pass_context

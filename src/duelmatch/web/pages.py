@@ -26,7 +26,7 @@ from duelmatch.web.names import Names
 from duelmatch.web.organising import not_secret
 from duelmatch.web.races import PublishedResult
 from duelmatch.web.views import Dashboard
-from duelmatch.web.voting import vote_data
+from duelmatch.web.voters import vote_data
 from duelmatch.web.watching import FIRST_LOOK
 from duelmatch.web.worker import PATIENCE
 

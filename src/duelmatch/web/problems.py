@@ -50,22 +50,6 @@ def refusal(status: int, detail: str, headers: dict[str, str] | None = None) -> 
     return JSONResponse(problem.model_dump(), status, headers, media_type="application/problem+json")
 
 
-def status_of(error: DuelmatchError) -> int:
-    """Return the status of what duelmatch refuses."""
-    match error:
-        case NotThereError():
-            return 404
-        case NotAllowedError():
-            return 403
-        case ConflictError():
-            return 409
-        case TooManyChangesError():
-            return 429
-        case StoreError():
-            return 503
-    return 422
-
-
 def sentence_of(error: Mapping[str, Any]) -> str:
     """Return a sentence that says what is wrong with a field of a request.
 
@@ -114,6 +98,15 @@ PLAIN_WORDS = {
 """What the library that checks requests calls things, and how people would."""
 
 
+STATUSES: Mapping[type[DuelmatchError], int] = {
+    NotThereError: 404,
+    NotAllowedError: 403,
+    ConflictError: 409,
+    TooManyChangesError: 429,
+    StoreError: 503,
+}
+"""Of what duelmatch refuses; 422 for all else."""
+
 REFUSALS = (DuelmatchError, RequestValidationError, HTTPException)
 """What is raised to refuse a request."""
 
@@ -121,7 +114,7 @@ REFUSALS = (DuelmatchError, RequestValidationError, HTTPException)
 def reason_of(error: Exception) -> tuple[int, str, dict[str, str] | None]:
     """Return the status, the sentence and the headers with which one of them is answered."""
     if isinstance(error, DuelmatchError):
-        status = status_of(error)
+        status = next((status for kind, status in STATUSES.items() if isinstance(error, kind)), 422)
         headers = {"Retry-After": "5"} if status == 429 else None
         return status, UNAVAILABLE if status == 503 else str(error), headers
     if isinstance(error, RequestValidationError):

@@ -1,19 +1,22 @@
-"""The operations of voters.
+"""A vote: the next question and its answer, which are nearly all requests there are.
 
-Two of them, the next question and its answer, make up a vote and nearly all requests there are. They are
-served before the routes are looked through: no worker thread and no dependencies, just one await until the
-transaction that serves many voters at once is on disk. Everything else about them is as for the others: the
-same refusals, and a place in the OpenAPI description.
+They are served before the routes are looked through: no worker thread and no dependencies, just one await
+until the transaction that serves many voters at once is on disk. Everything else about them is as for the
+operations in :mod:`duelmatch.web.voters`: the same refusals, and a place in the OpenAPI description.
 """
 
 from __future__ import annotations
 
 import asyncio
 import re
+import threading
+from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from typing import Any, TypeVar
 
-from fastapi import APIRouter, Depends, HTTPException, Request, Response
+from fastapi import HTTPException, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ValidationError
@@ -21,26 +24,15 @@ from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from duelmatch.errors import NotAllowedError
-from duelmatch.files.problems import tree_of
 from duelmatch.studies import LARGEST_NUMBER, Access, Feed, Nothing, Question, Receipt, Store, Study
 from duelmatch.web import models
-from duelmatch.web.access import (
-    ONLY_VOTERS,
-    ROLES,
-    CallingVoter,
-    GetAccess,
-    GetStudy,
-    access_of,
-    require_open_link,
-)
-from duelmatch.web.cookies import bearer_token, forget, remember, remembered
-from duelmatch.web.loop_bridge import LoopBridge
+from duelmatch.web.access import ONLY_VOTERS, access_of
+from duelmatch.web.cookies import bearer_token, remembered
 from duelmatch.web.problems import REFUSALS, documented, reason_of, refusal
 
 Returned = TypeVar("Returned")
 Body = TypeVar("Body", bound=BaseModel)
-
-router = APIRouter(prefix="/studies/{study}", tags=["voter"], responses=documented(401, 404))
+Waiting = asyncio.Future[Any]
 
 LONGEST_WAIT = 5.0
 """Seconds for a transaction. A database that has stopped without a word never ends it, nor the wait."""
@@ -185,6 +177,43 @@ def _bridge(request: Request) -> LoopBridge:
     return bridge
 
 
+class LoopBridge:
+    """Makes what other threads do awaitable in the event loop in which it is created.
+
+    Results are delivered in batches: waking the loop for every one would take the interpreter away from the
+    thread that is at work, and a commit finishes dozens of them at once.
+    """
+
+    def __init__(self) -> None:
+        self.loop = asyncio.get_running_loop()
+        self._finished: deque[tuple[Waiting, Any, BaseException | None]] = deque()
+        self._lock = threading.Lock()
+
+    def expect(self) -> tuple[Waiting, Callable[[Any], None], Callable[[BaseException], None]]:
+        """Return a future of the event loop, and what another thread calls with its result or exception."""
+        waiting = self.loop.create_future()
+        return waiting, partial(self._finish, waiting), partial(self._finish, waiting, None)
+
+    def _finish(self, waiting: Waiting, result: Any, error: BaseException | None = None) -> None:
+        with self._lock:
+            self._finished.append((waiting, result, error))
+            first = len(self._finished) == 1
+        if first:
+            with suppress(RuntimeError):  # the loop is closed, and nobody waits any more
+                self.loop.call_soon_threadsafe(self._deliver)
+
+    def _deliver(self) -> None:
+        with self._lock:
+            finished, self._finished = self._finished, deque()
+        for waiting, result, error in finished:
+            if waiting.cancelled():
+                continue
+            if error is not None:
+                waiting.set_exception(error)
+            else:
+                waiting.set_result(result)
+
+
 def _number(text: str) -> int:
     """Return the number of a question as a path has it."""
     if not (text.isascii() and text.isdecimal() and len(text) <= 10 and 1 <= int(text) <= LARGEST_NUMBER):
@@ -204,121 +233,3 @@ async def _body(request: Request, model: type[Body]) -> Body:
 
 def _sent(content: BaseModel) -> Response:
     return Response(content.model_dump_json(), media_type="application/json")
-
-
-@router.post("/questions/{number}/skip", status_code=204, responses=documented(409))
-def skip(
-    study: GetStudy, voter: CallingVoter, access: GetAccess, number: models.Number, why: models.Skip
-) -> None:
-    """Pass on a question of mine."""
-    study.skip(voter, number, why.reason, by=access["voter"].link)
-
-
-@router.post("/undo", responses=documented(409))
-def undo(
-    study: GetStudy, voter: CallingVoter, access: GetAccess, last: models.Undo | None = None
-) -> models.Question:
-    """Take my last answer back; its question is open again. If its number is sent, nothing happens twice."""
-    number = last.number if last else None
-    return models.Question.model_validate(study.undo(voter, number, by=access["voter"].link))
-
-
-@router.post("/conflicts", status_code=204, responses=documented(409))
-def conflict(study: GetStudy, voter: CallingVoter, access: GetAccess, about: models.Conflicts) -> None:
-    """Say whom I cannot judge: I am not asked about them any more.
-
-    On a panel, what I said about them does not count either.
-    """
-    study.conflict(voter, about.candidates, by=access["voter"].link, own=True)
-
-
-@router.post("/reports", status_code=204, responses=documented(409))
-def report(study: GetStudy, voter: CallingVoter, access: GetAccess, seen: models.Report) -> None:
-    """Tell the organiser that something is wrong with a candidate. Sent twice, it is noted once."""
-    study.report(voter, seen.candidate, seen.problem, seen.text, by=access["voter"].link)
-
-
-@router.get("/me")
-def me(study: GetStudy, voter: CallingVoter) -> models.Me:
-    """Say who I am, how many of my answers there are, and about how many more are wanted.
-
-    In a secret study the numbers are left out that would tell a ballot from others in an export.
-    """
-    person, settings = study.voters(ids=[voter])[0], study.settings
-    tells_count = settings.secret and settings.questions_each is not None
-    return models.Me(
-        voter=voter,
-        name=person.name,
-        answers=None if settings.secret else person.answers,
-        last=study.last_answered(voter),
-        left=None if tells_count else study.questions_left(voter),
-        struck=person.struck,
-    )
-
-
-@router.get("/receipts/{number}", responses=documented(409))
-def receipt(study: GetStudy, voter: CallingVoter, number: models.Number) -> models.Receipt:
-    """Return the receipt of an answer of mine once more; in a secret study, without the answer."""
-    kept = study.answer_of(number, voter)
-    if kept is None:
-        raise HTTPException(404, f"You have not answered question {number}.")
-    return models.Receipt.of_study(kept, study.settings.secret)
-
-
-@router.post(
-    "/join",
-    status_code=201,
-    dependencies=[Depends(require_open_link)],
-    responses={
-        200: {"model": models.Invited, "description": "This browser has joined before"},
-        **documented(409),
-    },
-)
-def join(study: GetStudy, access: GetAccess, request: Request, response: Response) -> models.Invited:
-    """Become a voter by an open link; a browser remembers it, and is the same voter if it joins again."""
-    known = remembered(request, study.id, "voter")
-    if known and "voter" in access and access["voter"].voter is not None:
-        response.status_code = 200
-        return models.Invited(voter=access["voter"].voter, token=known)
-    voter, token = study.join(by=access["open"].link)
-    if "authorization" not in request.headers:
-        remember(response, request, study.id, "voter", token)
-    return models.Invited(voter=voter, token=token)
-
-
-@router.get("", tags=["organiser"])
-def about(study: GetStudy) -> models.About:
-    """Say what the study is about, and how questions may be answered."""
-    settings = study.settings
-    return models.About(
-        name=study.name,
-        problem=tree_of(study.problem),
-        ties=settings.ties,
-        skips=settings.skips,
-        conflicts=settings.kind != "rounds",
-        secret=settings.secret,
-    )
-
-
-def vote_data(study: Study, voter: str | None) -> models.VoteData:
-    """Return what a voter's page begins with. Nothing is asked: looking at a page changes nothing."""
-    open_question = None if voter is None else study.open_question(voter)
-    return models.VoteData(
-        **about(study).model_dump(),
-        study=study.id,
-        me=None if voter is None else me(study, voter),
-        question=None if open_question is None else models.Question.model_validate(open_question),
-    )
-
-
-@router.get("/progress", tags=["organiser"])
-def progress(study: GetStudy) -> models.Progress:
-    """Say how far the study has come."""
-    return models.Progress.of_status(study.status(), study.latest_estimates()[0])
-
-
-@router.post("/forget", status_code=204, tags=["organiser"])
-def forget_links(study: GetStudy, request: Request, response: Response) -> None:
-    """Let this browser forget its links to the study; the links themselves still work."""
-    for role in ROLES:
-        forget(response, request, study.id, role)
