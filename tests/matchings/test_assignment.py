@@ -11,10 +11,10 @@ from cases import each
 from duelmatch.errors import ProblemError
 from duelmatch.matchings.assignment import (
     allowed_edges,
-    alternatives,
     best_matching,
     best_other_matching,
     certain_edges,
+    decisions_of,
     usable_edges,
 )
 
@@ -117,7 +117,7 @@ def test_the_best_other_matching_stays_within_the_allowed_edges(seed: int) -> No
 @every_seed
 def test_alternatives_tell_the_best_weight_with_and_without_every_edge(seed: int) -> None:
     graph, weights = brute.problem(seed).graph, weights_of(seed)
-    found = alternatives(graph, weights)
+    found = decisions_of(graph).alternatives(weights)
     contains = brute.indicators(graph) == 1
     with_edge = [brute.largest(graph, weights, contains[:, e]) for e in range(graph.edges)]
     without_edge = [brute.largest(graph, weights, ~contains[:, e]) for e in range(graph.edges)]
@@ -142,7 +142,7 @@ def test_usable_and_certain_edges_are_those_in_some_and_in_every_matching(seed: 
 def test_alternatives_agree_with_an_assignment_problem_per_edge_on_a_larger_graph(seed: int) -> None:
     graph = dm.instances.random_problem(25, 20, density=0.3, seed=seed).graph
     weights = np.random.default_rng(seed).normal(size=graph.edges)
-    found = alternatives(graph, weights)
+    found = decisions_of(graph).alternatives(weights)
     for edge in range(0, graph.edges, 7):
         for expected, sets in (
             (found.with_edge[edge], {"required": [edge]}),

@@ -64,64 +64,20 @@ def best_matching(graph: Graph, weights: Vector, allowed: Mask | None = None) ->
 def best_other_matching(
     graph: Graph, weights: Vector, matching: Indices, allowed: Mask | None = None
 ) -> Indices | None:
-    """Return a best matching that differs from ``matching``; None if there is no other.
-
-    Another matching misses at least one edge of this one, so the answer is the best of l assignment
-    problems with one edge of ``matching`` forbidden in each.
-    """
-    usable = np.ones(graph.edges, dtype=np.bool_) if allowed is None else allowed.copy()
-    best: Indices | None = None
-    for edge in matching:
-        if not usable[edge]:
-            return best_matching(graph, weights, usable)
-        usable[edge] = False
-        other = best_matching(graph, weights, usable)
-        usable[edge] = True
-        if other is not None and (best is None or weights[other].sum() > weights[best].sum()):
-            best = other
-    return best
-
-
-def alternatives(graph: Graph, weights: Vector) -> Alternatives:
-    """Return the best weight with and without every single edge; -inf where no such matching exists.
-
-    One assignment problem and one all-pairs shortest path problem, instead of 2m assignment problems.
-    From a best matching M, let position j move to the candidate of position k (or to a free
-    candidate): the total changes by w(j, new) - w(j, old). A change of matching is a cycle of such
-    moves, where a free candidate closes the cycle at no cost, and no cycle gains, since M is best.
-    The best matching through e = (c, j) is therefore M plus the best cycle that starts with the move
-    of j to c. O(m + l^3).
-    """
-    matching = best_matching(graph, weights)
-    assert matching is not None, "a Problem has a matching"
-    total = float(weights[matching].sum())
-    holder = np.full(graph.candidates, graph.positions)  # the node of free candidates is l
-    holder[graph.edge_candidate[matching]] = np.arange(graph.positions)
-    target = holder[graph.edge_candidate]
-    loss = weights[matching][graph.edge_position] - weights
-    distance = _all_distances(graph, target, loss)
-
-    with_edge = total - np.maximum(loss + distance[target, graph.edge_position], 0.0)
-    with_edge[matching] = total
-    without_edge = np.full(graph.edges, total)
-    rivals = with_edge.copy()
-    rivals[matching] = -np.inf
-    without_edge[matching] = np.maximum.reduceat(rivals, graph.start[:-1])
-    return Alternatives(matching, with_edge, without_edge)
+    """Return a best matching that differs from ``matching``; None if there is no other."""
+    return Assignments(graph).best_other(weights, matching, allowed)
 
 
 def usable_edges(graph: Graph) -> Mask:
     """Mark the edges that lie in some maximum matching.
 
-    With the moves of :func:`alternatives`, an edge outside a matching M is usable exactly if its move
-    lies on a cycle, that is, stays inside one strongly connected component.
+    With the moves of :meth:`Assignments.alternatives`, an edge outside a matching M is usable exactly if its
+    move lies on a cycle, that is, stays inside one strongly connected component.
     """
     matching = graph.some_matching()
     assert matching is not None, "a Problem has a matching"
     free = graph.positions
-    holder = np.full(graph.candidates, free)
-    holder[graph.edge_candidate[matching]] = np.arange(graph.positions)
-    target = holder[graph.edge_candidate]
+    target = _holder(graph, matching)[graph.edge_candidate]
     tails = np.concatenate([graph.edge_position, np.full(graph.positions, free)])
     heads = np.concatenate([target, np.arange(graph.positions)])
     moves = csr_array((np.ones(len(tails)), (tails, heads)), shape=(free + 1, free + 1))
@@ -132,9 +88,7 @@ def usable_edges(graph: Graph) -> Mask:
 
 def certain_edges(graph: Graph) -> Mask:
     """Mark the edges that lie in every maximum matching: the only usable edge of their position."""
-    usable = usable_edges(graph)
-    certain: Mask = usable & (graph.per_position(usable) == 1)[graph.edge_position]
-    return certain
+    return graph.without_choice(usable_edges(graph))
 
 
 def list_matchings(graph: Graph, allowed: Mask, at_most: int) -> Indices | None:
@@ -157,6 +111,13 @@ def all_matchings(graph: Graph) -> Indices:
     rows = list_matchings(graph, usable_edges(graph), sys.maxsize)
     assert rows is not None, "there is no limit"
     return rows
+
+
+def _holder(graph: Graph, matching: Indices) -> Indices:
+    """Return the position that each candidate fills, and l for those who are free."""
+    holder = np.full(graph.candidates, graph.positions)
+    holder[graph.edge_candidate[matching]] = np.arange(graph.positions)
+    return holder
 
 
 def _all_distances(graph: Graph, target: Indices, loss: Vector) -> NDArray[np.float64]:
@@ -185,30 +146,36 @@ class Assignments(Decisions):
             allowed = fits if allowed is None else fits & allowed
         return best_matching(self.graph, weights, allowed)
 
-    good = best
-
-    def one(self, weights: Vector, allowed: Mask | None = None) -> Indices:
-        """Return a matching of largest weight where there must be one."""
-        best = best_matching(self.graph, weights, allowed)
-        assert best is not None, "the allowed edges hold a matching"
-        return best
-
-    good_one = one
-
-    def best_other(self, weights: Vector, decision: Indices, allowed: Mask | None = None) -> Indices | None:
-        """Return a best matching that differs from ``decision``; None if there is no other."""
-        return best_other_matching(self.graph, weights, decision, allowed)
-
     def alternatives(self, weights: Vector) -> Alternatives:
-        """Return the best weight with and without every single edge; -inf where there is no such matching."""
-        return alternatives(self.graph, weights)
+        """Return the best weight with and without every single edge; -inf where no such matching exists.
+
+        One assignment problem and one all-pairs shortest path problem, instead of 2m assignment problems.
+        From a best matching M, let position j move to the candidate of position k (or to a free
+        candidate): the total changes by w(j, new) - w(j, old). A change of matching is a cycle of such
+        moves, where a free candidate closes the cycle at no cost, and no cycle gains, since M is best.
+        The best matching through e = (c, j) is therefore M plus the best cycle that starts with the move
+        of j to c. O(m + l^3).
+        """
+        graph, matching = self.graph, self.one(weights)
+        total = float(weights[matching].sum())
+        target = _holder(graph, matching)[graph.edge_candidate]
+        loss = weights[matching][graph.edge_position] - weights
+        distance = _all_distances(graph, target, loss)
+
+        with_edge = total - np.maximum(loss + distance[target, graph.edge_position], 0.0)
+        with_edge[matching] = total
+        without_edge = np.full(graph.edges, total)
+        rivals = with_edge.copy()
+        rivals[matching] = -np.inf
+        without_edge[matching] = np.maximum.reduceat(rivals, graph.start[:-1])
+        return Alternatives(matching, with_edge, without_edge)
 
     def most_through(self, weights: Vector, allowed: Mask) -> Vector:
         """Return, for every edge, the largest weight of a matching of allowed edges through it.
 
         Below -FORBIDDEN / 2 where there is none; the weights must be far smaller than that.
         """
-        return alternatives(self.graph, np.where(allowed, weights, -FORBIDDEN)).with_edge
+        return self.alternatives(np.where(allowed, weights, -FORBIDDEN)).with_edge
 
     @cached_property
     def usable(self) -> Mask:

@@ -14,7 +14,7 @@ from duelmatch.matchings.assignment import usable_edges
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A connected piece of the usable edges, as a graph of its own, and which edges these were."""
+    """A connected piece of a graph, as a graph of its own, and which edges these were."""
 
     graph: Graph
     edges: Indices
@@ -26,18 +26,22 @@ def blocks(graph: Graph) -> list[Block]:
     A maximum matching of the graph is then one maximum matching of each block, chosen freely: counts
     multiply, marginals and samples stay apart.
     """
-    usable = np.flatnonzero(usable_edges(graph))
-    position, candidate = graph.edge_position[usable], graph.edge_candidate[usable]
+    return pieces(graph, np.flatnonzero(usable_edges(graph)))
+
+
+def pieces(graph: Graph, kept: Indices) -> list[Block]:
+    """Split some of the edges into their connected components, without their conditions."""
+    position, candidate = graph.edge_position[kept], graph.edge_candidate[kept]
     vertices = graph.positions + graph.candidates
     union = csr_array(
-        (np.ones(len(usable)), (position, graph.positions + candidate)), shape=(vertices, vertices)
+        (np.ones(len(kept)), (position, graph.positions + candidate)), shape=(vertices, vertices)
     )
     _, component = connected_components(union, directed=False)
-    pieces = []
+    found = []
     for label in np.unique(component[position]):
-        edges = usable[component[position] == label]
+        edges = kept[component[position] == label]
         candidates, candidate_number = np.unique(graph.edge_candidate[edges], return_inverse=True)
         positions, position_number = np.unique(graph.edge_position[edges], return_inverse=True)
         piece = Graph(len(candidates), len(positions), candidate_number, position_number)
-        pieces.append(Block(piece, edges))
-    return pieces
+        found.append(Block(piece, edges))
+    return found

@@ -16,12 +16,11 @@ from math import comb, log, prod
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from duelmatch.errors import ProblemError, TooLargeError
 from duelmatch.graph import Graph, Indices, Mask, Vector
-from duelmatch.matchings.counting import chinese_remainder, coprime_moduli
+from duelmatch.matchings.blocks import pieces
+from duelmatch.matchings.counting import exact_count
 from duelmatch.matchings.elimination import plan
 
 STATES = 5_000_000
@@ -81,18 +80,14 @@ class Counters:
 
     def count(self) -> int:
         """Return the number of decisions exactly: modulo enough numbers to tell."""
-        residues: list[int] = []
-        used: list[int] = []
-        for modulus in coprime_moduli():
-            ways = np.ones(1, dtype=np.uint64)
-            for step in reversed(self.steps):
-                padded = np.append(ways, np.uint64(0))
-                ways = (padded[step.skip] + padded[step.use]) % np.uint64(modulus)
-            residues.append(int(ways[0]))
-            used.append(modulus)
-            if prod(used) > self.bound:
-                return chinese_remainder(residues, used)
-        raise AssertionError("unreachable")
+        return exact_count(self._count_modulo, self.bound)
+
+    def _count_modulo(self, modulus: int) -> int:
+        ways = np.ones(1, dtype=np.uint64)
+        for step in reversed(self.steps):
+            padded = np.append(ways, np.uint64(0))
+            ways = (padded[step.skip] + padded[step.use]) % np.uint64(modulus)
+        return int(ways[0])
 
     @cached_property
     def _finish(self) -> list[Vector]:
@@ -277,19 +272,12 @@ def _cost(order: Indices, counters: list[_Counter]) -> float:
 
 def _eliminated(graph: Graph) -> Indices:
     """Return the edges in the order in which vertices are eliminated, piece by piece."""
-    vertices = graph.positions + graph.candidates
-    links = csr_array(
-        (np.ones(graph.edges), (graph.edge_position, graph.positions + graph.edge_candidate)),
-        shape=(vertices, vertices),
-    )
-    _, component = connected_components(links, directed=False)
-    order: list[int] = []
-    for label in np.unique(component[graph.edge_position]):
-        edges = np.flatnonzero(component[graph.edge_position] == label)
-        candidates, candidate = np.unique(graph.edge_candidate[edges], return_inverse=True)
-        positions, position = np.unique(graph.edge_position[edges], return_inverse=True)
-        piece = Graph(len(candidates), len(positions), candidate, position)
-        order += [int(edges[edge]) for step in plan(piece).steps for edge in step.edges]
+    order = [
+        int(piece.edges[edge])
+        for piece in pieces(graph, np.arange(graph.edges))
+        for step in plan(piece.graph).steps
+        for edge in step.edges
+    ]
     return np.array(order, dtype=np.intp)
 
 

@@ -7,7 +7,8 @@ number of vertices open at once: the number of positions in a dense graph, a few
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
+from functools import partial
 from math import gcd, isqrt, lgamma, perm, prod
 
 import numpy as np
@@ -76,15 +77,7 @@ def _count_block(graph: Graph, memory: int) -> int:
     if graph.is_complete:
         return perm(graph.candidates, graph.positions)
     elimination, _ = plan_within(graph, memory)
-    bound = prod(int(degree) for degree in graph.degrees)
-    residues = []
-    moduli = []
-    for modulus in coprime_moduli():
-        residues.append(_count_modulo(elimination, modulus))
-        moduli.append(modulus)
-        if prod(moduli) > bound:
-            break
-    return chinese_remainder(residues, moduli)
+    return exact_count(partial(_count_modulo, elimination), prod(graph.degrees.tolist()))
 
 
 def _count_modulo(elimination: Elimination, modulus: int) -> int:
@@ -94,21 +87,17 @@ def _count_modulo(elimination: Elimination, modulus: int) -> int:
     return int(layer[0])
 
 
-def coprime_moduli() -> Iterator[int]:
-    """Yield coprime moduli of 2^48 and below, so that 2^16 residues add up without overflow."""
-    product = 1
-    for modulus in range(1 << 48, 1, -1):
+def exact_count(count_modulo: Callable[[int], int], bound: int) -> int:
+    """Return a number up to ``bound`` from its residues: the smallest from 0 that has enough of them.
+
+    The moduli are coprime, of 2^48 and below, so that 2^16 residues add up without overflow.
+    """
+    total, product, modulus = 0, 1, 1 << 48
+    while product <= bound:
         if gcd(modulus, product) == 1:
+            total += product * ((count_modulo(modulus) - total) * pow(product, -1, modulus) % modulus)
             product *= modulus
-            yield modulus
-
-
-def chinese_remainder(residues: list[int], moduli: list[int]) -> int:
-    """Return the smallest number from 0 with these residues."""
-    total, product = 0, 1
-    for residue, modulus in zip(residues, moduli, strict=True):
-        total += product * ((residue - total) * pow(product, -1, modulus) % modulus)
-        product *= modulus
+        modulus -= 1
     return total
 
 

@@ -26,6 +26,7 @@ import numpy as np
 from scipy.sparse import block_array, csc_array
 
 from duelmatch.errors import DuelmatchError
+from duelmatch.feasibility import seat_rows
 from duelmatch.graph import Graph, Indices, Mask, Matrix, Vector
 from duelmatch.matchings.assignment import allowed_edges, best_matching
 
@@ -80,7 +81,7 @@ class Game:
         self._highs.setOptionValue("threads", 1)
         self._highs.setOptionValue("primal_feasibility_tolerance", TOLERANCE)
         self._highs.setOptionValue("dual_feasibility_tolerance", TOLERANCE)
-        self._pattern = self._block_pattern()
+        self._pattern = graph.comparable  # where a preference matrix has its entries
         self._program, self._payoffs = _linear_program(graph, self._pattern)
         self._set_matrix(matrix)
 
@@ -133,12 +134,6 @@ class Game:
         self._program.a_matrix_.value_ = coefficients
         self._highs.passModel(self._program)
 
-    def _block_pattern(self) -> Mask:
-        """Mark the entries between edges of one position, where a preference matrix has its entries."""
-        position = self.graph.edge_position
-        pattern: Mask = position[:, None] == position[None, :]
-        return pattern
-
     def _set_bounds(self, x_allowed: Mask, y_allowed: Mask) -> None:
         edges = np.arange(self.graph.edges, dtype=np.int32)
         count, infinite = len(edges), np.full(len(edges), highspy.kHighsInf)
@@ -154,9 +149,8 @@ def _linear_program(graph: Graph, pattern: Mask) -> tuple[highspy.HighsLp, Indic
     The payoffs are left out; returned is where they belong among the coefficients, in the order of
     ``matrix[pattern]``.
     """
-    ones, edges = np.ones(graph.edges), np.arange(graph.edges)
-    at_position = csc_array((ones, (graph.edge_position, edges)), (graph.positions, graph.edges))
-    of_candidate = csc_array((ones, (graph.edge_candidate, edges)), (graph.candidates, graph.edges))
+    degrees = seat_rows(graph).matrix
+    at_position, of_candidate = degrees[: graph.positions], degrees[graph.positions :]
     row, column = np.nonzero(pattern)
     number = csc_array((np.arange(2.0, len(row) + 2), (column, row)), pattern.shape)
     rows = csc_array(

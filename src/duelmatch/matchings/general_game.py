@@ -17,8 +17,8 @@ until none is worth more. That ends, since decisions are finite; it is exact up 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +26,10 @@ from scipy.optimize import linprog
 from scipy.sparse import block_array, csr_array, diags_array
 
 from duelmatch.errors import DuelmatchError, TooLargeError
+from duelmatch.feasibility import seat_rows
 from duelmatch.graph import Graph, Indices, Mask, Matrix, Vector
 from duelmatch.matchings.game import NO_GAME, Solution
+from duelmatch.matchings.protocol import Decisions
 
 Edges = Sequence[int] | Indices
 
@@ -37,27 +39,10 @@ ACCURACY = 1e-10
 MOST_ROUNDS = 1_000
 """How often the double oracle asks before it gives up."""
 
-
-class LinearOracle(Protocol):
-    """What the games need of a class of decisions."""
-
-    graph: Graph
-
-    def best(self, weights: Vector, allowed: Mask | None = None, required: Edges = ()) -> Indices | None:
-        """Return a decision of largest weight."""
-
-
-class PolytopeGame(Protocol):
-    """A game to be solved with various edges required of, and forbidden to, either side."""
-
-    def solve(
-        self,
-        required_x: Edges = (),
-        forbidden_x: Edges = (),
-        required_y: Edges = (),
-        forbidden_y: Edges = (),
-    ) -> Solution:
-        """Solve the game; NO_GAME if one of the two sets is empty."""
+SIMPLEX = {
+    "method": "highs-ds",
+    "options": {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+}
 
 
 def payoffs(graph: Graph, matrix: Matrix) -> Matrix:
@@ -71,20 +56,80 @@ def payoffs(graph: Graph, matrix: Matrix) -> Matrix:
     return scaled
 
 
-class LinearGame:
+class _Side:
+    """What one side of a game may play."""
+
+    def __init__(self, decisions: Decisions, required: Edges, forbidden: Edges) -> None:
+        self._decisions = decisions
+        edges = decisions.graph.edges
+        self.edges = np.asarray(required, dtype=np.intp)
+        self.required, self.allowed = np.zeros(edges, dtype=np.bool_), np.ones(edges, dtype=np.bool_)
+        self.required[self.edges] = True
+        self.allowed[np.asarray(forbidden, dtype=np.intp)] = False
+        self.first = decisions.some(self.allowed, self.edges)
+        """Something to play; None if there is nothing."""
+
+    def best(self, weights: Vector) -> Indices:
+        """Return the best answer."""
+        best = self._decisions.best(weights, self.allowed, self.edges)
+        assert best is not None, "looked at before"
+        return best
+
+
+class PolytopeGame(ABC):
+    """A game to be solved with various edges required of, and forbidden to, either side."""
+
+    _matrix: Matrix
+
+    def __init__(self, decisions: Decisions) -> None:
+        self._decisions, self._graph = decisions, decisions.graph
+
+    def solve(
+        self,
+        required_x: Edges = (),
+        forbidden_x: Edges = (),
+        required_y: Edges = (),
+        forbidden_y: Edges = (),
+    ) -> Solution:
+        """Solve the game; NO_GAME if one of the two sets is empty."""
+        x_side = _Side(self._decisions, required_x, forbidden_x)
+        y_side = _Side(self._decisions, required_y, forbidden_y)
+        if x_side.first is None or y_side.first is None:
+            return NO_GAME
+        return self._solve(x_side, y_side)
+
+    def solve_allowed(self, x_allowed: Mask, y_allowed: Mask) -> Solution:
+        """Solve the game with the decisions of these edges on either side."""
+        return self.solve(forbidden_x=np.flatnonzero(~x_allowed), forbidden_y=np.flatnonzero(~y_allowed))
+
+    @abstractmethod
+    def _solve(self, x_side: _Side, y_side: _Side) -> Solution:
+        """Solve the game of two sides that have something to play."""
+
+    def _certified(
+        self, x: Vector, y: Vector, x_side: _Side, y_side: _Side
+    ) -> tuple[Solution, Indices, Indices]:
+        """Bound the value from both sides by the best answers to x and to y; return these, too."""
+        against_x, against_y = x @ self._matrix, self._matrix @ y
+        worst, best = y_side.best(-against_x), x_side.best(against_y)
+        value, most = float(against_x[worst].sum()), float(against_y[best].sum())
+        return Solution(value, max(0.0, most - value), x, y), worst, best
+
+
+class LinearGame(PolytopeGame):
     """The game as one linear program; the payoff is divided by ``unit``."""
 
-    def __init__(self, oracle: LinearOracle, matrix: Matrix, unit: float = 1.0) -> None:
-        self._oracle, self._unit = oracle, unit
+    def __init__(self, decisions: Decisions, matrix: Matrix, unit: float = 1.0) -> None:
+        super().__init__(decisions)
+        self._unit = unit
         self.replace_matrix(matrix)
 
     def replace_matrix(self, matrix: Matrix) -> None:
         """Change Q."""
         self._matrix = np.asarray(matrix, dtype=np.float64) / self._unit
-        graph = self._oracle.graph
-        ones, edges = np.ones(graph.edges), np.arange(graph.edges)
-        at_position = csr_array((ones, (graph.edge_position, edges)), (graph.positions, graph.edges))
-        of_candidate = csr_array((ones, (graph.edge_candidate, edges)), (graph.candidates, graph.edges))
+        graph, ones = self._graph, np.ones(self._graph.edges)
+        degrees = seat_rows(graph).matrix
+        at_position, of_candidate = degrees[: graph.positions], degrees[graph.positions :]
         payoff = csr_array(-self._matrix.T)
         identity = diags_array(-ones)
         self._rows = csr_array(
@@ -101,19 +146,8 @@ class LinearGame:
             [np.zeros(graph.edges), graph.seats, -graph.capacity.astype(np.float64), -ones]
         )
 
-    def solve(
-        self,
-        required_x: Edges = (),
-        forbidden_x: Edges = (),
-        required_y: Edges = (),
-        forbidden_y: Edges = (),
-    ) -> Solution:
-        """Solve the game; NO_GAME if one of the two sets is empty."""
-        x_side = _Side(self._oracle, required_x, forbidden_x)
-        y_side = _Side(self._oracle, required_y, forbidden_y)
-        if x_side.first is None or y_side.first is None:
-            return NO_GAME
-        graph = self._oracle.graph
+    def _solve(self, x_side: _Side, y_side: _Side) -> Solution:
+        graph = self._graph
         low, high = np.zeros(len(self._cost)), np.full(len(self._cost), np.inf)
         low[: graph.edges], high[: graph.edges] = x_side.required, x_side.allowed
         low[graph.edges : graph.edges + graph.positions] = -np.inf
@@ -126,88 +160,45 @@ class LinearGame:
             A_eq=self._seats,
             b_eq=graph.seats,
             bounds=np.column_stack([low, high]),
-            method="highs-ds",
-            options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+            **SIMPLEX,
         )
         if solved.status != 0:
             raise DuelmatchError(f"HiGHS could not solve a game; it says: {solved.message}")
         x = np.clip(solved.x[: graph.edges], 0.0, 1.0)
         y = np.zeros(graph.edges)
         y[y_side.allowed] = np.clip(-solved.ineqlin.marginals[: y_side.allowed.sum()], 0.0, 1.0)
-        return certified(self._matrix, x, y, x_side, y_side)
-
-    def solve_allowed(self, x_allowed: Mask, y_allowed: Mask) -> Solution:
-        """Solve the game with the decisions of these edges on either side."""
-        return self.solve(forbidden_x=np.flatnonzero(~x_allowed), forbidden_y=np.flatnonzero(~y_allowed))
+        return self._certified(x, y, x_side, y_side)[0]
 
 
-class _Side:
-    """What one side of a game may play."""
-
-    def __init__(self, oracle: LinearOracle, required: Edges, forbidden: Edges) -> None:
-        self._oracle = oracle
-        edges = oracle.graph.edges
-        self.edges = np.asarray(required, dtype=np.intp)
-        self.required, self.allowed = np.zeros(edges, dtype=np.bool_), np.ones(edges, dtype=np.bool_)
-        self.required[self.edges] = True
-        self.allowed[np.asarray(forbidden, dtype=np.intp)] = False
-        self.first = oracle.best(np.zeros(edges), self.allowed, self.edges)
-        """Something to play; None if there is nothing."""
-
-    def best(self, weights: Vector) -> Indices:
-        """Return the best answer."""
-        best = self._oracle.best(weights, self.allowed, self.edges)
-        assert best is not None, "looked at before"
-        return best
-
-
-def certified(matrix: Matrix, x: Vector, y: Vector, x_side: _Side, y_side: _Side) -> Solution:
-    """Bound the value of the game from both sides by the oracle."""
-    against_x, against_y = x @ matrix, matrix @ y
-    value = float(against_x[y_side.best(-against_x)].sum())
-    most = float(against_y[x_side.best(against_y)].sum())
-    return Solution(value, max(0.0, most - value), x, y)
-
-
-class DoubleOracle:
+class DoubleOracle(PolytopeGame):
     """The game between lists of decisions that grow by best answers."""
 
-    def __init__(self, oracle: LinearOracle, matrix: Matrix) -> None:
-        self._oracle, self._matrix = oracle, np.asarray(matrix, dtype=np.float64)
+    def __init__(self, decisions: Decisions, matrix: Matrix) -> None:
+        super().__init__(decisions)
+        self._matrix = np.asarray(matrix, dtype=np.float64)
         self._scale = max(float(np.abs(self._matrix).max(initial=0.0)), 1e-300)
 
-    def solve(
-        self,
-        required_x: Edges = (),
-        forbidden_x: Edges = (),
-        required_y: Edges = (),
-        forbidden_y: Edges = (),
-    ) -> Solution:
-        """Solve the game; NO_GAME if one of the two sets is empty.
+    def _solve(self, x_side: _Side, y_side: _Side) -> Solution:
+        """Solve the game.
 
         :raises TooLargeError: if the bounds have not met after MOST_ROUNDS.
         """
-        x_side = _Side(self._oracle, required_x, forbidden_x)
-        y_side = _Side(self._oracle, required_y, forbidden_y)
-        if x_side.first is None or y_side.first is None:
-            return NO_GAME
+        assert x_side.first is not None, "looked at before"
+        assert y_side.first is not None, "looked at before"
         xs, ys = {tuple(x_side.first.tolist()): x_side.first}, {tuple(y_side.first.tolist()): y_side.first}
         accuracy = ACCURACY * self._scale * len(x_side.first) ** 2
         for _ in range(MOST_ROUNDS):
             x_rows, y_rows = self._indicators(xs), self._indicators(ys)
             mixture, answer = matrix_game(x_rows @ self._matrix @ y_rows.T)
-            x, y = mixture @ x_rows, answer @ y_rows
-            against_x, against_y = x @ self._matrix, self._matrix @ y
-            worst, best = y_side.best(-against_x), x_side.best(against_y)
-            value, most = float(against_x[worst].sum()), float(against_y[best].sum())
+            found, worst, best = self._certified(mixture @ x_rows, answer @ y_rows, x_side, y_side)
             known = len(xs) + len(ys)
             xs[tuple(best.tolist())], ys[tuple(worst.tolist())] = best, worst
-            if most - value <= accuracy or len(xs) + len(ys) == known:
-                return Solution(value, max(0.0, most - value), x, y)
+            if found.gap <= accuracy or len(xs) + len(ys) == known:
+                return found
         raise TooLargeError(f"The game did not settle in {MOST_ROUNDS:,} rounds of best answers.")
 
     def _indicators(self, rows: dict[tuple[int, ...], Indices]) -> NDArray[np.float64]:
-        uses: NDArray[np.float64] = self._oracle.graph.uses(np.stack(list(rows.values()))).astype(np.float64)
+        uses: NDArray[np.float64] = self._graph.uses(np.stack(list(rows.values()))).astype(np.float64)
         return uses
 
 
@@ -222,8 +213,7 @@ def matrix_game(payoff: Matrix) -> tuple[Vector, Vector]:
         A_eq=np.append(np.ones(rows), 0.0)[None, :],
         b_eq=[1.0],
         bounds=[(0.0, None)] * rows + [(None, None)],
-        method="highs-ds",
-        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+        **SIMPLEX,
     )
     if solved.status != 0:
         raise DuelmatchError(f"HiGHS could not solve a matrix game; it says: {solved.message}")

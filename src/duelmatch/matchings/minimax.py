@@ -30,6 +30,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import block_array, csr_array
 
 from duelmatch.errors import TooLargeError
+from duelmatch.feasibility import seat_rows
 from duelmatch.graph import Graph, Indices, Mask
 from duelmatch.matchings.assignment import list_matchings, usable_edges
 from duelmatch.matchings.integers import assign, cheapest
@@ -105,10 +106,15 @@ def _by_program(graph: Graph, ahead: Margins, excluded: Indices | None) -> tuple
         )
     nodes = WORK // cells
     unit = 1.0 if whole or largest == 0 else float(largest) / 100
+    others = graph.positions + graph.candidates  # the columns of u and v
+    free = np.full(graph.positions, np.inf)
     solved = milp(
-        np.concatenate([np.zeros(graph.edges), np.ones(graph.positions + graph.candidates)]),
-        integrality=np.concatenate([np.ones(graph.edges), np.zeros(graph.positions + graph.candidates)]),
-        bounds=_bounds(graph),
+        np.repeat([0.0, 1.0], [graph.edges, others]),
+        integrality=np.repeat([1.0, 0.0], [graph.edges, others]),
+        bounds=Bounds(
+            np.concatenate([np.zeros(graph.edges), -free, np.zeros(graph.candidates)]),
+            np.repeat([1.0, np.inf], [graph.edges, others]),
+        ),
         constraints=_constraints(graph, ahead.astype(np.float64) / unit, excluded),
         options={"mip_rel_gap": 0.0, "node_limit": nodes},
     )
@@ -125,26 +131,13 @@ def _by_program(graph: Graph, ahead: Margins, excluded: Indices | None) -> tuple
     return matching, defeat
 
 
-def _bounds(graph: Graph) -> Bounds:
-    low = np.concatenate(
-        [np.zeros(graph.edges), np.full(graph.positions, -np.inf), np.zeros(graph.candidates)]
-    )
-    high = np.concatenate([np.ones(graph.edges), np.full(graph.positions + graph.candidates, np.inf)])
-    return Bounds(low, high)
-
-
 def _constraints(
     graph: Graph, ahead: NDArray[np.float64], excluded: Indices | None
 ) -> list[LinearConstraint]:
-    edges, ones = np.arange(graph.edges), np.ones(graph.edges)
-    at_position = csr_array((ones, (graph.edge_position, edges)), shape=(graph.positions, graph.edges))
-    of_candidate = csr_array((ones, (graph.edge_candidate, edges)), shape=(graph.candidates, graph.edges))
-    nothing = csr_array((graph.positions + graph.candidates, graph.positions + graph.candidates))
-    matching = block_array([[block_array([[at_position], [of_candidate]]), nothing]])
-    rival = block_array([[csr_array(ahead.T), at_position.T, of_candidate.T]])
-    filled = np.concatenate([np.ones(graph.positions), np.zeros(graph.candidates)])
+    matching = seat_rows(graph, graph.positions + graph.candidates)
+    rival = block_array([[csr_array(ahead.T), seat_rows(graph).matrix.T]])
     constraints = [
-        LinearConstraint(matching.tocsr(), filled, np.ones(graph.positions + graph.candidates)),
+        LinearConstraint(matching.matrix, matching.low, matching.high),
         LinearConstraint(rival.tocsr(), np.zeros(graph.edges), np.full(graph.edges, np.inf)),
     ]
     if excluded is not None:

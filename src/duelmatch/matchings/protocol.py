@@ -138,13 +138,9 @@ class Decisions(ABC):
 
         The oracle is asked for as many edges not seen yet as a decision can use, until it is none.
         """
-        return self.usable_among(None)
-
-    def usable_among(self, allowed: Mask | None) -> Mask:
-        """Mark the edges that lie in some decision of allowed edges."""
         seen = np.zeros(self.graph.edges, dtype=np.bool_)
         while True:
-            decision = self.best(np.where(seen, 0.0, 1.0), allowed)
+            decision = self.best(np.where(seen, 0.0, 1.0))
             if decision is None or seen[decision].all():
                 return seen
             seen[decision] = True

@@ -12,7 +12,6 @@ from duelmatch.graph import Graph, Indices, Vector
 from duelmatch.matchings import Edge
 from duelmatch.matchings.assignment import (
     allowed_edges,
-    alternatives,
     best_matching,
     decisions_of,
     usable_edges,
@@ -98,7 +97,7 @@ def condorcet_gap_vector(preferences: Preferences) -> Vector:
     winner = preferences.winner_edges("condorcet")
     if graph.conditions is not None:
         return _gaps(decisions_of(graph).alternatives(preferences.shares_against(winner)))
-    return _gaps(alternatives(graph, _against(preferences, winner))) / graph.positions
+    return _gaps(decisions_of(graph).alternatives(_against(preferences, winner))) / graph.positions
 
 
 def _gaps(options: Alternatives) -> Vector:
