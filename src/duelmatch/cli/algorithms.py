@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import click
 
-from duelmatch.cli.options import json_option
-from duelmatch.cli.output import Page, print_json
+from duelmatch.cli.output import Output, Page, printed
 from duelmatch.explorers.catalogue import DEFAULT, algorithms, described
 
 
 @click.command("algorithms")
-@json_option
-def command(as_json: bool) -> None:
+@printed
+def command() -> Output:
     """List the algorithms: which winner each one finds, what it promises, and when to use it.
 
     \b
@@ -36,20 +35,20 @@ def command(as_json: bool) -> None:
         }
         for algorithm in map(described, algorithms())
     ]
-    if as_json:
-        print_json({"algorithms": rows})
-        return
-    page = Page()
+    return Output({"algorithms": rows}, _print)
+
+
+def _print(page: Page) -> None:
     page.table(
-        {"Name": "left", "Winner": "left", "What it promises": "left", "When to use it": "left"},
+        ["Name", "Winner", "What it promises", "When to use it"],
         [
             (
-                str(row["name"]),
-                "Either" if row["answered_by"] == "panel" else str(row["criterion"]).capitalize(),
-                str(row["guarantee"]),
-                str(row["use"]),
+                algorithm.name,
+                "Either" if algorithm.answered_by == "panel" else algorithm.criterion.capitalize(),
+                algorithm.guarantee,
+                algorithm.use,
             )
-            for row in rows
+            for algorithm in map(described, algorithms())
         ],
     )
     page.paragraph(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -17,12 +17,11 @@ from duelmatch.cli.options import (
     RunSettings,
     Source,
     file_argument,
-    json_option,
     settings_options,
     settle,
     votes_option,
 )
-from duelmatch.cli.output import Page, print_json, working
+from duelmatch.cli.output import Output, Page, conversation, working
 from duelmatch.cli.standing import few_possible, how_sure, meaning, print_matching
 from duelmatch.errors import DuelError, FileError, ProblemError
 from duelmatch.explorers.catalogue import described
@@ -31,7 +30,6 @@ from duelmatch.phrases import counted
 if TYPE_CHECKING:
     from duelmatch.files.journal import Journal
 
-REPLAYING = "Replaying the answers"
 MANY = 200
 """Answers that take a moment to replay."""
 
@@ -43,17 +41,8 @@ ROUND = {"batch": 5}
 @file_argument
 @settings_options(**ROUND)
 @votes_option("votes")
-@json_option
-@click.pass_context
-def command(
-    ctx: click.Context,
-    /,
-    source: Source,
-    votes: Path | None,
-    max_duels: int | None,
-    as_json: bool,
-    **given: Any,
-) -> None:
+@conversation
+def command(source: Source, votes: Path | None, max_duels: int | None, page: Page, **given: Any) -> Output:
     """Find the winner of the problem in FILE by asking you which of two candidates is better for a position.
 
     Answer with 1 or 2, or t (a tie) for no difference; s skips, u takes the last answer back, q stops. Every
@@ -72,50 +61,53 @@ def command(
         raise click.UsageError("The answers come from standard input, so the problem must be in a file.")
     problem = source.document.problem()
     path = votes or Path(f"{source.stem}.votes.csv")
-    page = Page(stderr=as_json)
     with Journal(path, COMPARISONS, TIES) as journal:
         identity = {"problem": fingerprint(problem), "file": source.name}
-        settings = settings_of(journal, given, identity, ROUND)
+        settings, aim = settings_of(journal, given, identity, ROUND, max_duels)
         resumed = len(journal.answers)
-        recorded = journal.settings()
-        aim = max_duels if recorded is None else recorded.get("aim")
         start = partial(_start, problem, settings, aim, max_duels, journal)
         dialogue = Dialogue(page, journal, settings.seed, start)
         journal.begin(identity | settings.as_dict() | {"aim": aim}, problem)
-        _welcome(page, source, journal)
+        page.heading(f"{source.name}: who is better?")
+        say_what_is_kept(
+            page,
+            journal,
+            "Say which of two candidates is better for a position: 1 or 2, or t for no difference, then "
+            "Enter. ? explains the rest. ",
+        )
         ended = dialogue.hold()
-        result, progress = dialogue.run.result, dialogue.run.progress
-        standings = standings_of(dialogue.run) if result.duels else None
-    if as_json:
-        about = {"file": source.name, "votes": str(path), **settings.as_dict(), "max_duels": max_duels}
-        print_json(about | {"resumed": resumed, "ended": ended} | result_as_dict(result, progress, standings))
-    else:
-        resume = ["duelmatch", "ask", source.name, "--votes", str(path)]
-        if ended == "done":
-            resume += ["--max-duels", str(2 * max(result.duels, 1))]
-        report(page, result, progress, standings, shlex.join(resume))
-    if ended == "interrupted":
-        ctx.exit(INTERRUPTED)
-    if result.status == "no_winner":
-        ctx.exit(NO_WINNER)
+    about = {"file": source.name, "votes": str(path), **settings.as_dict(), "max_duels": max_duels}
+    resume = ["duelmatch", "ask", source.name, "--votes", str(path)]
+    return reported(about | {"resumed": resumed, "ended": ended}, dialogue.run, resume)
 
 
 def settings_of(
-    journal: Journal[Any], given: Mapping[str, Any], identity: Mapping[str, str], usual: Mapping[str, Any]
-) -> RunSettings:
-    """Return the settings: those of the run that is resumed, if there is one, which must not differ."""
+    journal: Journal[Any],
+    given: Mapping[str, Any],
+    identity: Mapping[str, str],
+    usual: Mapping[str, Any],
+    max_duels: int | None,
+) -> tuple[RunSettings, int | None]:
+    """Return the settings and the budget that a run begins with, or began with if it is resumed."""
     recorded = journal.settings()
     if recorded is None:
-        return settle(given, usual)
+        settings, aim = settle(given, usual), max_duels
+    else:
+        settings, aim = _settings_before(journal, recorded), recorded.get("aim")
+        check_same_run(journal, recorded, given, settings.as_dict(), identity)
+    if settings.parameters.get("question_size", 2) > 2:
+        raise click.UsageError("Candidates are compared two at a time here: leave out --question-size.")
+    return settings, aim
+
+
+def _settings_before(journal: Journal[Any], recorded: Mapping[str, Any]) -> RunSettings:
     try:
-        before = settle({}, recorded)
+        return settle({}, recorded)
     except (click.UsageError, KeyError, TypeError, ValueError):
         raise FileError(
             f"{journal.settings_path}: This does not say how the run was begun. Was it edited, or written by "
             "another version of duelmatch? Restore the file, or choose another one with --votes."
         ) from None
-    check_same_run(journal, recorded, given, before.as_dict(), identity)
-    return before
 
 
 def check_same_run(
@@ -167,11 +159,9 @@ def _start(
     journal: Journal[dm.Answer],
 ) -> dm.Explorer:
     """Start the run and replay the answers that there are."""
-    if settings.parameters.get("question_size", 2) > 2:
-        raise click.UsageError("At the terminal two are compared at a time: leave out --question-size.")
     answers = journal.answers
     run = begun_run(problem, settings, aim, max_duels, len(answers))
-    with replaying(journal), working(REPLAYING) if len(answers) > MANY else nullcontext():
+    with replaying(journal):
         run.replay(
             (answer.position, winner, loser, *("=" * tie))
             for answer in answers
@@ -196,7 +186,8 @@ def begun_run(
 def replaying(journal: Journal[Any]) -> Iterator[None]:
     """Refuse a journal whose answers a run does not take."""
     try:
-        yield
+        with working("Replaying the answers") if len(journal.answers) > MANY else nullcontext():
+            yield
     except (DuelError, ProblemError) as error:
         raise FileError(
             f"{journal.path}: {error} The file was edited, or another version of duelmatch began it "
@@ -204,8 +195,8 @@ def replaying(journal: Journal[Any]) -> Iterator[None]:
         ) from None
 
 
-def _welcome(page: Page, source: Source, journal: Journal[dm.Answer]) -> None:
-    page.heading(f"{source.name}: who is better?")
+def say_what_is_kept(page: Page, journal: Journal[Any], how_to_begin: str = "") -> None:
+    """Say whether a run is resumed or begins, and where its answers are kept."""
     if journal.torn:
         page.paragraph(
             f"The last line of {journal.path} was not completely written and does not count: "
@@ -215,16 +206,33 @@ def _welcome(page: Page, source: Source, journal: Journal[dm.Answer]) -> None:
         page.paragraph(f"Resuming with {counted(len(journal.answers), 'answer')} from {journal.path}.")
     else:
         page.paragraph(
-            "Say which of two candidates is better for a position: 1 or 2, or t for no difference, then "
-            "Enter. ? explains the rest. "
-            f"Answers are kept in {journal.path}; stop whenever you like, and the same command resumes."
+            f"{how_to_begin}Answers are kept in {journal.path}; stop whenever you like, and the same command "
+            "resumes."
         )
 
 
-def result_as_dict(
+def reported(about: Mapping[str, Any], run: dm.Explorer, resume: Sequence[str]) -> Output:
+    """Return what there is to say of a run, whether or not it is over; ``resume`` is the command to go on."""
+    result, progress = run.result, run.progress
+    standings = _standings_of(run) if result.duels else None
+    more = ["--max-duels", str(2 * max(result.duels, 1))] if about["ended"] == "done" else []
+    return Output(
+        {**about, **_result_as_dict(result, progress, standings)},
+        lambda page: _report(page, result, progress, standings, shlex.join([*resume, *more])),
+        exit_code(about["ended"], result),
+    )
+
+
+def exit_code(ended: str, result: dm.Result) -> int:
+    """Return how a command ends that has asked until the run was over, or somebody stopped it."""
+    if ended == "interrupted":
+        return INTERRUPTED
+    return NO_WINNER if result.status == "no_winner" else 0
+
+
+def _result_as_dict(
     result: dm.Result, progress: dm.Progress, standings: dm.Standings | None
 ) -> dict[str, Any]:
-    """Return the result of a run for programs, whether or not it is over."""
     return {
         "status": result.status,
         "matching": result.matching,
@@ -240,7 +248,7 @@ def result_as_dict(
     }
 
 
-def standings_of(run: dm.Explorer) -> dm.Standings | None:
+def _standings_of(run: dm.Explorer) -> dm.Standings | None:
     """Return the standings; None where Borda counts against more decisions than can be counted."""
     try:
         return run.standings()
@@ -259,10 +267,9 @@ def estimated(standings: dm.Standings) -> dict[str, Any]:
     }
 
 
-def report(
+def _report(
     page: Page, result: dm.Result, progress: dm.Progress, standings: dm.Standings | None, resume: str
 ) -> None:
-    """Print the result of a run for people, whether or not it is over."""
     mark = {"budget_spent": "NOT CERTIFIED", "no_winner": "no winner"}.get(result.status, "certified")
     page.heading(f"Result after {counted(result.duels, 'duel')}: {mark}")
     print_matching(page, result)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import duelmatch as dm
-from duelmatch.cli.options import Source, file_argument, json_option, plot_option
-from duelmatch.cli.output import Page, print_json
+from duelmatch.cli.options import Source, file_argument, plot_option
+from duelmatch.cli.output import Output, Page, printed
 from duelmatch.phrases import counted
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ MOST_EDGES = 20
 @click.command("check")
 @file_argument
 @plot_option
-@json_option
-def command(source: Source, plot: Path | None, as_json: bool) -> None:
+@printed
+def command(source: Source, plot: Path | None) -> Output:
     """Describe the problem in FILE, and check it.
 
     How many candidates, positions and different duels there are, how many maximum matchings (the ways to
@@ -41,56 +41,53 @@ def command(source: Source, plot: Path | None, as_json: bool) -> None:
     document = source.document
     problem = document.preferences().problem if document.has_preferences else document.problem()
     about = dm.matchings.describe(problem)
-    picture = None
+    summary = {"file": source.name} | _as_dict(about, problem)
     if plot is not None:
         from duelmatch.drawing import draw
 
-        picture = str(draw(problem, path=plot, title=source.name))
-    if as_json:
-        print_json({"file": source.name, **as_dict(about, problem)} | ({"plot": picture} if picture else {}))
-    else:
-        _print(source.name, about, problem, picture)
+        summary["plot"] = str(draw(problem, path=plot, title=source.name))
+    return Output(summary, lambda page: _print(page, summary, about, problem))
 
 
-def as_dict(about: Description, problem: dm.Problem) -> dict[str, Any]:
-    """Return what ``check --json`` prints."""
+def _as_dict(about: Description, problem: dm.Problem) -> dict[str, Any]:
     from duelmatch.files.conditions import conditions_of
 
     names = ("candidates", "positions", "edges", "duels", "matchings", "matchings_at_most_log10", "too_large")
-    return (
-        {name: getattr(about, name) for name in (*names, "never", "certain")}
-        | {
-            "per_position": [
-                {
-                    "position": position,
-                    "duels": degree * (degree - 1) // 2,
-                    "candidates": {c: about.share.get((c, p)) for c, p in problem.edges if p == position},
-                }
-                for position, degree in zip(problem.positions, problem.graph.degrees.tolist(), strict=True)
-            ]
+    per_position = [
+        {
+            "position": position,
+            "duels": degree * (degree - 1) // 2,
+            "candidates": {c: about.share.get((c, p)) for c, p in problem.edges if p == position},
         }
-        | conditions_of(problem)
-    )
+        for position, degree in zip(problem.positions, problem.graph.degrees.tolist(), strict=True)
+    ]
+    sizes = {name: getattr(about, name) for name in (*names, "never", "certain")}
+    return sizes | {"per_position": per_position} | conditions_of(problem)
 
 
-def _print(name: str, about: Description, problem: dm.Problem, picture: str | None) -> None:
-    page = Page()
-    page.heading(name)
+def _print(page: Page, summary: dict[str, Any], about: Description, problem: dm.Problem) -> None:
+    from duelmatch.files.conditions import explained
+
+    page.heading(summary["file"])
     page.facts(
         [
-            ("Candidates", f"{about.candidates:,}"),
-            ("Positions", f"{about.positions:,}"),
-            ("Edges (who can fill what)", f"{about.edges:,}"),
-            ("Different duels (K)", f"{about.duels:,}"),
+            ("Candidates", about.candidates),
+            ("Positions", about.positions),
+            ("Edges (who can fill what)", about.edges),
+            ("Different duels (K)", about.duels),
             ("Decisions" if problem.conditions else "Maximum matchings", _matchings(about)),
         ]
     )
-    from duelmatch.files.conditions import explained
-
     for sentence in explained(problem):
         page.paragraph(sentence)
-    columns = {"Position": "left", "Duels": "right", "Candidates, and their share of all matchings": "left"}
-    page.table(columns, [_row(**entry) for entry in as_dict(about, problem)["per_position"]])
+    page.table(
+        ["Position", "Duels", "Candidates, and their share of all matchings"],
+        [
+            (entry["position"], entry["duels"], _shares(entry["candidates"]))
+            for entry in summary["per_position"]
+        ],
+        right=["Duels"],
+    )
     what = "decision" if problem.conditions else "maximum matching"
     if about.certain:
         page.paragraph(f"Certain, in every {what}: {_edges(about.certain)}.")
@@ -100,8 +97,7 @@ def _print(name: str, about: Description, problem: dm.Problem, picture: str | No
         page.paragraph(f"Every edge is in some {what}, and none is in all of them.")
     if about.too_large:
         page.paragraph(f"Why there is no exact number: {about.too_large}")
-    if picture:
-        page.picture(picture)
+    page.picture(summary)
 
 
 def _matchings(about: Description) -> str:
@@ -113,9 +109,8 @@ def _matchings(about: Description) -> str:
     return f"{exact:,}"
 
 
-def _row(position: str, duels: int, candidates: dict[str, float | None]) -> list[str]:
-    shares = [name if share is None else f"{name} {share:.0%}" for name, share in candidates.items()]
-    return [position, f"{duels:,}", ", ".join(shares)]
+def _shares(candidates: dict[str, float | None]) -> str:
+    return ", ".join(name if share is None else f"{name} {share:.0%}" for name, share in candidates.items())
 
 
 def _edges(edges: tuple[tuple[str, str], ...]) -> str:

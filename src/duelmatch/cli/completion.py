@@ -5,15 +5,13 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from duelmatch.cli.options import json_option
-from duelmatch.cli.output import print_json
+from duelmatch.cli.output import Output, printed
 
 
 @click.command("completion")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-@json_option
-@click.pass_context
-def command(ctx: click.Context, shell: str, as_json: bool) -> None:
+@printed
+def command(shell: str) -> Output:
     """Print the script that completes commands, options, examples and files in SHELL.
 
     \b
@@ -24,8 +22,7 @@ def command(ctx: click.Context, shell: str, as_json: bool) -> None:
     """
     completion = get_completion_class(shell)
     assert completion is not None, "click knows these shells"
-    script = completion(ctx.find_root().command, {}, "duelmatch", "_DUELMATCH_COMPLETE").source()
-    if as_json:
-        print_json({"shell": shell, "script": script})
-    else:
-        click.echo(script)
+    script = completion(
+        click.get_current_context().find_root().command, {}, "duelmatch", "_DUELMATCH_COMPLETE"
+    ).source()
+    return Output({"shell": shell, "script": script}, lambda _: click.echo(script))

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 import duelmatch as dm
-from duelmatch.cli.options import STDIN, STDIN_NAME, Source, json_option, stdin_text
-from duelmatch.cli.output import Page, print_json, working
+from duelmatch.cli.options import STDIN, STDIN_NAME, Source, stdin_text
+from duelmatch.cli.output import Output, Page, printed, working
 from duelmatch.errors import ProblemError, spoken
 from duelmatch.phrases import counted
 
@@ -53,7 +53,7 @@ LISTED = 12
     show_default=True,
     help="What a judge has not said is open and may be anything, or is not counted.",
 )
-@json_option
+@printed
 def command(
     problem: str,
     answers: str | None,
@@ -61,8 +61,7 @@ def command(
     consistent: bool,
     voters: tuple[str, ...],
     missing: Literal["open", "dropped"],
-    as_json: bool,
-) -> None:
+) -> Output:
     """Say what a panel has decided, for certain, from the ANSWERS of its judges.
 
     ANSWERS is a CSV with a row per answer, under the header voter,position,winner,loser (and perhaps tie:
@@ -94,10 +93,7 @@ def command(
             voter_weight=sheet.weights,
             chosen=sheet.chosen,
         )
-    if as_json:
-        print_json(decision_as_dict(decision, sheet))
-    else:
-        print_decision(Page(), decision, sheet)
+    return Output(decision_as_dict(decision, sheet), lambda page: print_decision(page, decision, sheet))
 
 
 def _read(problem: str, answers: str | None) -> Sheet:
@@ -191,7 +187,7 @@ def print_decision(page: Page, decision: Decision, sheet: Sheet) -> None:
     page.paragraph(_headline(decision), style="bold")
     is_open = result.status == "budget_spent"
     page.table(
-        {"Position": "left", "Candidate": "left"} | ({"": "left"} if is_open else {}),
+        ["Position", "Candidate", *([""] if is_open else [])],
         [
             (position, spoken(names), "decided" if progress.decided.get(position) == names else "open")[
                 : 2 + is_open
@@ -224,17 +220,12 @@ def _print_needed(page: Page, decision: Decision) -> None:
             "spoke for this line-up:"
         )
         page.table(
-            {
-                "Position": "left",
-                "Prefer": "left",
-                "to": "left",
-                "Answers": "right",
-                "Whose are open": "left",
-            },
+            ["Position", "Prefer", "to", "Answers", "Whose are open"],
             [
-                (one.position, one.first, one.second, f"{one.answers:,}", _some(one.voters))
+                (one.position, one.first, one.second, one.answers, _some(one.voters))
                 for one in decision.needed[:LISTED]
             ],
+            right=["Answers"],
         )
         if len(decision.needed) > LISTED:
             page.line(f"… and {len(decision.needed) - LISTED:,} more pairs (--json has all).")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 import duelmatch as dm
-from duelmatch.cli.options import FILE_PATH, STDIN, STDIN_NAME, Between, json_option, stdin_text
-from duelmatch.cli.output import Page, print_json
+from duelmatch.cli.options import FILE_PATH, STDIN, STDIN_NAME, Between, stdin_text
+from duelmatch.cli.output import Output, Page, printed
 from duelmatch.phrases import counted
 
 if TYPE_CHECKING:
@@ -45,10 +45,8 @@ if TYPE_CHECKING:
     show_default=True,
     help="How many imagined answers to add to every pair, half for each side.",
 )
-@json_option
-def command(
-    file: Path, out: Path, problem: Path | None, method: Method, smoothing: float, as_json: bool
-) -> None:
+@printed
+def command(file: Path, out: Path, problem: Path | None, method: Method, smoothing: float) -> Output:
     """Estimate preferences from the answers in FILE, for all other commands to work with.
 
     FILE is a CSV with the columns position,winner,loser, such as `duelmatch ask` writes, or position,ranking
@@ -69,13 +67,13 @@ def command(
         "positions": len(found.positions),
         "pairs": found.graph.pairs,
     }
-    if as_json:
-        print_json({"file": STDIN_NAME if str(file) == STDIN else str(file), "out": str(out), **sizes})
-        return
     candidates, positions, pairs = (counted(number, noun[:-1]) for noun, number in sizes.items())
-    page = Page()
-    page.paragraph(f"{out}: {candidates} for {positions}, {pairs}.")
-    page.line(f"These are estimates, not facts. Next: duelmatch winners {out}")
+
+    def show(page: Page) -> None:
+        page.paragraph(f"{out}: {candidates} for {positions}, {pairs}.")
+        page.line(f"These are estimates, not facts. Next: duelmatch winners {out}")
+
+    return Output({"file": STDIN_NAME if str(file) == STDIN else str(file), "out": str(out)} | sizes, show)
 
 
 def _estimated(file: Path, problem: Path | None, method: Method, smoothing: float) -> dm.Preferences:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import click
 
 import duelmatch as dm
-from duelmatch.cli.options import json_option
-from duelmatch.cli.output import Page, print_json
+from duelmatch.cli.output import Output, printed
 from duelmatch.files.problems import EXAMPLE
 
 
 @click.command("examples")
 @click.argument("name", required=False)
-@json_option
-def command(name: str | None, as_json: bool) -> None:
+@printed
+def command(name: str | None) -> Output:
     """List the bundled examples, or print the file of the example NAME.
 
     Wherever a command expects FILE, example:NAME names one of them. Printed, an example is a good start
@@ -26,27 +25,11 @@ def command(name: str | None, as_json: bool) -> None:
     """
     if name is not None:
         text = dm.instances.example_path(name.removeprefix(EXAMPLE)).read_text(encoding="utf-8")
-        if as_json:
-            print_json({"file": EXAMPLE + name.removeprefix(EXAMPLE), "text": text})
-        else:
-            click.echo(text, nl=False)
-        return
+        summary = {"file": EXAMPLE + name.removeprefix(EXAMPLE), "text": text}
+        return Output(summary, lambda _: click.echo(text, nl=False))
     rows = [_about(name) for name in dm.instances.example_names()]
-    if as_json:
-        print_json({"examples": rows})
-        return
-    page = Page()
-    page.table(
-        {"Name": "left", "Question": "left", "Size": "left"},
-        [
-            (
-                str(row["file"]),
-                str(row["question"]),
-                f"{row['candidates']} for {row['positions']}",
-            )
-            for row in rows
-        ],
-    )
+    cells = [(row["file"], row["question"], f"{row['candidates']} for {row['positions']}") for row in rows]
+    return Output({"examples": rows}, lambda page: page.table(["Name", "Question", "Size"], cells))
 
 
 def _about(name: str) -> dict[str, str | int]:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from duelmatch.cli import INTERRUPTED, refuse
-from duelmatch.cli.options import ANY_PATH, FILE_PATH, FOLDER_PATH, json_option
-from duelmatch.cli.output import Page, print_json, progress_bar, working
+from duelmatch.cli.options import ANY_PATH, FILE_PATH, FOLDER_PATH
+from duelmatch.cli.output import Output, Page, printed, progress_bar, working
 from duelmatch.phrases import counted
 
 if TYPE_CHECKING:
@@ -65,10 +65,8 @@ def command() -> None:
     is_flag=True,
     help="Carry on although FILE or the version of duelmatch has changed; results that still fit are used.",
 )
-@json_option
-def run(
-    file: Path, out: Path, jobs: int | None, scheduler: str | None, accept_changes: bool, as_json: bool
-) -> None:
+@printed
+def run(file: Path, out: Path, jobs: int | None, scheduler: str | None, accept_changes: bool) -> Output:
     """Run the experiment in FILE, or whatever is still missing of it.
 
     Every result is on disk as soon as its run is finished. Ctrl-C, a crash or a power failure loses only the
@@ -89,13 +87,15 @@ def run(
     if jobs is not None and scheduler is not None:
         raise click.UsageError("--jobs is for this machine, and --scheduler for a cluster: give one.")
     status = _run(file, out, jobs, scheduler, accept_changes)
-    if as_json:
-        print_json(_as_dict(status))
-        return
-    page = Page()
-    page.paragraph(f"{status.title}: all {counted(status.runs, 'run')} are done, with seed {status.seed}.")
-    _say_what_failed(page, status)
-    page.paragraph(f"To look at them: duelmatch experiment report {out}")
+
+    def show(page: Page) -> None:
+        page.paragraph(
+            f"{status.title}: all {counted(status.runs, 'run')} are done, with seed {status.seed}."
+        )
+        _say_what_failed(page, status)
+        page.paragraph(f"To look at them: duelmatch experiment report {out}")
+
+    return Output(_as_dict(status), show)
 
 
 def _run(
@@ -116,8 +116,8 @@ def _run(
 
 @command.command("status")
 @folder_argument
-@json_option
-def status_(folder: Path, as_json: bool) -> None:
+@printed
+def status_(folder: Path) -> Output:
     """Show the progress of the experiment in DIR. It may still be running.
 
     \b
@@ -127,16 +127,16 @@ def status_(folder: Path, as_json: bool) -> None:
     from duelmatch import experiments
 
     status = experiments.status(folder)
-    if as_json:
-        print_json(_as_dict(status))
-        return
-    page = Page()
+    return Output(_as_dict(status), lambda page: _print_status(page, status))
+
+
+def _print_status(page: Page, status: ExperimentStatus) -> None:
     page.heading(f"{status.title}: {status.done:,} of {counted(status.runs, 'run')} done; seed {status.seed}")
     rows = [
         (cell.instance.label, cell.variant.label, f"{cell.delta:g}", f"{done:,} of {status.repetitions:,}")
         for cell, done in status.cells
     ]
-    page.table({"Problem": "left", "Algorithm": "left", "Delta": "right", "Runs": "right"}, rows[:MOST_ROWS])
+    page.table(["Problem", "Algorithm", "Delta", "Runs"], rows[:MOST_ROWS], right=["Delta", "Runs"])
     if len(rows) > MOST_ROWS:
         page.line(f"... and {counted(len(rows) - MOST_ROWS, 'more cell')}; --json lists them all.")
     _say_what_failed(page, status)
@@ -155,8 +155,8 @@ def status_(folder: Path, as_json: bool) -> None:
     metavar="DIR",
     help="Where the page and the figures go.  [default: report, in the experiment's folder]",
 )
-@json_option
-def report(folder: Path, to: Path | None, as_json: bool) -> None:
+@printed
+def report(folder: Path, to: Path | None) -> Output:
     """Write a page about the experiment in DIR, even if it is unfinished.
 
     The page, report.html, has tables and figures. It is self-contained, so you can send it to anyone. The
@@ -170,11 +170,8 @@ def report(folder: Path, to: Path | None, as_json: bool) -> None:
 
     with working("Drawing"):
         page_path = experiments.report(folder, to)
-    if as_json:
-        files = sorted(str(path.relative_to(page_path.parent)) for path in page_path.parent.rglob("*.*"))
-        print_json({"report": str(page_path), "files": files})
-    else:
-        click.echo(f"Report: {page_path}")
+    files = sorted(str(path.relative_to(page_path.parent)) for path in page_path.parent.rglob("*.*"))
+    return Output({"report": str(page_path), "files": files}, lambda _: click.echo(f"Report: {page_path}"))
 
 
 @command.command("figure")
@@ -201,16 +198,10 @@ def report(folder: Path, to: Path | None, as_json: bool) -> None:
     help="The folder for the results, if SOURCE is a file.  [default: FILE without its ending, here]",
 )
 @jobs_option
-@json_option
+@printed
 def figure(
-    source: Path,
-    name: str,
-    to: Path,
-    panels: tuple[str, ...],
-    out: Path | None,
-    jobs: int | None,
-    as_json: bool,
-) -> None:
+    source: Path, name: str, to: Path, panels: tuple[str, ...], out: Path | None, jobs: int | None
+) -> Output:
     """Draw one figure of a report, such as duels-against-gap, by itself.
 
     SOURCE is the folder of an experiment, or the file of one: then whatever is missing of it is run first.
@@ -236,12 +227,8 @@ def figure(
         _run(source, folder, jobs)
     with working("Drawing"):
         experiments.figure(folder, name, to, panels)
-    if as_json:
-        print_json({"figure": str(to), "results": str(folder)})
-        return
-    click.echo(f"Figure: {to}")
-    if folder != source:
-        click.echo(f"Results, kept for other figures: {folder}")
+    kept = f"\nResults, kept for other figures: {folder}" if folder != source else ""
+    return Output({"figure": str(to), "results": str(folder)}, lambda _: click.echo(f"Figure: {to}{kept}"))
 
 
 def _say_what_failed(page: Page, status: ExperimentStatus) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -14,27 +13,23 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 import duelmatch as dm
-from duelmatch.cli import INTERRUPTED, NO_WINNER
 from duelmatch.cli.ask import (
-    REPLAYING,
     begun_run,
     check_same_run,
+    exit_code,
     replaying,
-    report,
-    result_as_dict,
+    reported,
+    say_what_is_kept,
     settings_of,
-    standings_of,
 )
 from duelmatch.cli.decide import decision_as_dict, print_decision
 from duelmatch.cli.options import (
-    RunSettings,
     Source,
     file_argument,
-    json_option,
     settings_options,
     votes_option,
 )
-from duelmatch.cli.output import Page, live_line, print_json, rated, working
+from duelmatch.cli.output import Output, Page, conversation, live_line, rated
 from duelmatch.cli.standing import standing
 from duelmatch.errors import FileError, JudgeError, listed
 from duelmatch.explorers.catalogue import drawn_seed
@@ -95,11 +90,8 @@ COLUMNS = ("voter", "position", "winner", "loser", "tie", "flip")
 )
 @settings_options(batch="as --jobs")
 @votes_option("judged")
-@json_option
-@click.pass_context
+@conversation
 def command(
-    ctx: click.Context,
-    /,
     source: Source,
     commands: tuple[str, ...],
     jobs: int,
@@ -111,9 +103,9 @@ def command(
     tries: int,
     votes: Path | None,
     max_duels: int | None,
-    as_json: bool,
+    page: Page,
     **given: Any,
-) -> None:
+) -> Output:
     """Find the winner of the problem in FILE by asking commands which of two candidates is better.
 
     COMMAND is started for every question, without a shell. It reads the question from standard input, a line
@@ -140,7 +132,6 @@ def command(
     problem = source.document.problem()
     judges = _judges(commands, problem, timeout)
     path = votes or Path(f"{source.stem}.judged.csv")
-    page = Page(stderr=as_json)
     about = {"panel": panel, "judges": list(judges), "both_orders": both_orders}
     with Journal(path, _layout()) as journal:
         identity = {"problem": fingerprint(problem), "file": source.name}
@@ -156,33 +147,32 @@ def command(
                 "--criterion and --consistent are of a --panel; others have an --algorithm."
             )
         else:
-            run, settings = _crowd(
-                problem, journal, settings_of(journal, given, identity, {"batch": jobs}), max_duels
-            )
+            run, settings = _crowd(problem, journal, given, identity, jobs, max_duels)
         judging = Judging(run, judges, settings["seed"], jobs, both_orders, tries)
-        with replaying(journal), working(REPLAYING):
+        with replaying(journal):
             judging.replay(journal.answers)
         journal.begin(identity | settings | about, problem)
         resumed = len(journal.answers)
-        _welcome(page, source, journal)
+        page.heading(f"{source.name}: which is better?")
+        say_what_is_kept(page, journal)
         ended = _finish(judging, journal)
         answers = list(journal.answers)
     summary = {"file": source.name, "votes": str(path), **settings, **about, "max_duels": max_duels}
     summary |= {"resumed": resumed, "ended": ended}
     if panel:
-        _show_panel(page, judging, answers, settings, summary if as_json else None)
+        found = _decided(summary, judging, answers)
     else:
+        assert isinstance(run, dm.Explorer), "a crowd is sampled"
         resume = ["duelmatch", "explore", source.name, *(f"--judge={each}" for each in commands)]
         resume += ["--both-orders"] * both_orders + ["--jobs", str(jobs), "--votes", str(path)]
-        if ended == "done":
-            resume += ["--max-duels", str(2 * max(judging.run.duels, 1))]
-        _show_crowd(page, judging, summary if as_json else None, shlex.join(resume))
-    if not as_json:
+        found = reported(summary, run, resume)
+
+    def show(page: Page) -> None:
+        found.show(page)
         _show_judges(page, judging)
-    if ended == "interrupted":
-        ctx.exit(INTERRUPTED)
-    if judging.result.status == "no_winner":
-        ctx.exit(NO_WINNER)
+
+    judged = [asdict(record) | {"flip_rate": record.flip_rate} for record in judging.records]
+    return Output({**found.summary, "judged": judged}, show, found.exit_code)
 
 
 def _judges(commands: Sequence[str], problem: dm.Problem, timeout: float) -> dict[str, CommandJudge]:
@@ -260,27 +250,17 @@ def _panel(
 
 
 def _crowd(
-    problem: dm.Problem, journal: Journal[Judgment], settings: RunSettings, max_duels: int | None
+    problem: dm.Problem,
+    journal: Journal[Judgment],
+    given: Mapping[str, Any],
+    identity: Mapping[str, str],
+    jobs: int,
+    max_duels: int | None,
 ) -> tuple[dm.Explorer, dict[str, Any]]:
     """Begin a run of an algorithm that samples."""
-    if settings.parameters.get("question_size", 2) > 2:
-        raise click.UsageError("Judges compare two at a time: leave out --question-size.")
-    recorded = journal.settings()
-    aim = max_duels if recorded is None else recorded.get("aim")
+    settings, aim = settings_of(journal, given, identity, {"batch": jobs}, max_duels)
     run = begun_run(problem, settings, aim, max_duels, len(journal.answers))
     return run, settings.as_dict() | {"aim": aim}
-
-
-def _welcome(page: Page, source: Source, journal: Journal[Judgment]) -> None:
-    page.heading(f"{source.name}: which is better?")
-    if journal.torn:
-        page.paragraph(f"The last line of {journal.path} was not completely written and does not count.")
-    if journal.answers:
-        page.paragraph(f"Resuming with {counted(len(journal.answers), 'answer')} from {journal.path}.")
-    else:
-        page.paragraph(
-            f"Answers are kept in {journal.path}; stop whenever you like: the same command resumes."
-        )
 
 
 def _finish(judging: Judging, journal: Journal[Judgment]) -> Literal["done", "interrupted"]:
@@ -306,56 +286,37 @@ def _finish(judging: Judging, journal: Journal[Judgment]) -> Literal["done", "in
     return "done"
 
 
-def _judges_as_dict(judging: Judging) -> dict[str, Any]:
-    return {"judged": [asdict(record) | {"flip_rate": record.flip_rate} for record in judging.records]}
-
-
 def _show_judges(page: Page, judging: Judging) -> None:
     page.table(
-        {"Judge": "left", "Answers": "right", "Depend on the order": "right", "Failures": "right"},
+        ["Judge", "Answers", "Depend on the order", "Failures"],
         [
             (
                 record.name,
-                f"{record.answers:,}",
+                record.answers,
                 "not asked"
                 if record.flips is None
                 else f"{record.flips:,} ({100 * (record.flip_rate or 0):.0f}%)",
-                f"{record.failures:,}",
+                record.failures,
             )
             for record in judging.records
         ],
+        right=["Answers", "Depend on the order", "Failures"],
     )
 
 
-def _show_crowd(page: Page, judging: Judging, summary: Mapping[str, Any] | None, resume: str) -> None:
-    run = judging.run
-    assert isinstance(run, dm.Explorer), "a crowd is sampled"
-    standings = standings_of(run) if run.duels else None
-    if summary is not None:
-        print_json(
-            {**summary, **result_as_dict(run.result, run.progress, standings), **_judges_as_dict(judging)}
-        )
-    else:
-        report(page, run.result, run.progress, standings, resume)
-
-
-def _show_panel(
-    page: Page,
-    judging: Judging,
-    answers: Sequence[Judgment],
-    settings: Mapping[str, Any],
-    summary: Mapping[str, Any] | None,
-) -> None:
+def _decided(about: Mapping[str, Any], judging: Judging, answers: Sequence[Judgment]) -> Output:
+    """Return what the judges of a panel decide."""
     from duelmatch.files.answers import AnswerRow, Sheet
 
     problem, voters = judging.run.problem, [record.name for record in judging.records]
     given = [_answer(said) for said in answers]
-    decision = dm.decide(problem, given, settings["criterion"], settings["consistent"], voters=voters)
+    decision = dm.decide(problem, given, about["criterion"], about["consistent"], voters=voters)
     sheet = Sheet(problem, [AnswerRow(0, answer) for answer in given])
-    if summary is not None:
-        print_json({**summary, **decision_as_dict(decision, sheet), **_judges_as_dict(judging)})
-    else:
-        print_decision(page, decision, sheet)
+    return Output(
+        {**about, **decision_as_dict(decision, sheet)},
+        lambda page: print_decision(page, decision, sheet),
+        exit_code(about["ended"], judging.result),
+    )
 
 
 def _answer(said: Judgment) -> dm.Answer:

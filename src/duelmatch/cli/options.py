@@ -100,7 +100,6 @@ class Between(click.FloatRange):
 
 
 file_argument = click.argument("source", metavar="FILE", callback=_source, shell_complete=_complete_source)
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for other programs to read.")
 plot_option = click.option(
     "--plot",
     type=FILE_PATH,

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial, wraps
 from time import monotonic
 from typing import Any, NoReturn
 
@@ -20,6 +23,8 @@ from rich.text import Text
 from duelmatch.cli import PIPE_CLOSED
 from duelmatch.errors import spoken
 from duelmatch.phrases import printable
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for other programs to read.")
 
 
 class _Console(Console):
@@ -61,33 +66,82 @@ class Page:
         """Print a question to be answered on the same line."""
         self._console.print(Text(text, style="bold"), end=" ", soft_wrap=True)
 
-    def picture(self, path: str) -> None:
-        """Say where a picture is, on one line, so that the path can be copied."""
-        self._gap()
-        self._console.print(Text(f"Picture: {printable(path)}"), soft_wrap=True)
+    def picture(self, summary: Mapping[str, Any]) -> None:
+        """Say where the ``plot`` is, if there is one, on one line, so that the path can be copied."""
+        if "plot" in summary:
+            self._gap()
+            self._console.print(Text(f"Picture: {printable(summary['plot'])}"), soft_wrap=True)
 
     def heading(self, text: str) -> None:
         """Print the title of what follows."""
         self.paragraph(text, style="bold")
 
-    def facts(self, rows: Iterable[tuple[str, str]]) -> None:
+    def facts(self, rows: Iterable[tuple[str, object]]) -> None:
         """Print names and values under each other."""
         self._gap()
-        facts = [(printable(name), printable(value)) for name, value in rows]
+        facts = [(printable(name), _cell(value)) for name, value in rows]
         width = max(cell_len(name) for name, _ in facts)
         for name, value in facts:
             line = Text(name + " " * (width - cell_len(name) + 2))
             self._console.print(line.append(value, style="bold"))
 
-    def table(self, columns: Mapping[str, str], rows: Iterable[Iterable[str]]) -> None:
-        """Print a table; ``columns`` maps the headings to 'left' or 'right'."""
+    def table(
+        self, headings: Sequence[str], rows: Iterable[Iterable[object]], right: Collection[str] = ()
+    ) -> None:
+        """Print a table; the columns whose headings are in ``right`` are aligned there."""
         self._gap()
         table = Table(header_style="bold", box=ROUNDED)
-        for heading, justify in columns.items():
-            table.add_column(heading, justify="right" if justify == "right" else "left", overflow="fold")
+        for heading in headings:
+            table.add_column(heading, justify="right" if heading in right else "left", overflow="fold")
         for row in rows:
-            table.add_row(*map(printable, row))
+            table.add_row(*map(_cell, row))
         self._console.print(table)
+
+
+def _cell(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else printable(str(value))
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What a command has found: for programs, and for people (a paragraph, or what prints it)."""
+
+    summary: Mapping[str, Any]
+    text: str | Callable[[Page], object]
+    exit_code: int = 0
+
+    def show(self, page: Page) -> None:
+        """Print it for people."""
+        if isinstance(self.text, str):
+            page.paragraph(self.text)
+        else:
+            self.text(page)
+
+
+def printed(command: Callable[..., Output | None], talks: bool = False) -> Callable[..., None]:
+    """Give a command the option --json, and print what it returns, as JSON or for people.
+
+    A command that ``talks`` is passed the page; with --json that is on standard error. One that returns None
+    has printed everything itself.
+    """
+
+    @wraps(command)
+    def with_json(*arguments: Any, as_json: bool, **options: Any) -> None:
+        page = Page(stderr=as_json)
+        output = command(*arguments, **options, **({"page": page} if talks else {}))
+        if output is None:
+            return
+        if as_json:
+            print_json(output.summary)
+        else:
+            output.show(page)
+        if output.exit_code:
+            raise click.exceptions.Exit(output.exit_code)
+
+    return json_option(with_json)
+
+
+conversation = partial(printed, talks=True)
 
 
 @contextmanager
@@ -165,14 +219,6 @@ def print_json(summary: Mapping[str, Any]) -> None:
     click.echo(json.dumps(_finite(summary), indent=2, ensure_ascii=not utf8, allow_nan=False))
 
 
-def print_either(as_json: bool, summary: Mapping[str, Any], sentence: str) -> None:
-    """Print JSON for programs, or else a sentence for people."""
-    if as_json:
-        print_json(summary)
-    else:
-        Page().paragraph(sentence)
-
-
 def _finite(value: Any) -> Any:
     match value:
         case float():
@@ -194,6 +240,15 @@ def rounded(value: float) -> str:
         return f"{value:g}"
     digits = 2 - math.floor(math.log10(abs(value)))
     return f"{round(value, digits):,.{max(digits, 0)}f}"
+
+
+def utc_time(at: float) -> str:
+    """Return a time of a log for people.
+
+    >>> utc_time(0.0)
+    '1970-01-01 00:00:00'
+    """
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
 def unsettled_label(shortfall: float | None) -> str:

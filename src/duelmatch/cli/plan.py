@@ -18,9 +18,8 @@ from duelmatch.cli.options import (
     Source,
     criterion_option,
     file_argument,
-    json_option,
 )
-from duelmatch.cli.output import Page, print_json, rounded, working
+from duelmatch.cli.output import Output, Page, printed, rounded, working
 from duelmatch.explorers.catalogue import SMALLEST_DELTA, SMALLEST_EPSILON
 
 if TYPE_CHECKING:
@@ -72,20 +71,16 @@ THEOREMS = {"borda": "Theorem 3", "condorcet": "Theorem 6"}
     show_default=True,
     help="Candidates in a question.",
 )
-@json_option
-@click.pass_context
+@printed
 def command(
-    ctx: click.Context,
-    /,
     source: Source,
     delta: float,
     epsilon: float,
     criterion: str,
     gap: float | None,
     quick: bool,
-    as_json: bool,
     **people: Any,
-) -> None:
+) -> Output:
     """Say how many duels to expect for FILE, or how far a given number of people get in the time they have.
 
     With --judges or --voters, studies like this one are simulated: how probably the result is certain when
@@ -102,23 +97,18 @@ def command(
       duelmatch plan team.csv --gap 0.1 --delta 0.01
     """
     if people["judges"] is not None or people["voters"] is not None:
-        _check_of_people(ctx, people["judges"])
+        _check_of_people(people["judges"])
         wanted: Criterion = "borda" if criterion == "borda" else "condorcet"
-        _print_expectations(source, wanted, delta, as_json, **people)
-        return
+        return _expectations(source, wanted, delta, **people)
     if people["minutes"] is not None or people["seconds_each"] is not None:
         raise click.UsageError("Say whose minutes these are: give --judges or --voters, too.")
     sizes, plans = _planned(source.document, gap, criterion, delta, epsilon, quick)
     summary = {"file": source.name, "delta": delta, "epsilon": epsilon, "assumed_gap": gap, **asdict(sizes)}
-    if as_json:
-        both = {name: _as_dict(plans[name]) if name in plans else None for name in THEOREMS}
-        print_json(summary | both)
-    else:
-        _print(summary, plans)
+    both = {name: _as_dict(plans[name]) if name in plans else None for name in THEOREMS}
+    code = NO_WINNER if criterion == "condorcet" and not all(plan.winner for plan in plans.values()) else 0
     if any(plan.too_large for plan in plans.values()):
-        ctx.exit(TOO_LARGE)
-    if criterion == "condorcet" and any(not plan.winner for plan in plans.values()):
-        ctx.exit(NO_WINNER)
+        code = TOO_LARGE
+    return Output(summary | both, lambda page: _print(page, summary, plans), code)
 
 
 def _planned(
@@ -141,26 +131,25 @@ def _planned(
         return sizes, {name: planning.plan(preferences, name, delta, quick, given) for name in criteria}
 
 
-def _check_of_people(ctx: click.Context, judges: int | None) -> None:
+def _check_of_people(judges: int | None) -> None:
     """Refuse options that would make no difference to how far people get in the time they have."""
     of_bounds = ("gap", "epsilon", "quick") if judges is None else ("gap", "epsilon", "quick", "delta")
     for name in of_bounds:
-        if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT:
+        if click.get_current_context().get_parameter_source(name) is not ParameterSource.DEFAULT:
             whom = "--voters" if judges is None else "--judges"
             raise click.UsageError(f"--{name} has no meaning with {whom}.")
 
 
-def _print_expectations(
+def _expectations(
     source: Source,
     criterion: Criterion,
     delta: float,
-    as_json: bool,
     judges: int | None,
     voters: int | None,
     minutes: float | None,
     seconds_each: float | None,
     question_size: int,
-) -> None:
+) -> Output:
     """Say what so many judges of a panel, or voters of a crowd, achieve in the time they have."""
     if (judges is None) == (voters is None):
         raise click.UsageError("Give either --judges, who decide, or --voters, who stand for many others.")
@@ -173,18 +162,18 @@ def _print_expectations(
         run = dm.explorer(criterion, problem, delta=delta, seed=0, question_size=size)
     with working("Simulating studies like this one, for up to a minute"):
         found = dm.forecast(run, voters, minutes, seconds_each, seconds=SIMULATING)
-    if as_json:
-        about = {"file": source.name, "criterion": criterion, "judges": judges, "minutes": minutes}
-        print_json(about | asdict(found) | {"sentences": found.sentences()})
-        return
-    page = Page()
-    page.heading(f"{source.name}: what to expect")
-    page.paragraph(" ".join(found.sentences()))
-    if voters is not None:
-        page.paragraph(
-            "A voter of a crowd has one ballot, and the crowd is sampled: the result is right with a stated "
-            "probability. Judges of a panel are counted, which takes far fewer answers: --judges."
-        )
+    about = {"file": source.name, "criterion": criterion, "judges": judges, "minutes": minutes}
+
+    def show(page: Page) -> None:
+        page.heading(f"{source.name}: what to expect")
+        page.paragraph(" ".join(found.sentences()))
+        if voters is not None:
+            page.paragraph(
+                "A voter of a crowd has one ballot, and the crowd is sampled: the result is right with a "
+                "stated probability. Judges of a panel are counted, which takes far fewer answers: --judges."
+            )
+
+    return Output(about | asdict(found) | {"sentences": found.sentences()}, show)
 
 
 def _as_dict(plan: Plan) -> dict[str, Any]:
@@ -199,13 +188,12 @@ def _as_dict(plan: Plan) -> dict[str, Any]:
     return head | bounds | {"upper_bounds": {one.algorithm: one.duels for one in plan.bounds.upper_bounds}}
 
 
-def _print(summary: dict[str, Any], plans: dict[str, Plan]) -> None:
-    page = Page()
+def _print(page: Page, summary: dict[str, Any], plans: dict[str, Plan]) -> None:
     page.heading(f"{summary['file']}: how many duels will it take?")
     page.facts(
         [
             ("Candidates, positions", f"{summary['candidates']:,}, {summary['positions']:,}"),
-            ("Different duels (K)", f"{summary['duels']:,}"),
+            ("Different duels (K)", summary["duels"]),
             ("Width of the graph", _width(summary)),
         ]
     )
@@ -266,7 +254,7 @@ def _print_bounds(page: Page, bounds: DuelBounds, theorem: str) -> None:
         within = "" if one.epsilon is None else f" (within {one.epsilon:g} of the best)"
         note = f" ({one.note})" if one.note else ""
         rows.append((f"{one.algorithm}, at most{within}{note}", _duels(one.duels)))
-    page.table({"Bound": "left", "Duels": "right"}, rows)
+    page.table(["Bound", "Duels"], rows, right=["Duels"])
     if paper.duels is None:
         page.paragraph(f"The paper's lower bound ({theorem}) does not apply: {paper.unmet}.")
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import click
 
-from duelmatch.cli.options import json_option
+from duelmatch.cli.output import json_option
 from duelmatch.cli.store import opened_store, store_option
 
 EVERYWHERE = ("0.0.0.0", "::")

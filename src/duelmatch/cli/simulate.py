@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from duelmatch.cli import INTERRUPTED, refuse
-from duelmatch.cli.options import Source, file_argument, json_option, settings_options, settle
-from duelmatch.cli.output import Page, print_json, progress_bar, rounded
+from duelmatch.cli.options import Source, file_argument, settings_options, settle
+from duelmatch.cli.output import Output, Page, printed, progress_bar, rounded
 from duelmatch.cli.standing import probability
 from duelmatch.errors import spoken
 from duelmatch.explorers.catalogue import Assumption
@@ -38,18 +38,8 @@ MOST_ROWS = 12
     type=click.IntRange(1),
     help="How many processes to use; the results are the same.  [default: one per processor]",
 )
-@json_option
-@click.pass_context
-def command(
-    ctx: click.Context,
-    /,
-    source: Source,
-    runs: int,
-    jobs: int | None,
-    max_duels: int | None,
-    as_json: bool,
-    **given: Any,
-) -> None:
+@printed
+def command(source: Source, runs: int, jobs: int | None, max_duels: int | None, **given: Any) -> Output:
     """Run an algorithm many times on the preferences in FILE, with random answers, and see how it does.
 
     Reports how often it is right, how often it may be wrong, and how many duels it takes. Ctrl-C stops, and
@@ -95,9 +85,7 @@ def command(
         "each_run": list(map(_run_as_dict, done)),
         "seconds": perf_counter() - start,
     }
-    print_json(answer) if as_json else _print(answer)
-    if interrupted:
-        ctx.exit(INTERRUPTED)
+    return Output(answer, lambda page: _print(page, answer), INTERRUPTED if interrupted else 0)
 
 
 def _run_as_dict(run: Run) -> dict[str, Any]:
@@ -105,7 +93,7 @@ def _run_as_dict(run: Run) -> dict[str, Any]:
     return {"run": run.number} | {name: getattr(run, name) for name in names}
 
 
-def _print(answer: dict[str, Any]) -> None:
+def _print(page: Page, answer: dict[str, Any]) -> None:
     rows, meaning, guesses = list(_rows(answer)), _meaning(answer), _guesses(answer)
     error_rate = _error_rate(answer)
     duels, runs = answer["duels"], counted(answer["finished"], "run")
@@ -120,11 +108,10 @@ def _print(answer: dict[str, Any]) -> None:
         facts.append(("Information limit", f"{rounded(answer['information_limit'])} duels on average"))
     facts.append(("Seconds per run", rounded(answer["seconds_per_run"])))
     facts.append(("Seed", str(answer["seed"])))
-    page = Page()
     page.heading(f"{answer['file']}: {runs} of {answer['algorithm']}, delta {answer['delta']:g}")
     if answer["interrupted"]:
         page.paragraph("Interrupted. Runs that take long are missing more often than others.")
-    page.table({"Status": "left", "Matching": "left", "Runs": "right", "Right": "left"}, rows)
+    page.table(["Status", "Matching", "Runs", "Right"], rows, right=["Runs"])
     page.facts([("Error rate", error_rate), *facts, *guesses])
     page.paragraph(meaning)
 
@@ -142,18 +129,17 @@ def _guesses(answer: dict[str, Any]) -> list[tuple[str, str]]:
     return facts
 
 
-def _rows(answer: dict[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+def _rows(answer: dict[str, Any]) -> Iterator[tuple[object, ...]]:
     judgement = {True: "yes", False: "NO", None: "not known"}
     for entry in answer["answers"][:MOST_ROWS]:
         chosen = "; ".join(
-            f"{position}: {names if isinstance(names, str) else spoken(names)}"
-            for position, names in (entry["matching"] or {}).items()
+            f"{position}: {spoken(names)}" for position, names in (entry["matching"] or {}).items()
         )
         status = "NOT CERTIFIED" if entry["status"] == "budget_spent" else entry["status"]
-        yield status, chosen or "none", f"{entry['runs']:,}", judgement[entry["right"]]
+        yield status, chosen or "none", entry["runs"], judgement[entry["right"]]
     rest = answer["answers"][MOST_ROWS:]
     if rest:
-        yield "", f"{counted(len(rest), 'other')}", f"{sum(entry['runs'] for entry in rest):,}", ""
+        yield "", f"{counted(len(rest), 'other')}", sum(entry["runs"] for entry in rest), ""
 
 
 def _error_rate(answer: dict[str, Any]) -> str:

@@ -58,7 +58,7 @@ def print_matching(page: Page, result: dm.Result) -> None:
         certified = result.status in ("certified", "within_epsilon")
         heading = "Candidate" if certified else "Candidate (NOT CERTIFIED)"
         rows = [(position, spoken(names)) for position, names in result.matching.items()]
-        page.table({"Position": "left", heading: "left"}, rows)
+        page.table(["Position", heading], rows)
 
 
 def how_sure(progress: dm.Progress, result: dm.Result) -> str:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from duelmatch.cli.options import ANY_PATH, FILE_PATH, json_option
-from duelmatch.cli.output import print_either, working
+from duelmatch.cli.options import ANY_PATH, FILE_PATH
+from duelmatch.cli.output import Output, printed, working
 from duelmatch.errors import StoreError, StudyError, listed
 
 if TYPE_CHECKING:
@@ -92,8 +92,8 @@ def command() -> None:
 
 @command.command("upgrade")
 @store_option
-@json_option
-def upgrade(url: str, as_json: bool) -> None:
+@printed
+def upgrade(url: str) -> Output:
     """Upgrade a database to this version of duelmatch. Make a backup first.
 
     \b
@@ -103,22 +103,19 @@ def upgrade(url: str, as_json: bool) -> None:
     from duelmatch.studies.database import Database
 
     _check_there(url)
-    database = Database(url)
-    try:
-        with working("Changing the tables"):
-            before, after = database.upgrade()
-    finally:
-        database.close()
+    with closing(Database(url)) as database, working("Changing the tables"):
+        before, after = database.upgrade()
     now = "" if before == after else " now"
-    summary = {"before": before, "after": after}
-    print_either(as_json, summary, f"{database} is up to date{now}: its tables are at {after}.")
+    return Output(
+        {"before": before, "after": after}, f"{database} is up to date{now}: its tables are at {after}."
+    )
 
 
 @command.command("backup")
 @click.argument("file", metavar="FILE", type=FILE_PATH)
 @store_option
-@json_option
-def backup(file: Path, url: str, as_json: bool) -> None:
+@printed
+def backup(file: Path, url: str) -> Output:
     """Write all studies, voters and links to FILE. It is gzipped, and voting goes on meanwhile.
 
     Only you can read FILE: it holds the names of voters, and the hashes of links.
@@ -131,14 +128,14 @@ def backup(file: Path, url: str, as_json: bool) -> None:
 
     with opened_store(url) as store, working("Writing"):
         counts = write_backup(store.database, file)
-    _report(counts, f"are in {file}", as_json)
+    return _report(counts, f"are in {file}")
 
 
 @command.command("restore")
 @click.argument("file", metavar="FILE", type=ANY_PATH)
 @store_option
-@json_option
-def restore(file: Path, url: str, as_json: bool) -> None:
+@printed
+def restore(file: Path, url: str) -> Output:
     """Put what `backup` wrote into an empty database. It may be of either kind, and gets all or nothing.
 
     \b
@@ -148,17 +145,13 @@ def restore(file: Path, url: str, as_json: bool) -> None:
     from duelmatch.studies.backup import restore as put_back
     from duelmatch.studies.database import Database
 
-    database = Database(url)
-    try:
-        with working("Reading"):
-            counts = put_back(database, file)
-    finally:
-        database.close()
-    _report(counts, "are restored", as_json)
+    with closing(Database(url)) as database, working("Reading"):
+        counts = put_back(database, file)
+    return _report(counts, "are restored")
 
 
-def _report(counts: Mapping[str, int], done: str, as_json: bool) -> None:
+def _report(counts: Mapping[str, int], done: str) -> Output:
     studies, entries = counts.get("studies", 0), counts.get("entries", 0)
     many = f"{studies:,} {'study' if studies == 1 else 'studies'} with {entries:,} "
     sentence = f"{many}{'entry' if entries == 1 else 'entries'} in the log {done}."
-    print_either(as_json, {"rows": dict(counts)}, sentence)
+    return Output({"rows": dict(counts)}, sentence)

@@ -7,14 +7,13 @@ from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
 from duelmatch.cli import DAMAGED
-from duelmatch.cli.options import STDIN, STDIN_NAME, json_option
-from duelmatch.cli.output import Page, print_json, spoken_titles, titled, unsettled_label
+from duelmatch.cli.options import STDIN, STDIN_NAME
+from duelmatch.cli.output import Output, Page, printed, spoken_titles, titled, unsettled_label, utc_time
 from duelmatch.errors import FileError
 from duelmatch.files.text import explaining, naming
 from duelmatch.phrases import votes_in_100
@@ -53,8 +52,8 @@ class ReceiptText(click.ParamType[str]):
     help="A hash that a voter was given, or its first 12 characters: the entry must be there. Can be "
     "repeated.",
 )
-@json_option
-def command(log: Path, receipts: Sequence[str], as_json: bool) -> None:
+@printed
+def command(log: Path, receipts: Sequence[str]) -> Output:
     """Check the log of a study, and recompute its verdict.
 
     LOG is what `duelmatch study export` has written; - is standard input. Every entry has the hash of the
@@ -71,13 +70,13 @@ def command(log: Path, receipts: Sequence[str], as_json: bool) -> None:
       duelmatch verify log.jsonl --receipt 8c2f01d9a47e
     """
     report = verify(_lines(log), receipts)
-    if as_json:
-        shown = asdict(report) | {"differs": report.differs}
-        del shown["titles"]  # programs know everything by its name
-        print_json(shown)
-    else:
-        _print(report)
-    sys.exit(DAMAGED if report.damage else DIFFERS if report.differs else AGREED)
+    shown = asdict(report) | {"differs": report.differs}
+    del shown["titles"]  # programs know everything by its name
+    return Output(
+        shown,
+        lambda page: _print(page, report),
+        DAMAGED if report.damage else DIFFERS if report.differs else AGREED,
+    )
 
 
 def _lines(log: Path) -> Iterator[str]:
@@ -88,16 +87,15 @@ def _lines(log: Path) -> Iterator[str]:
             yield line.removeprefix(BOM_UTF8).decode("utf-8", "surrogateescape")
 
 
-def _print(report: Verification) -> None:
-    page = Page()
+def _print(page: Page, report: Verification) -> None:
     page.heading("Log")
     if report.damage:
         page.paragraph(f"DAMAGED. {report.damage}")
         return
     page.paragraph(f"{report.entries:,} entries, each with the hash of the one before: nothing was changed.")
     for one in report.receipts:
-        time = datetime.fromtimestamp(one.at, UTC).strftime("%Y-%m-%d %H:%M:%S")
-        page.line(f"Receipt {one.receipt[:12]}: entry {one.entry:,}, '{one.kind}', of {time} (UTC).")
+        time = f"{utc_time(one.at)} (UTC)"
+        page.line(f"Receipt {one.receipt[:12]}: entry {one.entry:,}, '{one.kind}', of {time}.")
     page.heading("Verdict")
     page.facts(
         [
@@ -115,7 +113,7 @@ def _print(report: Verification) -> None:
             heading = f"{unsettled_label(shown.shortfall)} (NOT A WINNER)"
             page.paragraph(_undecided(shown))
         page.table(
-            {"Position": "left", heading: "left"},
+            ["Position", heading],
             [
                 [titled(place, report.titles), spoken_titles(names, report.titles)]
                 for place, names in zip(report.positions, shown.lineup, strict=True)

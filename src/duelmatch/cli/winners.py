@@ -10,8 +10,8 @@ import click
 
 import duelmatch as dm
 from duelmatch.cli import NO_WINNER, TOO_LARGE
-from duelmatch.cli.options import Source, criterion_option, file_argument, json_option, plot_option
-from duelmatch.cli.output import Page, print_json
+from duelmatch.cli.options import Source, criterion_option, file_argument, plot_option
+from duelmatch.cli.output import Output, Page, printed
 from duelmatch.errors import TooLargeError, spoken
 
 if TYPE_CHECKING:
@@ -22,9 +22,8 @@ if TYPE_CHECKING:
 @file_argument
 @criterion_option
 @plot_option
-@json_option
-@click.pass_context
-def command(ctx: click.Context, source: Source, criterion: str, plot: Path | None, as_json: bool) -> None:
+@printed
+def command(source: Source, criterion: str, plot: Path | None) -> Output:
     """Find the Borda and the Condorcet winner from the preferences in FILE.
 
     The Borda winner does best on average against all maximum matchings; it always exists. The Condorcet
@@ -55,19 +54,14 @@ def command(ctx: click.Context, source: Source, criterion: str, plot: Path | Non
         from duelmatch.drawing import draw
 
         summary["plot"] = str(draw(preferences.problem, matchings, path=plot, title=source.name))
-    if as_json:
-        print_json(summary)
-    else:
-        sentences = []
-        if criterion != "condorcet":
-            sentences.append(_borda_sentence(borda, too_large))
-        if criterion != "borda":
-            sentences.append(_condorcet_sentence(condorcet))
-        _print(preferences, summary, matchings, sentences)
-    if too_large:
-        ctx.exit(TOO_LARGE)
-    if criterion == "condorcet" and condorcet is None:
-        ctx.exit(NO_WINNER)
+    sentences = [_borda_sentence(borda, too_large)] * (criterion != "condorcet")
+    sentences += [_condorcet_sentence(condorcet)] * (criterion != "borda")
+    no_winner = criterion == "condorcet" and condorcet is None
+    return Output(
+        summary,
+        lambda page: _print(page, preferences, summary, matchings, sentences),
+        TOO_LARGE if too_large else NO_WINNER * no_winner,
+    )
 
 
 def _borda_as_dict(winner: BordaWinner | None, too_large: str | None) -> dict[str, Any]:
@@ -81,12 +75,12 @@ def _condorcet_as_dict(winner: CondorcetWinner | None) -> dict[str, Any]:
 
 
 def _print(
+    page: Page,
     preferences: dm.Preferences,
     summary: dict[str, Any],
     matchings: dict[str, dm.Matching],
     sentences: list[str],
 ) -> None:
-    page = Page()
     page.heading(summary["file"])
     if matchings:
         rows = []
@@ -94,13 +88,12 @@ def _print(
             names = [spoken(matching[position]) for matching in matchings.values()]
             mark = " *" if len(set(names)) > 1 else ""
             rows.append([position, *(name + mark for name in names)])
-        page.table({"Position": "left"} | dict.fromkeys(matchings, "left"), rows)
+        page.table(["Position", *matchings], rows)
     for sentence in sentences:
         page.paragraph(sentence)
     if len(matchings) == 2:
         page.paragraph(_comparison(preferences, *matchings.values()))
-    if "plot" in summary:
-        page.picture(summary["plot"])
+    page.picture(summary)
 
 
 def _borda_sentence(winner: BordaWinner | None, too_large: str | None) -> str:

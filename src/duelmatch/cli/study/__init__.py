@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from duelmatch.cli.options import ANY_PATH, DELTA, DELTA_HELP, Between, Source, file_argument, json_option
-from duelmatch.cli.output import Page, print_json
+from duelmatch.cli.options import ANY_PATH, DELTA, DELTA_HELP, Between, Source, file_argument
+from duelmatch.cli.output import Output, Page, printed
 from duelmatch.cli.store import opened_store, store_option
 from duelmatch.cli.study import changes, judges, show, vote
 from duelmatch.phrases import counted
@@ -109,7 +109,7 @@ def command() -> None:
     show_default=True,
     help="For algorithms that work in rounds: how many answers to ask for beyond what is needed now.",
 )
-@json_option
+@printed
 def create(
     source: Source,
     url: str,
@@ -122,9 +122,8 @@ def create(
     question_size: int | None,
     until: str | None,
     parameters: Sequence[str],
-    as_json: bool,
     **own: Any,
-) -> None:
+) -> Output:
     """Create a study of the problem in FILE.
 
     The token of the organiser's link is printed now and never again; only its hash is stored.
@@ -150,25 +149,24 @@ def create(
         study = store.create(problem, settings, name or source.stem, panel)
         token = study.new_link("organiser")
         settings, title = study.settings, study.name
-    if as_json:
-        print_json(
-            {"study": study.id, "name": title, "organiser_token": token, "settings": settings.as_dict()}
+    summary = {"study": study.id, "name": title, "organiser_token": token, "settings": settings.as_dict()}
+
+    def show(page: Page) -> None:
+        page.heading(f"{title}: a new study")
+        candidates, positions = len(problem.candidates), len(problem.positions)
+        page.facts(
+            [
+                ("Study", study.id),
+                ("Problem", f"{counted(candidates, 'candidate')}, {counted(positions, 'position')}"),
+                ("Algorithm", settings.algorithm),
+                *([("Voters", ", ".join(str(voter.name) for voter in panel))] if panel else []),
+                ("Seed", f"{settings.seed}"),
+                ("Organiser's token", token),
+            ]
         )
-        return
-    page = Page()
-    page.heading(f"{title}: a new study")
-    sizes = f"{counted(len(problem.candidates), 'candidate')}, {counted(len(problem.positions), 'position')}"
-    page.facts(
-        [
-            ("Study", study.id),
-            ("Problem", sizes),
-            ("Algorithm", f"{settings.algorithm}"),
-            *([("Voters", ", ".join(str(voter.name) for voter in panel))] if panel else []),
-            ("Seed", f"{settings.seed}"),
-            ("Organiser's token", token),
-        ]
-    )
-    page.paragraph("Keep the token: it is not shown again. To vote: duelmatch study vote --voter NAME")
+        page.paragraph("Keep the token: it is not shown again. To vote: duelmatch study vote --voter NAME")
+
+    return Output(summary, show)
 
 
 def _pairs(option: str, given: Sequence[str]) -> list[tuple[str, str]]:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from duelmatch.cli.answers import parsed, written
-from duelmatch.cli.options import json_option
-from duelmatch.cli.output import print_either, working
+from duelmatch.cli.output import Output, printed, working
 from duelmatch.cli.store import on_study
 from duelmatch.errors import ConflictError, NotThereError, StudyError
 from duelmatch.phrases import counted
@@ -31,10 +30,8 @@ if TYPE_CHECKING:
     help="It was written down wrongly, and is corrected without regard to results.",
 )
 @on_study
-@json_option
-def correct(
-    question: int, answer: str | None, strike: bool, clerical: bool, study: Study, as_json: bool
-) -> None:
+@printed
+def correct(question: int, answer: str | None, strike: bool, clerical: bool, study: Study) -> Output:
     """Change an answer that was given by mistake. ANSWER to QUESTION was meant, or nothing.
 
     ANSWER is a candidate, = for no difference, or a ranking. `duelmatch study log` has the numbers of the
@@ -60,8 +57,9 @@ def correct(
         study.correct(question, [tuple(candidates)] if meant is None else meant, clerical)
         now = study.answer_of(question)
         what = f"is {written(now.answer if now else ())} now"
-    sentence = f"the answer to question {question} {what}."
-    _report(study, as_json, sentence, {"question": question, "answer": answer})
+    return _report(
+        study, f"the answer to question {question} {what}.", {"question": question, "answer": answer}
+    )
 
 
 def _voter_command(action: str, does: str, done: str, **options: Any) -> click.Command:
@@ -72,11 +70,11 @@ def _voter_command(action: str, does: str, done: str, **options: Any) -> click.C
     )
     @click.argument("name", metavar="VOTER")
     @on_study
-    @json_option
-    def command(name: str, study: Study, as_json: bool) -> None:
+    @printed
+    def command(name: str, study: Study) -> Output:
         voter = voter_called(study, name)
         getattr(study, action.replace("-", "_"))(voter.id, **options)
-        _report(study, as_json, f"'{name}' {done}.", {"voter": voter.id, "done": action})
+        return _report(study, f"'{name}' {done}.", {"voter": voter.id, "done": action})
 
     return command
 
@@ -98,8 +96,8 @@ def voter_called(study: Study, name: str) -> Voter:
 @click.argument("name", metavar="VOTER")
 @click.option("--drop-open", is_flag=True, help="Do not count the opinions that they have not given.")
 @on_study
-@json_option
-def leave(name: str, drop_open: bool, study: Study, as_json: bool) -> None:
+@printed
+def leave(name: str, drop_open: bool, study: Study) -> Output:
     """Ask a VOTER nothing more. What they have said still counts.
 
     What a judge has not said stays open, so that the result may wait for it, unless --drop-open is given.
@@ -111,15 +109,15 @@ def leave(name: str, drop_open: bool, study: Study, as_json: bool) -> None:
     """
     voter = voter_called(study, name)
     study.leave(voter.id, "dropped" if drop_open else "open")
-    _report(study, as_json, f"'{name}' has left.", {"voter": voter.id, "done": "leave"})
+    return _report(study, f"'{name}' has left.", {"voter": voter.id, "done": "leave"})
 
 
 @click.command("conflict")
 @click.argument("name", metavar="VOTER")
 @click.argument("candidates", metavar="CANDIDATE...", nargs=-1, required=True)
 @on_study
-@json_option
-def conflict(name: str, candidates: Sequence[str], study: Study, as_json: bool) -> None:
+@printed
+def conflict(name: str, candidates: Sequence[str], study: Study) -> Output:
     """Let a VOTER not judge some candidates. What they said about them does not count.
 
     \b
@@ -128,7 +126,7 @@ def conflict(name: str, candidates: Sequence[str], study: Study, as_json: bool) 
     """
     voter = voter_called(study, name)
     study.conflict(voter.id, candidates)
-    _report(study, as_json, f"'{name}' does not judge {', '.join(candidates)}.", {"voter": voter.id})
+    return _report(study, f"'{name}' does not judge {', '.join(candidates)}.", {"voter": voter.id})
 
 
 NOT_IN_CONFLICT = "Nothing changed: '{}' had no such conflict of interest."
@@ -138,8 +136,8 @@ NOT_IN_CONFLICT = "Nothing changed: '{}' had no such conflict of interest."
 @click.argument("name", metavar="VOTER")
 @click.argument("candidates", metavar="CANDIDATE...", nargs=-1, required=True)
 @on_study
-@json_option
-def clear_conflict(name: str, candidates: Sequence[str], study: Study, as_json: bool) -> None:
+@printed
+def clear_conflict(name: str, candidates: Sequence[str], study: Study) -> Output:
     """Let a VOTER judge some candidates again. On a panel, what they said about them counts again.
 
     \b
@@ -150,14 +148,14 @@ def clear_conflict(name: str, candidates: Sequence[str], study: Study, as_json: 
     cleared = [candidate for candidate in candidates if candidate in voter.conflicts]
     study.clear_conflict(voter.id, candidates)
     said = f"'{name}' judges {', '.join(cleared)} again." if cleared else NOT_IN_CONFLICT.format(name)
-    _report(study, as_json, said, {"voter": voter.id})
+    return _report(study, said, {"voter": voter.id})
 
 
 @click.command("drop")
 @click.argument("candidate")
 @on_study
-@json_option
-def drop(candidate: str, study: Study, as_json: bool) -> None:
+@printed
+def drop(candidate: str, study: Study) -> Output:
     """Take out a CANDIDATE who withdrew. Answers about the others still count. This cannot be undone.
 
     \b
@@ -165,15 +163,15 @@ def drop(candidate: str, study: Study, as_json: bool) -> None:
       duelmatch study drop comets
     """
     study.drop(candidate)
-    _report(study, as_json, f"'{candidate}' is out.", {"dropped": study.status().dropped})
+    return _report(study, f"'{candidate}' is out.", {"dropped": study.status().dropped})
 
 
 @click.command("add")
 @click.argument("candidate")
 @click.argument("positions", metavar="POSITION...", nargs=-1, required=True)
 @on_study
-@json_option
-def add(candidate: str, positions: Sequence[str], study: Study, as_json: bool) -> None:
+@printed
+def add(candidate: str, positions: Sequence[str], study: Study) -> Output:
     """Take in a late CANDIDATE for some positions.
 
     \b
@@ -181,7 +179,7 @@ def add(candidate: str, positions: Sequence[str], study: Study, as_json: bool) -
       duelmatch study add owls friday saturday
     """
     study.add(candidate, positions)
-    _report(study, as_json, f"'{candidate}' is in.", {"added": candidate})
+    return _report(study, f"'{candidate}' is in.", {"added": candidate})
 
 
 @click.command("edit")
@@ -193,8 +191,8 @@ def add(candidate: str, positions: Sequence[str], study: Study, as_json: bool) -
 @click.option("--link", help="The address of a page.")
 @click.option("--place", help="Where to find the candidate, such as 'table 12'.")
 @on_study
-@json_option
-def edit(name: str, position: bool, study: Study, as_json: bool, **details: str | None) -> None:
+@printed
+def edit(name: str, position: bool, study: Study, **details: str | None) -> Output:
     """Change what voters see of a candidate or position. It is called NAME; an empty text takes it away.
 
     \b
@@ -205,14 +203,14 @@ def edit(name: str, position: bool, study: Study, as_json: bool, **details: str 
     if not given:
         raise StudyError("Say what to change: --title, --text, --picture, --link or --place.")
     study.edit(None if position else {name: given}, {name: given} if position else None)
-    _report(study, as_json, f"'{name}' is changed.", {"edited": name})
+    return _report(study, f"'{name}' is changed.", {"edited": name})
 
 
 @click.command("rename")
 @click.argument("name")
 @on_study
-@json_option
-def rename(name: str, study: Study, as_json: bool) -> None:
+@printed
+def rename(name: str, study: Study) -> Output:
     """Give the study another NAME.
 
     \b
@@ -220,26 +218,24 @@ def rename(name: str, study: Study, as_json: bool) -> None:
       duelmatch study rename "Friday night"
     """
     study.rename(name)
-    print_either(as_json, {"study": study.id, "name": study.name}, f"The study is called {study.name}.")
+    return Output({"study": study.id, "name": study.name}, f"The study is called {study.name}.")
 
 
-def _report(study: Study, as_json: bool, sentence: str, summary: dict[str, object]) -> None:
+def _report(study: Study, sentence: str, summary: dict[str, object]) -> Output:
     with working("Counting"):
         number = study.status().counted
     count = f"{counted(number, 'answer')} {'counts' if number == 1 else 'count'}."
     name = study.name
-    print_either(
-        as_json,
-        {"study": study.id, "name": name, **summary, "counted": number},
-        f"{name}: {sentence} {count}",
+    return Output(
+        {"study": study.id, "name": name} | summary | {"counted": number}, f"{name}: {sentence} {count}"
     )
 
 
 @click.command("publish")
 @click.option("--hide", is_flag=True, help="Do not show it any more.")
 @on_study
-@json_option
-def publish(hide: bool, study: Study, as_json: bool) -> None:
+@printed
+def publish(hide: bool, study: Study) -> Output:
     """Show voters the result while the study is closed. It is on their page.
 
     \b
@@ -249,8 +245,7 @@ def publish(hide: bool, study: Study, as_json: bool) -> None:
     study.publish(not hide)
     name, phase = study.name, study.status().phase
     sentence = "voters see the result" + ("" if phase == "closed" else " once the study is closed")
-    print_either(
-        as_json,
+    return Output(
         {"study": study.id, "name": name, "published": not hide},
         f"{name}: {'voters do not see the result' if hide else sentence}.",
     )
@@ -261,12 +256,12 @@ def _phase(action: str, does: str) -> click.Command:
 
     @click.command(action, help=f"{does}\n\n\b\nExample:\n  duelmatch study {action}")
     @on_study
-    @json_option
-    def command(study: Study, as_json: bool) -> None:
+    @printed
+    def command(study: Study) -> Output:
         act: Callable[[], None] = getattr(study, action)
         act()
         phase, name = study.status().phase, study.name
-        print_either(as_json, {"study": study.id, "name": name, "phase": phase}, f"{name} is {phase}.")
+        return Output({"study": study.id, "name": name, "phase": phase}, f"{name} is {phase}.")
 
     return command
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from duelmatch.cli.options import ANY_PATH, json_option
-from duelmatch.cli.output import Page, print_json
+from duelmatch.cli.options import ANY_PATH
+from duelmatch.cli.output import Output, Page, printed
 from duelmatch.cli.store import on_study
 from duelmatch.cli.study.changes import voter_called
 from duelmatch.files.people import Person, dump_links, read_people
@@ -48,8 +48,8 @@ def people_of(path: Path) -> list[Person]:
     show_default=True,
     help="Where phones reach `duelmatch serve`.",
 )
-@json_option
-def judges(study: Study, file: Path | None, names: Sequence[str], server: str, as_json: bool) -> None:
+@printed
+def judges(study: Study, file: Path | None, names: Sequence[str], server: str) -> Output:
     """List the judges, or voters, or make links for many. The links are a CSV to mail from.
 
     Links are printed now and never again. The pages of the organiser print them with QR codes.
@@ -63,8 +63,7 @@ def judges(study: Study, file: Path | None, names: Sequence[str], server: str, a
     from duelmatch.studies import NewVoter
 
     if file is None and not names:
-        _print(study, as_json)
-        return
+        return _listed(study)
     whose = [voter_called(study, name) for name in names]  # before anybody is added
     people = [] if file is None else people_of(file)
     added = study.add_voters([NewVoter(who.name, who.weight, who.conflicts) for who in people])
@@ -78,28 +77,29 @@ def judges(study: Study, file: Path | None, names: Sequence[str], server: str, a
         {"name": known[voter], **others.get(voter, {}), "link": f"{server.rstrip('/')}/l/{token}"}
         for voter, token in zip(voters, tokens, strict=True)
     ]
-    if as_json:
-        print_json({"study": study.id, "name": study.name, "links": rows})
-        return
-    click.echo(dump_links(rows), nl=False)
-
-
-def _print(study: Study, as_json: bool) -> None:
-    voters = study.voters()
-    if as_json:
-        names = ("id", "name", "weight", "conflicts", "answers", "struck", "left")
-        rows = [{name: getattr(voter, name) for name in names} for voter in voters]
-        print_json({"study": study.id, "name": study.name, "voters": rows})
-        return
-    page = Page()
-    page.heading(study.name)
-    page.table(
-        {"Judge": "left", "Votes each": "right", "Does not judge": "left", "Answers": "right"},
-        [
-            (voter.name or voter.id, f"{voter.weight}", ", ".join(voter.conflicts), _answers(voter))
-            for voter in voters
-        ],
+    return Output(
+        {"study": study.id, "name": study.name, "links": rows},
+        lambda _: click.echo(dump_links(rows), nl=False),
     )
+
+
+def _listed(study: Study) -> Output:
+    voters = study.voters()
+    names = ("id", "name", "weight", "conflicts", "answers", "struck", "left")
+
+    def show(page: Page) -> None:
+        page.heading(study.name)
+        page.table(
+            ["Judge", "Votes each", "Does not judge", "Answers"],
+            [
+                (who.name or who.id, f"{who.weight}", ", ".join(who.conflicts), _answers(who))
+                for who in voters
+            ],
+            right=["Votes each", "Answers"],
+        )
+
+    rows = [{name: getattr(voter, name) for name in names} for voter in voters]
+    return Output({"study": study.id, "name": study.name, "voters": rows}, show)
 
 
 def _answers(voter: Voter) -> str:

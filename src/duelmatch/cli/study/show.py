@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from duelmatch.cli.answers import written
-from duelmatch.cli.options import ANY_PATH, STDIN, STDIN_NAME, STDOUT, json_option, stdin_text
-from duelmatch.cli.output import Page, print_either, print_json, unsettled_label, working
+from duelmatch.cli.options import ANY_PATH, STDIN, STDIN_NAME, STDOUT, stdin_text
+from duelmatch.cli.output import Output, Page, printed, unsettled_label, utc_time, working
 from duelmatch.cli.standing import lineup, meaning, print_matching, probability, still_possible
 from duelmatch.cli.store import on_study, opened_store, store_option
 from duelmatch.cli.study.status import (
@@ -44,8 +43,8 @@ GUESS = "This is a guess from the answers so far: nothing is certain yet."
 @click.command("status")
 @on_study
 @click.option("--quick", is_flag=True, help="Leave out the estimates, which take a few seconds.")
-@json_option
-def status(study: Study, quick: bool, as_json: bool) -> None:
+@printed
+def status(study: Study, quick: bool) -> Output:
     """Say where a study stands. That is: answers, voters, who leads, how sure that is, and what is to come.
 
     Who is probably in the best line-up, and how many more answers it takes, are estimates: from a model of
@@ -60,10 +59,12 @@ def status(study: Study, quick: bool, as_json: bool) -> None:
         where = study.status()
     with working("Estimating where it stands (--quick leaves that out)"):
         estimates = None if quick else study.estimates()
-    if as_json:
-        print_json(_as_dict(where, study, estimates))
-        return
-    page = Page()
+    return Output(
+        _as_dict(where, study, estimates), lambda page: _print_status(page, where, study, estimates)
+    )
+
+
+def _print_status(page: Page, where: Status, study: Study, estimates: Estimates | None) -> None:
     page.heading(f"{where.name}: {where.phase}")
     page.facts(_facts(where, study, estimates))
     if estimates is None or estimates.standings is None or where.outcome not in OPEN:
@@ -107,7 +108,7 @@ def _print_titles(page: Page, study: Study) -> None:
         if about.title and about.title != name
     ]
     if rows:
-        page.table({"Name": "left", "Title, which voters read": "left"}, rows)
+        page.table(["Name", "Title, which voters read"], rows)
 
 
 def _print_result(page: Page, where: Status, study: Study) -> None:
@@ -115,7 +116,7 @@ def _print_result(page: Page, where: Status, study: Study) -> None:
         page.paragraph(NO_JUDGE if nothing_counts(where.result) else NOBODY_LEADS)
     elif where.algorithm == "panel" and where.result.matching is not None:
         heading = "Candidate" if where.certain else f"{unsettled_label(where.result.shortfall)} (NOT CERTAIN)"
-        page.table({"Position": "left", heading: "left"}, where.result.matching.items())
+        page.table(["Position", heading], where.result.matching.items())
         page.paragraph(panel_meaning(where.result))
     else:
         print_matching(page, where.result)
@@ -178,8 +179,8 @@ def _as_dict(where: Status, study: Study, estimates: Estimates | None) -> dict[s
 
 @click.command("list")
 @store_option
-@json_option
-def list_all(url: str, as_json: bool) -> None:
+@printed
+def list_all(url: str) -> Output:
     """List the studies of a database, oldest first.
 
     \b
@@ -188,27 +189,19 @@ def list_all(url: str, as_json: bool) -> None:
     """
     with opened_store(url) as store:
         studies = store.studies()
-    if as_json:
-        print_json({"studies": [asdict(study) for study in studies]})
-        return
-    page = Page()
+    summary = {"studies": [asdict(study) for study in studies]}
     if not studies:
-        page.paragraph("There is no study here. Create one with: duelmatch study create FILE")
-        return
-    rows = [(study.id, study.name, study.phase, _time(study.created_at)) for study in studies]
-    page.table({"Study": "left", "Name": "left", "Phase": "left", "Created (UTC)": "left"}, rows)
-
-
-def _time(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S")
+        return Output(summary, "There is no study here. Create one with: duelmatch study create FILE")
+    rows = [(study.id, study.name, study.phase, utc_time(study.created_at)) for study in studies]
+    return Output(summary, lambda page: page.table(["Study", "Name", "Phase", "Created (UTC)"], rows))
 
 
 @click.command("log")
 @on_study
 @click.option("--after", type=click.IntRange(0), default=0, help="Only what follows this entry.")
 @click.option("--limit", type=click.IntRange(1), help="No more entries than this.")
-@json_option
-def log(study: Study, after: int, limit: int | None, as_json: bool) -> None:
+@printed
+def log(study: Study, after: int, limit: int | None) -> Output:
     """Print what has happened in a study, entry by entry. Voters appear by their ids.
 
     \b
@@ -216,11 +209,12 @@ def log(study: Study, after: int, limit: int | None, as_json: bool) -> None:
       duelmatch study log --after 100
     """
     entries = study.entries(after, limit)
-    if as_json:
-        print_json({"study": study.id, "entries": [entry._asdict() for entry in entries]})
-        return
-    for entry in entries:
-        click.echo(f"{entry.seq:>6}  {_time(entry.at)}  {_sentence(entry)}")
+
+    def show(_: Page) -> None:
+        for entry in entries:
+            click.echo(f"{entry.seq:>6}  {utc_time(entry.at)}  {_sentence(entry)}")
+
+    return Output({"study": study.id, "entries": [entry._asdict() for entry in entries]}, show)
 
 
 def _sentence(entry: Entry) -> str:
@@ -253,10 +247,8 @@ def _sentence(entry: Entry) -> str:
     "--table", "as_table", is_flag=True, help="All answers as CSV, with times and whether they count."
 )
 @click.option("--voters", is_flag=True, help="Include the names of the voters.")
-@json_option
-def export(
-    target: Path | None, study: Study, as_csv: bool, as_table: bool, voters: bool, as_json: bool
-) -> None:
+@printed
+def export(target: Path | None, study: Study, as_csv: bool, as_table: bool, voters: bool) -> Output | None:
     """Write the log of a study to FILE, or its answers. If FILE ends in .csv, it gets the answers.
 
     Without FILE, or if FILE is -, it is printed. The log is JSON, an entry per line, each with the hash of
@@ -277,13 +269,13 @@ def export(
     text = (export_table if as_table else export_answers if wants_csv else export_log)(study, voters)
     if target is None or str(target) == STDOUT:
         click.echo(text, nl=False)
-        return
+        return None
     with naming(target) as path:
         write_text(path, text, MOST_BYTES)
     sentence = f"{study.name} is in {target}."
     if wants_csv and study.settings.kind == "panel":
         sentence += f" To count it: {_decide_command(study, target)}"
-    print_either(as_json, {"study": study.id, "file": str(target)}, sentence)
+    return Output({"study": study.id, "file": str(target)}, sentence)
 
 
 def _decide_command(study: Study, target: Path) -> str:
@@ -298,8 +290,8 @@ def _decide_command(study: Study, target: Path) -> str:
 @click.argument("file", metavar="FILE", type=ANY_PATH)
 @store_option
 @click.option("--name", help="What the study is called.  [default: as in FILE]")
-@json_option
-def take_in(file: Path, url: str, name: str | None, as_json: bool) -> None:
+@printed
+def take_in(file: Path, url: str, name: str | None) -> Output:
     """Put the exported log of a study into a database. It gets a new id.
 
     \b
@@ -319,7 +311,7 @@ def take_in(file: Path, url: str, name: str | None, as_json: bool) -> None:
             where = study.status()
     summary = {"study": study.id, "name": where.name, "answers": where.counted, "entries": where.entries}
     sentence = f"{where.name} is here as study {study.id}, with {counted(where.counted, 'answer')}."
-    print_either(as_json, summary, sentence)
+    return Output(summary, sentence)
 
 
 COMMANDS = (status, list_all, log, export, take_in)

@@ -61,7 +61,7 @@ def print_standings(page: Page, estimates: Estimates) -> None:
                 ", ".join(f"{name} {likely(shares[name])}" for name in others if shares[name] >= SMALL),
             )
         )
-    page.table({"Position": "left", "Leads (NOT CERTAIN)": "left", "Or else": "left"}, rows)
+    page.table(["Position", "Leads (NOT CERTAIN)", "Or else"], rows)
     page.paragraph(
         "Nothing is certain yet. These are standings, an estimate without a guarantee, by a model of "
         f"{counted(estimates.answers, 'answer')}: how probably each belongs to the best line-up. The leader "

@@ -12,8 +12,7 @@ import click
 
 from duelmatch.cli.answers import NO_DIFFERENCE, Said, parsed, written
 from duelmatch.cli.dialogue import show_question
-from duelmatch.cli.options import json_option
-from duelmatch.cli.output import Page, print_either, print_json, working
+from duelmatch.cli.output import Output, Page, conversation, printed, working
 from duelmatch.cli.store import on_study
 from duelmatch.cli.study.changes import voter_called
 from duelmatch.errors import ConflictError, DuelError, NotAllowedError, NotThereError, did_you_mean
@@ -64,8 +63,8 @@ def _answering(study: Study, name: str) -> str:
 @click.command("vote")
 @voter_option
 @on_study
-@json_option
-def vote(voter: str, study: Study, as_json: bool) -> None:
+@conversation
+def vote(voter: str, study: Study, page: Page) -> Output:
     """Answer a voter's questions one after the other. With --json, questions go to standard error.
 
     \b
@@ -74,7 +73,7 @@ def vote(voter: str, study: Study, as_json: bool) -> None:
     """
     from duelmatch.studies import Question
 
-    page, voter_id, reason = Page(stderr=as_json), _answering(study, voter), None
+    voter_id, reason = _answering(study, voter), None
     while isinstance(asked := _asked(study, voter_id), Question):
         _show(page, study, asked)
         if not _answered(page, study, voter_id, asked):
@@ -82,8 +81,8 @@ def vote(voter: str, study: Study, as_json: bool) -> None:
     else:
         reason = asked.reason
         page.paragraph(WHY[reason])
-    if as_json:
-        print_json({"study": study.id, "answers": study.answers_by(voter_id), "reason": reason})
+    summary = {"study": study.id, "answers": study.answers_by(voter_id), "reason": reason}
+    return Output(summary, lambda _: None)
 
 
 def _asked(study: Study, voter: str) -> Question | Nothing:
@@ -148,8 +147,8 @@ def _kept(receipt: Receipt) -> str:
 @click.command("ask")
 @voter_option
 @on_study
-@json_option
-def ask(voter: str, study: Study, as_json: bool) -> None:
+@printed
+def ask(voter: str, study: Study) -> Output:
     """Show a voter's open question, or else the next.
 
     \b
@@ -161,15 +160,15 @@ def ask(voter: str, study: Study, as_json: bool) -> None:
     question = _asked(study, _answering(study, voter))
     if not isinstance(question, Question):
         summary = {"study": study.id, "question": None, "reason": question.reason}
-        print_either(as_json, summary, WHY[question.reason])
-    elif as_json:
-        print_json({"study": study.id, "question": asdict(question), "reason": None})
-    else:
-        page = Page()
+        return Output(summary, WHY[question.reason])
+
+    def show(page: Page) -> None:
         _show(page, study, question)
         answer = question.candidates[0] if len(question.candidates) == 2 else " > ".join(question.candidates)
         example = ["duelmatch", "study", "tell", str(question.number), answer, "--voter", voter]
         page.paragraph(f"To answer, for example: {shlex.join(example)}")
+
+    return Output({"study": study.id, "question": asdict(question), "reason": None}, show)
 
 
 @click.command("tell")
@@ -180,17 +179,10 @@ def ask(voter: str, study: Study, as_json: bool) -> None:
 @click.option("--reason", default="", help="Why it is skipped.")
 @voter_option
 @on_study
-@json_option
+@printed
 def tell(
-    question: int,
-    answer: str | None,
-    tie: bool,
-    skip: bool,
-    reason: str,
-    voter: str,
-    study: Study,
-    as_json: bool,
-) -> None:
+    question: int, answer: str | None, tie: bool, skip: bool, reason: str, voter: str, study: Study
+) -> Output:
     """Answer a voter's QUESTION. ANSWER is the better candidate, or a ranking.
 
     When this returns, the answer is on disk. Given twice, it counts once.
@@ -207,11 +199,10 @@ def tell(
     summary = {"study": study.id, "question": question}
     if skip:
         study.skip(voter_id, question, reason)
-        print_either(as_json, summary | {"answer": None}, f"Question {question} is skipped.")
-        return
+        return Output(summary | {"answer": None}, f"Question {question} is skipped.")
     said = None if answer is None else _as_told(answer, study.problem.candidates)
     receipt = study.tell(voter_id, question, said)
-    print_either(as_json, summary | {"answer": asdict(receipt)}, _kept(receipt))
+    return Output(summary | {"answer": asdict(receipt)}, _kept(receipt))
 
 
 def _as_told(answer: str, candidates: Collection[str]) -> Said:
@@ -226,8 +217,8 @@ def _as_told(answer: str, candidates: Collection[str]) -> Said:
 @click.command("undo")
 @voter_option
 @on_study
-@json_option
-def undo(voter: str, study: Study, as_json: bool) -> None:
+@printed
+def undo(voter: str, study: Study) -> Output:
     """Take back a voter's last answer. Its question is open again.
 
     \b
@@ -236,7 +227,7 @@ def undo(voter: str, study: Study, as_json: bool) -> None:
     """
     question = study.undo(voter_called(study, voter).id)
     sentence = f"The answer to question {question.number} is taken back. It is open again."
-    print_either(as_json, {"study": study.id, "question": asdict(question)}, sentence)
+    return Output({"study": study.id, "question": asdict(question)}, sentence)
 
 
 @click.command("link")
@@ -255,8 +246,8 @@ def undo(voter: str, study: Study, as_json: bool) -> None:
     show_default=True,
     help="Where `duelmatch serve` can be reached.",
 )
-@json_option
-def link(study: Study, voter: str | None, anybody: bool, judges: bool, server: str, as_json: bool) -> None:
+@printed
+def link(study: Study, voter: str | None, anybody: bool, judges: bool, server: str) -> Output:
     """Make a link for the browser. It is for the organiser, or with --voter or --open for voters.
 
     It is printed now and never again; only its hash is stored. The organiser can revoke it in the browser.
@@ -280,12 +271,12 @@ def link(study: Study, voter: str | None, anybody: bool, judges: bool, server: s
     else:
         role, whom, token = "organiser", "the organiser", study.new_link("organiser")
     address = f"{server.rstrip('/')}/l/{token}"
-    name = study.name
-    if as_json:
-        print_json({"study": study.id, "name": name, "role": role, "link": address})
-        return
-    Page().paragraph(f"{name}: a link for {whom}, shown now and never again.")
-    click.echo(address)
+
+    def show(page: Page) -> None:
+        page.paragraph(f"{study.name}: a link for {whom}, shown now and never again.")
+        click.echo(address)
+
+    return Output({"study": study.id, "name": study.name, "role": role, "link": address}, show)
 
 
 COMMANDS = (vote, ask, tell, undo, link)
