@@ -77,7 +77,7 @@ class Answer:
 
 
 Given = Answer | tuple[str, str, str] | tuple[str, str, str, str]
-"""An answer as people give it; a tuple is (position, winner, loser), or of a tie (position, one, other, "=")."""
+"""An answer as given; a tuple is (position, winner, loser), or of a tie (position, one, other, "=")."""
 
 
 def answer_from(given: object) -> Answer:
