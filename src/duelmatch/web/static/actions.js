@@ -1,6 +1,6 @@
 // Buttons that change the study: data-do names the operation, data-body what to send, data-sure what to ask first,
 // and data-preview the change to say the consequences of.
-import { call, element, trouble } from "/static/api.js";
+import { call, element, part, trouble } from "/static/api.js";
 
 export async function attempt(work) {
   trouble(null);
@@ -18,8 +18,7 @@ async function certain(button, study) {
   const dialog = element("preview");
   if (!sure || !dialog) return !sure || confirm(sure);
   element("preview-question").textContent = sure;
-  const items = (sentences) => sentences.map((text) => Object.assign(document.createElement("li"), { textContent: text }));
-  const say = (sentences) => element("preview-changes").replaceChildren(...items(sentences));
+  const say = (sentences) => element("preview-changes").replaceChildren(...sentences.map((text) => part("li", {}, text)));
   say(preview ? ["Working out what would change …"] : []);
   dialog.returnValue = "no";
   dialog.showModal();

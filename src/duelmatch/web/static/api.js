@@ -43,6 +43,17 @@ export async function patiently(work, onTrouble) {
 
 export const element = (id) => document.getElementById(id);
 
+// Make a part of the page; what has a hyphen in its name is an attribute, and all else a property.
+export function part(tag, properties = {}, ...content) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name.includes("-") || name === "role") made.setAttribute(name, value);
+    else made[name] = value;
+  }
+  made.append(...content);
+  return made;
+}
+
 export function show(id, visible) {
   element(id).hidden = !visible;
 }

@@ -1,5 +1,5 @@
 // The grid of a new study: candidates are rows, positions are columns, and allowed says who can fill what.
-import { element } from "/static/api.js";
+import { element, part } from "/static/api.js";
 
 export const grid = { candidates: [], positions: [], rules: [] };
 export const row = (name = "") => ({ name, about: {}, allowed: new Map() });
@@ -44,30 +44,17 @@ export const FIELDS = {
 };
 const NUMBERS = ["capacity", "seats", "weight"];
 
-function part(tag, properties = {}, ...content) {
-  const made = Object.assign(document.createElement(tag), properties);
-  made.append(...content);
-  return made;
-}
-
-function labelled(input, label) {
-  input.setAttribute("aria-label", label);
-  return input;
-}
-
 // A place for what is wrong, next to the field that it is about.
 function withError(input, id) {
   input.id = id;
   input.setAttribute("aria-describedby", `${id}-error`);
-  const error = part("span", { className: "error", id: `${id}-error`, hidden: true });
-  error.setAttribute("role", "alert");
-  return [input, error];
+  return [input, part("span", { className: "error", id: `${id}-error`, hidden: true, role: "alert" })];
 }
 
 function button(label, text, work, kind = "quiet") {
-  const made = part("button", { type: "button", className: `button small ${kind}`, textContent: text });
+  const made = part("button", { type: "button", className: `button small ${kind}`, textContent: text, "aria-label": label });
   made.addEventListener("click", work);
-  return labelled(made, label);
+  return made;
 }
 
 // What there is of an entry that its row does not show.
@@ -86,7 +73,8 @@ function tags({ about }) {
 export function draw({ changed, more }, focus) {
   const called = (entry, kind, number) => entry.name.trim() || `${kind} ${number + 1}`;
   const nameOf = (entry, kind, number) => {
-    const input = labelled(part("input", { className: "name", value: entry.name, maxLength: 200, placeholder: `${kind} ${number + 1}`, autocomplete: "off" }), `${kind} ${number + 1}`);
+    const label = `${kind} ${number + 1}`;
+    const input = part("input", { className: "name", value: entry.name, maxLength: 200, placeholder: label, autocomplete: "off", "aria-label": label });
     input.addEventListener("input", () => {
       entry.name = input.value;
       changed();
@@ -117,7 +105,7 @@ export function draw({ changed, more }, focus) {
     line.append(first);
     grid.positions.forEach((position, at) => {
       const box = part("input", { type: "checkbox", checked: isAllowed(candidate, position) });
-      const label = () => labelled(box, `${called(candidate, "Candidate", number)} can fill ${called(position, "position", at)}`);
+      const label = () => box.setAttribute("aria-label", `${called(candidate, "Candidate", number)} can fill ${called(position, "position", at)}`);
       label();
       box.addEventListener("focus", label);
       box.addEventListener("change", () => {
@@ -127,7 +115,8 @@ export function draw({ changed, more }, focus) {
       line.append(part("td", {}, box));
     });
     for (const [detail, label] of [["place", "Place of"], ["text", "About"]]) {
-      const field = labelled(part(detail === "text" ? "textarea" : "input", { className: `${detail} prose`, value: candidate.about[detail] || "", maxLength: FIELDS.candidate[detail].most }), `${label} candidate ${number + 1}`);
+      const about = { className: `${detail} prose`, value: candidate.about[detail] || "", maxLength: FIELDS.candidate[detail].most };
+      const field = part(detail === "text" ? "textarea" : "input", { ...about, "aria-label": `${label} candidate ${number + 1}` });
       if (detail === "text") field.rows = 1;
       field.addEventListener("input", () => {
         candidate.about[detail] = field.value;

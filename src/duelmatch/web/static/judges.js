@@ -1,5 +1,5 @@
 // The page of the judges: add many, make new links, and note conflicts of interest.
-import { call, element, fieldError } from "/static/api.js";
+import { call, element, fieldError, part } from "/static/api.js";
 import { attempt } from "/static/actions.js";
 import { showLinks } from "/static/links.js";
 
@@ -70,19 +70,16 @@ element("new-links")?.addEventListener("click", () =>
 function showConflicts(line, details) {
   const sealed = "sealed" in line.dataset;
   const had = new Set(JSON.parse(line.dataset.conflicts));
-  const part = element("conflicts").content.cloneNode(true);
-  for (const who of part.querySelectorAll(".who")) who.textContent = line.dataset.name;
-  for (const other of part.querySelectorAll(sealed ? ".if-open" : ".if-sealed")) other.remove();
+  const filled = element("conflicts").content.cloneNode(true);
+  for (const who of filled.querySelectorAll(".who")) who.textContent = line.dataset.name;
+  for (const other of filled.querySelectorAll(sealed ? ".if-open" : ".if-sealed")) other.remove();
   const ticks = data("candidates").map(([name, title], number) => {
-    const [label, box] = [document.createElement("label"), document.createElement("input")];
-    Object.assign(box, { type: "checkbox", className: "conflict", value: name, checked: had.has(number), disabled: sealed });
-    label.className = "choice";
-    label.append(box, ` ${title}`);
-    return label;
+    const box = part("input", { type: "checkbox", className: "conflict", value: name, checked: had.has(number), disabled: sealed });
+    return part("label", { className: "choice" }, box, ` ${title}`);
   });
-  part.querySelector(".ticks").replaceChildren(...ticks);
-  part.querySelector(".save-conflicts")?.addEventListener("click", () => attempt(() => saveConflicts(line, had)));
-  details.append(part);
+  filled.querySelector(".ticks").replaceChildren(...ticks);
+  filled.querySelector(".save-conflicts")?.addEventListener("click", () => attempt(() => saveConflicts(line, had)));
+  details.append(filled);
 }
 
 async function saveConflicts(line, had) {

@@ -1,5 +1,5 @@
 // The page that creates a study: the grid, who decides, what to expect, and what is wrong, next to where it is.
-import { Refused, call, copy, element, fieldError, linkOf, show } from "/static/api.js";
+import { Refused, call, copy, element, fieldError, linkOf, part, show } from "/static/api.js";
 import { attempt } from "/static/actions.js";
 import { FIELDS, column, draw, fill, grid, merge, mistakes, named, problem, row } from "/static/grid.js";
 import { showLinks } from "/static/links.js";
@@ -205,22 +205,16 @@ function more(kind, entry) {
   element("more-title").textContent = entry.name.trim() || `This ${kind}`;
   const opener = document.activeElement.getAttribute("aria-label");
   const fields = Object.entries(FIELDS[kind]).map(([detail, { label, lines, most, hint, check }]) => {
-    const input = document.createElement(lines ? "textarea" : "input");
-    Object.assign(input, { id: `more-${detail}`, value: entry.about[detail] ?? "", placeholder: hint || "" });
+    const [id, errorId] = [`more-${detail}`, `more-${detail}-error`];
+    const input = part(lines ? "textarea" : "input", { id, value: entry.about[detail] ?? "", placeholder: hint || "", className: "prose", "aria-describedby": errorId });
     if (most) input.maxLength = most;
-    input.classList.add("prose");
-    input.setAttribute("aria-describedby", `more-${detail}-error`);
-    const error = Object.assign(document.createElement("p"), { id: `more-${detail}-error`, className: "error", hidden: true });
-    error.setAttribute("role", "alert");
-    const wrap = Object.assign(document.createElement("label"), { className: "field", textContent: label });
-    wrap.append(input);
     const checked = () => fieldError(input.id, input.value.trim() && check ? check(input.value.trim()) : null);
     input.addEventListener("input", () => {
       entry.about[detail] = input.value;
       checked();
     });
-    const block = document.createElement("div");
-    block.append(wrap, error);
+    const error = part("p", { id: errorId, className: "error", hidden: true, role: "alert" });
+    const block = part("div", {}, part("label", { className: "field" }, label, input), error);
     if (detail === "picture") block.append(...pictureTools(entry, input));
     return block;
   });
@@ -238,11 +232,10 @@ function more(kind, entry) {
 
 // A picture that was uploaded is shown, and not its address; it can be replaced or taken away.
 function pictureTools(entry, address) {
-  const make = (tag, properties) => Object.assign(document.createElement(tag), properties);
-  const image = make("img", { className: "thumb", alt: `The picture of ${entry.name.trim() || "this candidate"}` });
-  const label = make("label", { className: "button small file-button", textContent: "Choose a picture" });
-  const input = make("input", { type: "file", accept: element("pictures").accept, id: "more-file" });
-  const away = make("button", { type: "button", className: "button small quiet", textContent: "Take the picture away" });
+  const image = part("img", { className: "thumb", alt: `The picture of ${entry.name.trim() || "this candidate"}` });
+  const label = part("label", { className: "button small file-button", textContent: "Choose a picture" });
+  const input = part("input", { type: "file", accept: element("pictures").accept, id: "more-file" });
+  const away = part("button", { type: "button", className: "button small quiet", textContent: "Take the picture away" });
   const drawPicture = () => {
     const picture = entry.about.picture || "";
     const uploaded = picture.startsWith("/pictures/");

@@ -1,25 +1,16 @@
 // The rules of a new study: at most, at least, or all or none of some candidates.
-import { element } from "/static/api.js";
+import { element, part } from "/static/api.js";
 import { grid, named } from "/static/grid.js";
 
 const KINDS = { at_most: "At most", at_least: "At least", together: "Either all of these, or none:" };
-
-function part(tag, properties = {}, ...content) {
-  const made = Object.assign(document.createElement(tag), properties);
-  made.append(...content);
-  return made;
-}
 
 const same = (one, other) => one.candidate === other.candidate && one.position === other.position;
 const called = ({ candidate, position }) => candidate.name.trim() + (position ? ` as ${position.name.trim()}` : "");
 
 export function drawRules(changed, focus) {
   const lines = grid.rules.map((rule, number) => {
-    const kind = part("select", { id: `rule-${number + 1}-kind` }, ...Object.entries(KINDS).map(([value, text]) => part("option", { value, textContent: text, selected: rule.kind === value })));
-    kind.setAttribute("aria-label", `Kind of rule ${number + 1}`);
-    const many = part("input", { type: "number", min: 0, max: 1000, value: rule.number, className: "short" });
-    many.setAttribute("aria-label", `How many, in rule ${number + 1}`);
-    many.hidden = rule.kind === "together";
+    const kind = part("select", { id: `rule-${number + 1}-kind`, "aria-label": `Kind of rule ${number + 1}` }, ...Object.entries(KINDS).map(([value, text]) => part("option", { value, textContent: text, selected: rule.kind === value })));
+    const many = part("input", { type: "number", min: 0, max: 1000, value: rule.number, className: "short", hidden: rule.kind === "together", "aria-label": `How many, in rule ${number + 1}` });
     kind.addEventListener("change", () => {
       rule.kind = kind.value;
       drawRules(changed, `#${kind.id}`);
@@ -39,8 +30,7 @@ export function drawRules(changed, focus) {
       });
       return part("label", { className: "choice" }, box, called(item));
     });
-    const remove = part("button", { type: "button", className: "button small quiet", textContent: "Remove" });
-    remove.setAttribute("aria-label", `Remove rule ${number + 1}`);
+    const remove = part("button", { type: "button", className: "button small quiet", textContent: "Remove", "aria-label": `Remove rule ${number + 1}` });
     remove.addEventListener("click", () => {
       grid.rules.splice(number, 1);
       drawRules(changed, "#add-rule");
