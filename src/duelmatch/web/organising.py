@@ -380,9 +380,7 @@ def change_phase(
     study: GetStudy, by: OrganiserLink, action: Literal["pause", "resume", "close", "reopen"]
 ) -> None:
     """Pause, resume, close or reopen the study."""
-    {"pause": study.pause, "resume": study.resume, "close": study.close, "reopen": study.reopen}[action](
-        by=by
-    )
+    getattr(study, action)(by=by)
 
 
 @router.post("/webhook", status_code=201)

@@ -14,13 +14,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from duelmatch.errors import UnreachableError
 from duelmatch.explorers.engine import Counts, Round
 from duelmatch.explorers.explorer import Explorer
 from duelmatch.explorers.result import Progress, Result
 from duelmatch.problem import Problem
 from duelmatch.studies import Settings, begin_run
-from duelmatch.web.worker import PATIENCE, BusyError, round_worker
+from duelmatch.web.worker import round_worker, work_elsewhere
 
 Seen = TypeVar("Seen")
 Answers = tuple[Counts, Counts | None]
@@ -100,19 +99,8 @@ class RemoteRun:
         beginning = None if self._played else self._beginning
         while True:
             batch = self._rounds[self._played : self._played + AT_ONCE]
-            try:
-                seen = round_worker.run(
-                    play,
-                    self._key,
-                    beginning,
-                    self._played,
-                    batch,
-                    look,
-                    seconds=LONGEST_ROUND,
-                    patience=PATIENCE,
-                )
-            except BusyError:
-                raise UnreachableError("Other studies are being computed.") from None
+            task = self._key, beginning, self._played, batch, look
+            seen = work_elsewhere(play, *task, seconds=LONGEST_ROUND, by=round_worker)
             if seen is None:  # the worker does not have it, or not any more
                 self._played, beginning = 0, self._beginning
                 continue

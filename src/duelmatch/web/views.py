@@ -111,7 +111,8 @@ class Dashboard:
         """How often the result may be wrong; None for a panel, which is counted."""
         self.proven = None if p_value is None or certain or p_value > HALF else 1 - p_value
         """How surely it is proven that the leader is the best, of a crowd, once that is likelier than not."""
-        self.possible = _few(status.progress.possible) if not certain and status.counted else None
+        possible = None if certain or not status.counted else status.progress.possible
+        self.possible = possible if possible is not None and possible <= FEW else None
         """How many line-ups may still turn out the best, once they are few: thousands say nothing."""
         self.left = wording.left(status.answers_left(estimates))
         """How many more votes it takes, in words."""
@@ -154,10 +155,6 @@ class Dashboard:
     def voter_names(self) -> dict[str, str]:
         """What each voter is called."""
         return {voter.id: voter_name(voter.id, voter.name) for voter in self.voters}
-
-
-def _few(possible: int | None) -> int | None:
-    return possible if possible is not None and possible <= FEW else None
 
 
 def _criterion(study: Study) -> Criterion:

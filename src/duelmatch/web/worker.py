@@ -219,24 +219,30 @@ worker = Worker()
 """For estimates, new studies and what organisers change; it is started when it is needed."""
 
 
-def work_elsewhere(function: Callable[[], Returned]) -> Returned:
-    """Call a function in the worker process: to count what a study needs that is read or changed.
+round_worker = Worker(most_waiting=1_000)  # those who wait there have threads of their own
+"""For the rounds of studies that are under way, which do not wait for the other one."""
+
+picture_worker = Worker(niceness=5, rehearses=False)
+"""For pictures, which nothing else waits for."""
+
+
+def work_elsewhere(
+    function: Callable[..., Returned],
+    *arguments: Any,
+    seconds: float | None = None,
+    by: Worker = worker,
+) -> Returned:
+    """Call a function in a worker process: to count what a study needs that is read or changed.
+
+    Unless they are given, it has LONGEST_RECOUNT ``seconds``.
 
     :raises ExhaustedError: if that takes too long, or too much memory.
     :raises UnreachableError: if the worker is busy for too long.
     """
     try:
-        return worker.run(function, seconds=LONGEST_RECOUNT, patience=PATIENCE)
+        return by.run(function, *arguments, seconds=seconds or LONGEST_RECOUNT, patience=PATIENCE)
     except BusyError:
         raise UnreachableError("Other studies are being computed.") from None
-
-
-round_worker = Worker(most_waiting=1_000)  # those who wait there have threads of their own
-"""For the rounds of studies that are under way, which do not wait for the other one."""
-
-
-picture_worker = Worker(niceness=5, rehearses=False)
-"""For pictures, which nothing else waits for."""
 
 
 def _read(process: subprocess.Popen[bytes], end: float) -> bytes | None:
