@@ -14,23 +14,12 @@ from unicodedata import category
 
 import numpy as np
 
-from duelmatch.conditions import (
-    applied,
-    check_capacity,
-    check_rules,
-    check_seats,
-    checked_rules,
-    hall_sentence,
-)
-from duelmatch.errors import NoMatchingError, ProblemError, brief, listed
+from duelmatch.conditions import applied, check_capacity, check_rules, check_seats, checked_rules
+from duelmatch.errors import ProblemError, brief, listed
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.rules import Rule
 
 LONGEST_NAME = 200
-
-NOTHING: Mapping[str, Any] = MappingProxyType({})
-UNCONDITIONAL = {"capacity": NOTHING, "seats": NOTHING, "weight": NOTHING, "rules": ()}
-"""What a problem keeps of its conditions if it has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,11 +158,7 @@ class Problem:
         graph = Graph.from_edges(len(candidate_number), len(position_number), candidate, position)
         candidates, positions = tuple(candidate_number), tuple(position_number)
         given = self.capacity, self.seats, self.weight, self.rules
-        under: Mapping[str, Any] = UNCONDITIONAL
-        if not all(isinstance(value, (Mapping, tuple)) and not value for value in given):
-            graph, under = applied(graph, *given, candidate_number, position_number)
-        elif violator := graph.hall_violator():
-            raise NoMatchingError(hall_sentence(violator, candidates, positions))
+        graph, conditions = applied(graph, *given, candidate_number, position_number)
         edges = tuple(
             (candidates[c], positions[s])
             for c, s in zip(graph.edge_candidate, graph.edge_position, strict=True)
@@ -182,7 +167,7 @@ class Problem:
         freeze(self, "candidates", candidates)
         freeze(self, "positions", positions)
         freeze(self, "edges", edges)
-        for name, value in under.items():
+        for name, value in conditions.items():
             freeze(self, name, value)
         freeze(self, "graph", graph)
         freeze(self, "_candidate_number", candidate_number)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import permutations
-from math import comb, factorial, perm
+from math import comb, factorial, log, perm
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from duelmatch.errors import TooLargeError
 from duelmatch.graph import Graph
 from duelmatch.matchings import elimination
 from duelmatch.matchings.blocks import blocks
-from duelmatch.matchings.counting import count_matchings, edge_marginals, plan_within
+from duelmatch.matchings.counting import count_matchings, edge_marginals, log_count_bound, plan_within
 from duelmatch.matchings.elimination import plan
 
 every_seed = each("seed", brute.SEEDS)
@@ -286,3 +286,22 @@ def test_ryser_and_enumeration_agree_so_the_references_can_be_trusted() -> None:
     assert permanent(present.astype(int)) == listed
     assert [avoiding(size, size, size) for size in range(2, 7)] == [1, 2, 9, 44, 265]
     assert avoiding(12, 60, 12) > 2**64
+
+
+# What is said of a problem
+
+
+@each("seed", range(20))
+def test_says_what_the_single_functions_say(seed: int) -> None:
+    problem = dm.instances.random_problem(5 + seed % 3, 5, density=0.6, seed=seed)
+    about = dm.matchings.describe(problem)
+    assert about.matchings == dm.matchings.count(problem)
+    assert dict(about.share) == pytest.approx(dm.matchings.marginals(problem))
+    assert set(about.certain) == dm.matchings.edges_in_every(problem)
+    assert set(problem.edges) - set(about.never) == dm.matchings.edges_in_some(problem)
+
+
+@each("seed", range(20))
+def test_the_bound_on_the_number_of_matchings_holds(seed: int) -> None:
+    problem = dm.instances.random_problem(5 + seed % 3, 5, density=0.6, seed=seed)
+    assert log_count_bound(problem.graph) >= log(dm.matchings.count(problem)) - 1e-9

@@ -13,13 +13,11 @@ import duelmatch as dm
 from cases import each
 from duelmatch.errors import DuelmatchError, ProblemError
 from duelmatch.graph import Graph
-from duelmatch.matchings.counting import edge_marginals
 from duelmatch.theory import limit
+from duelmatch.theory.divergence import coefficients
 from duelmatch.theory.limit import (
     balanced_allocation,
     binary_divergence,
-    borda_coefficients,
-    condorcet_coefficients,
     hardest_rival,
 )
 
@@ -190,8 +188,8 @@ def test_coefficients_are_the_derivatives_of_the_advantage_up_to_sign(seed: int)
     table = graph.pair_table
     assert list(zip(table.first.tolist(), table.second.tolist(), strict=True)) == brute.pairs(graph)
     for criterion, found in (
-        ("condorcet", condorcet_coefficients(graph, champion)),
-        ("borda", borda_coefficients(graph, champion, edge_marginals(graph))),
+        ("condorcet", coefficients(graph, "condorcet", champion)),
+        ("borda", coefficients(graph, "borda", champion)),
     ):
         base = brute.advantage(graph, matrix, criterion, champion)
         by_matching = (csr_array(brute.indicators(graph)) @ found).toarray()

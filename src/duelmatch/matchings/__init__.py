@@ -6,15 +6,16 @@ The functions here translate names; the modules beside this one do the work on e
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import log
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from duelmatch.errors import ProblemError, listed
+from duelmatch.errors import ProblemError, TooLargeError, listed
 from duelmatch.graph import Vector
 from duelmatch.matchings.assignment import allowed_edges, decisions_of
-from duelmatch.matchings.description import Description, describe
 from duelmatch.matchings.game import Game, Solution
 from duelmatch.matchings.general_game import payoffs
 from duelmatch.matchings.protocol import MEMORY, Decisions
@@ -41,6 +42,55 @@ __all__ = [
 
 Edge = tuple[str, str]
 """(candidate, position)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What is known of a problem before any duel.
+
+    ``duels`` is the number of different duels (K in the paper). ``matchings`` is the number of maximum
+    matchings and ``share`` maps each edge to the share of them that use it; where counting them is out of
+    reach, ``too_large`` says why, they are None and empty, and 10^``matchings_at_most_log10`` is an upper
+    bound. The edges in ``never`` are in no maximum matching, those in ``certain`` in all of them.
+    """
+
+    candidates: int
+    positions: int
+    edges: int
+    duels: int
+    matchings: int | None
+    matchings_at_most_log10: float
+    too_large: str | None
+    never: tuple[Edge, ...]
+    certain: tuple[Edge, ...]
+    share: Mapping[Edge, float]
+
+
+def describe(problem: Problem) -> Description:
+    """Return what is known of a problem before any duel.
+
+    >>> team = Problem.from_edges([("ann", "chair"), ("ann", "editor"), ("bob", "editor")])
+    >>> describe(team).matchings, describe(team).never
+    (1, (('ann', 'editor'),))
+    """
+    graph, decisions = problem.graph, _decisions(problem)
+    try:
+        matchings, too_large = decisions.count(), None
+        share = dict(zip(problem.edges, decisions.marginals().tolist(), strict=True))
+    except TooLargeError as error:
+        matchings, too_large, share = None, str(error), {}
+    return Description(
+        len(problem.candidates),
+        len(problem.positions),
+        graph.edges,
+        graph.pairs,
+        matchings,
+        decisions.log_count_bound() / log(10),
+        too_large,
+        problem.marked(~decisions.usable),
+        problem.marked(decisions.certain),
+        share,
+    )
 
 
 def count(problem: Problem, memory: int = MEMORY) -> int:
@@ -92,7 +142,12 @@ def sample(
     _check_whole("seed", seed)
     check_problem(problem, "A set of matchings")
     if not problem.graph.one_to_one:
-        return _sample_decisions(problem, size, seed, method)
+        if method == "chain":
+            raise ProblemError(
+                "The Markov chain draws one-to-one matchings; with capacities, seats or rules, use 'exact'."
+            )
+        rows = decisions_of(problem.graph).draw(size, np.random.default_rng(seed))
+        return Samples(map(problem.matching, rows.tolist()), "exact", 0.0)
     drawer = sampler(problem.graph, method, eta, seed, memory)
     drawn = map(problem.matching, drawer.draw(size).tolist())
     return Samples(drawn, drawer.method, drawer.eta)
@@ -191,15 +246,6 @@ def game_value(
 def _decisions(problem: Problem) -> Decisions:
     check_problem(problem, "A set of matchings")
     return decisions_of(problem.graph)
-
-
-def _sample_decisions(problem: Problem, size: int, seed: int, method: Method) -> Samples:
-    if method == "chain":
-        raise ProblemError(
-            "The Markov chain draws one-to-one matchings; with capacities, seats or rules, use 'exact'."
-        )
-    rows = _decisions(problem).draw(size, np.random.default_rng(seed))
-    return Samples(map(problem.matching, rows.tolist()), "exact", 0.0)
 
 
 def _numbers(problem: Problem, edges: Iterable[Edge]) -> list[int]:

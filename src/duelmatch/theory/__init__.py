@@ -10,16 +10,19 @@ from duelmatch.theory.bounds import (
     paper_lower_bound,
 )
 from duelmatch.theory.gaps import (
+    BordaWinner,
+    CondorcetWinner,
     borda_gaps,
     borda_hardness,
+    borda_winner,
     condorcet_gaps,
     condorcet_pair_gaps,
+    condorcet_winner,
     verification_gaps,
     verification_hardness,
 )
 from duelmatch.theory.limit import InformationLimit, information_limit, lower_bound
 from duelmatch.theory.width import width, width_bound
-from duelmatch.theory.winners import BordaWinner, CondorcetWinner, borda_winner, condorcet_winner
 
 __all__ = [
     "BordaWinner",

@@ -13,7 +13,7 @@ from math import inf, log
 import numpy as np
 
 from duelmatch.errors import ProblemError, TooLargeError
-from duelmatch.graph import Indices
+from duelmatch.graph import Graph, Indices
 from duelmatch.matchings.assignment import all_matchings
 from duelmatch.matchings.counting import count_matchings, edge_marginals
 from duelmatch.preferences import TIE, Criterion, Preferences, check_preferences
@@ -37,15 +37,13 @@ MOST_MATCHINGS = 3_000
 
 def clucb_borda_pac_bound(preferences: Preferences, delta: float, epsilon: float) -> float:
     """Return 985 H^B_eps ln(4 H^B_eps / delta) + 2 m (Appendix B.4)."""
-    check_preferences(preferences, BOUND)
-    require_matchings(preferences.problem, BOUND)
-    _check_delta(delta)
+    graph = _checked_graph(preferences, delta)
     if not epsilon > 0:
         raise ProblemError(f"epsilon must be above 0, not {epsilon!r}.")
     hardness = borda_hardness(preferences, epsilon)
     if hardness == 0:
         return 0.0
-    return 985 * hardness * log(4 * hardness / delta) + 2 * preferences.problem.graph.edges
+    return 985 * hardness * log(4 * hardness / delta) + 2 * graph.edges
 
 
 def clucb_borda_exact_bound(preferences: Preferences, delta: float) -> float:
@@ -56,15 +54,13 @@ def clucb_borda_exact_bound(preferences: Preferences, delta: float) -> float:
     epoch is the last has a gap (docs/paper.md, Theorem 2), and runs do go on: this is what the theorem says,
     not a proven bound.
     """
-    check_preferences(preferences, BOUND)
-    require_matchings(preferences.problem, BOUND)
-    _check_delta(delta)
+    graph = _checked_graph(preferences, delta)
     smallest = float(borda_gap_vector(preferences).min())
     if smallest <= TIE:
         return inf
     if smallest == inf:
         return 0.0
-    last_epoch = max(1, int(np.floor(np.log2(preferences.problem.graph.positions / smallest))) + 1)
+    last_epoch = max(1, int(np.floor(np.log2(graph.positions / smallest))) + 1)
     return sum(
         clucb_borda_pac_bound(preferences, delta / (2 * q * q), 2.0**-q) for q in range(1, last_epoch + 1)
     )
@@ -72,12 +68,9 @@ def clucb_borda_exact_bound(preferences: Preferences, delta: float) -> float:
 
 def car_cond_bound(preferences: Preferences, delta: float) -> float:
     """Return the sum over pairs of 162 / Delta^2 ln(162 K / (delta Delta^2)) (Appendix C.1)."""
-    check_preferences(preferences, BOUND)
-    require_matchings(preferences.problem, BOUND)
-    _check_delta(delta)
-    pairs = preferences.problem.graph.pairs
+    graph = _checked_graph(preferences, delta)
     return sum(
-        162 / gap**2 * log(162 * pairs / (delta * gap**2))
+        162 / gap**2 * log(162 * graph.pairs / (delta * gap**2))
         for gap in condorcet_pair_gaps(preferences).values()
         if gap < inf
     )
@@ -91,10 +84,7 @@ def car_verify_bound(preferences: Preferences, delta: float) -> float:
     The paper prints H_ver ln(4 K T^3 / delta) + 1 (Appendix C.3); its argument, that a pair is left
     alone once its radius is below half its gap, gives the factor 2 and a duel for each of m - l edges.
     """
-    check_preferences(preferences, BOUND)
-    require_matchings(preferences.problem, BOUND)
-    _check_delta(delta)
-    graph = preferences.problem.graph
+    graph = _checked_graph(preferences, delta)
     hardness = verification_hardness(preferences)
     guess = car_cond_bound(preferences, VERIFICATION_DELTA)
     if hardness == 0:
@@ -240,6 +230,14 @@ def _winner_is_hardest_to_beat(preferences: Preferences, winner: Indices) -> boo
 
 def _farthest_from_half(preferences: Preferences) -> float:
     return float(np.abs(preferences.matrix - 0.5)[preferences.problem.graph.comparable].max())
+
+
+def _checked_graph(preferences: Preferences, delta: float) -> Graph:
+    """Return the graph of preferences that the paper's upper bounds are proven for."""
+    check_preferences(preferences, BOUND)
+    require_matchings(preferences.problem, BOUND)
+    _check_delta(delta)
+    return preferences.problem.graph
 
 
 def _check_delta(delta: float) -> None:

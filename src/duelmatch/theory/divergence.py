@@ -30,9 +30,8 @@ from scipy.sparse import csr_array
 from scipy.special import rel_entr
 
 from duelmatch.errors import DuelmatchError
-from duelmatch.graph import Indices, Matrix, Vector
-from duelmatch.matchings.assignment import best_other_matching
-from duelmatch.matchings.counting import edge_marginals
+from duelmatch.graph import Graph, Indices, Matrix, Vector
+from duelmatch.matchings.assignment import decisions_of
 from duelmatch.preferences import Criterion, Preferences
 
 ACCURACY = 1e-3
@@ -72,7 +71,7 @@ class _Search:
         table = graph.pair_table
         self._graph = graph
         self._winner = preferences.winner_edges(criterion)
-        self._per_edge = _coefficients(preferences, criterion, self._winner)
+        self._per_edge = coefficients(graph, criterion, self._winner)
         self._rivals = rivals
         self._known = {tuple(rival.tolist()) for rival in rivals}
         self._cuts: list[Vector] = []
@@ -142,7 +141,7 @@ class _Search:
         lagrangian = (omega * _divergence(self.probability, moved) + theta * stakes * (moved - 0.5)).sum(
             axis=1
         )
-        rival = best_other_matching(self._graph, -lagrangian, self._winner)
+        rival = decisions_of(self._graph).best_other(-lagrangian, self._winner)
         return None if rival is None or tuple(rival.tolist()) in self._known else rival
 
 
@@ -152,13 +151,12 @@ def _divergence(p: Vector, moved: Matrix) -> Matrix:
     return divergence
 
 
-def _coefficients(preferences: Preferences, criterion: Criterion, winner: Indices) -> csr_array:
+def coefficients(graph: Graph, criterion: Criterion, winner: Indices) -> csr_array:
     """Return c_pair of every edge b, edges x pairs: D(A, B) is the sum of c_pair (p_pair - 1/2) over B.
 
-    Unlike those of :mod:`duelmatch.theory.limit`, of which only squares matter, these have the signs of the
-    pairs.
+    Condorcet: 1 on the pair of b and the winner's edge a. Borda: q(a) + q(b) on (a, b), q(x) on (a, x) and
+    -q(x) on (b, x). The sign is that of the pair's order. Every position has one seat and counts 1.
     """
-    graph = preferences.problem.graph
     table = graph.pair_table
     pair, own = np.arange(table.count), winner[graph.edge_position]
     shape = (graph.edges, table.count)
@@ -167,7 +165,7 @@ def _coefficients(preferences: Preferences, criterion: Criterion, winner: Indice
         values = np.concatenate([np.ones(won.sum()), -np.ones(lost.sum())])
         rows = np.concatenate([table.second[won], table.first[lost]])
         return csr_array((values, (rows, np.concatenate([pair[won], pair[lost]]))), shape=shape)
-    q = edge_marginals(graph)
+    q = decisions_of(graph).marginals()
     values = np.concatenate([q[table.second], -q[table.first]])
     rows = np.concatenate([table.first, table.second])
     rewards = csr_array((values, (rows, np.concatenate([pair, pair]))), shape=shape)

@@ -34,16 +34,16 @@ from math import log
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
 from duelmatch.errors import DuelmatchError, ProblemError, TooLargeError
 from duelmatch.graph import Graph, Indices, Mask, Vector
-from duelmatch.matchings.assignment import decisions_of
+from duelmatch.matchings.assignment import allowed_edges, decisions_of
 from duelmatch.matchings.protocol import Decisions
 from duelmatch.preferences import TIE, Criterion, Pair, Preferences, check_preferences
 from duelmatch.theory.any_opponent import AnyOpponent
-from duelmatch.theory.divergence import exact_limit
+from duelmatch.theory.divergence import coefficients, exact_limit
 from duelmatch.theory.width import require_matchings
 
 Form = Literal["near-even", "exact"]
@@ -136,8 +136,8 @@ def information_limit(
         raise ProblemError("The limit with a winner taken for granted is for positions with one seat.")
     winner = preferences.winner_edges(criterion)
     value, omega = AnyOpponent(graph, winner, preferences.matrix, balanced_allocation).solve()
-    shares = {_name(preferences, pair): float(omega[pair]) for pair in np.flatnonzero(omega > 0)}
-    return InformationLimit(min(value, limit.lower), min(value, limit.upper), shares)
+    upper = min(value, limit.upper)
+    return InformationLimit(min(value, limit.lower), upper, _shares(preferences, omega))
 
 
 def _limit_and_rivals(
@@ -160,8 +160,7 @@ def _limit_and_rivals(
             spread = squares @ np.where(omega > 0, 1.0 / omega, 0.0)
         upper, rival = hardest_rival(graph, winner, spread, deficits, at_least=lower)
         if rival is None or upper <= lower * (1 + ACCURACY):
-            shares = {_name(preferences, pair): float(omega[pair]) for pair in np.flatnonzero(omega > 0)}
-            return InformationLimit(lower, max(lower, upper), shares), rivals
+            return InformationLimit(lower, max(lower, upper), _shares(preferences, omega)), rivals
         rivals.append(rival)
     raise DuelmatchError(f"The information limit did not settle in {MOST_ROUNDS} rounds.")
 
@@ -176,11 +175,9 @@ def design(preferences: Preferences, criterion: Criterion) -> tuple[Indices, Vec
     own = winner[graph.edge_position]
     if criterion == "condorcet":
         deficits = preferences.matrix[own, np.arange(graph.edges)] - 0.5
-        coefficients = condorcet_coefficients(graph, winner)
     else:
         deficits = preferences.edge_rewards[own] - preferences.edge_rewards
-        coefficients = borda_coefficients(graph, winner, decisions_of(graph).marginals())
-    squares = coefficients.power(2)
+    squares = coefficients(graph, criterion, winner).power(2)
     if graph.even:
         return winner, deficits, squares
     weight = graph.weight[graph.edge_position]
@@ -219,8 +216,8 @@ def _listed_limit(preferences: Preferences, criterion: Criterion) -> Information
             needed = np.where(costs > 0, costs / omega, 0.0).sum(axis=1)
         hardest = int(np.argmax(needed))
         if hardest in chosen or needed[hardest] <= lower * (1 + ACCURACY):
-            shares = {_name(preferences, pair): float(omega[pair]) for pair in np.flatnonzero(omega > 0)}
-            return InformationLimit(lower, max(lower, float(needed[hardest])), shares)
+            upper = max(lower, float(needed[hardest]))
+            return InformationLimit(lower, upper, _shares(preferences, omega))
         chosen.append(hardest)
     raise DuelmatchError(f"The information limit did not settle in {MOST_ROUNDS} rounds.")
 
@@ -242,35 +239,6 @@ def seat_coefficients(
     of_first, of_second = scale * marginals[table.second], -scale * marginals[table.first]
     own = chosen[table.first] * of_first + chosen[table.second] * of_second
     return own, own - of_first, own - of_second
-
-
-def condorcet_coefficients(graph: Graph, champion: Indices) -> csr_array:
-    """Return c_pair(champion, b) per edge b: 1 on the pair of b and the champion's edge."""
-    table = graph.pair_table
-    chosen = np.isin(np.arange(graph.edges), champion)
-    columns = np.flatnonzero(chosen[table.first] | chosen[table.second])
-    rivals = np.where(chosen[table.first], table.second, table.first)[columns]
-    return csr_array((np.ones(len(rivals)), (rivals, columns)), shape=(graph.edges, graph.pairs))
-
-
-def borda_coefficients(graph: Graph, champion: Indices, marginals: Vector) -> csr_array:
-    """Return c_pair(champion, b) per edge b: q(a) + q(b) on (a, b), q(x) on (a, x), -q(x) on (b, x)."""
-    firsts: list[ArrayLike] = []
-    seconds: list[ArrayLike] = []
-    values: list[ArrayLike] = []
-    rows: list[Indices] = []
-    for b in np.setdiff1d(np.arange(graph.edges), champion).tolist():
-        a = int(champion[graph.edge_position[b]])
-        others = np.setdiff1d(np.arange(graph.edges)[graph.at(int(graph.edge_position[b]))], [a, b])
-        firsts += [[a], np.full(len(others), a), np.full(len(others), b)]
-        seconds += [[b], others, others]
-        values += [[marginals[a] + marginals[b]], marginals[others], -marginals[others]]
-        rows.append(np.full(1 + 2 * len(others), b))
-    if not rows:
-        return csr_array((graph.edges, graph.pairs))
-    columns = graph.pair_table.number(np.hstack(firsts), np.hstack(seconds))
-    entries = np.hstack(values), (np.concatenate(rows), columns)
-    return csr_array(entries, shape=(graph.edges, graph.pairs))
 
 
 def balanced_allocation(costs: NDArray[np.float64]) -> tuple[float, Vector]:
@@ -359,7 +327,7 @@ def hardest_rival(
             break
         split, bound = record.explore(allowed)
         if split is not None:
-            with_edge, without_edge = allowed & ~_meeting(graph, split), allowed.copy()
+            with_edge, without_edge = allowed & allowed_edges(graph, [split]), allowed.copy()
             without_edge[split] = False
             for half in (with_edge, without_edge):
                 heapq.heappush(queue, (-bound, next(order), half))
@@ -374,17 +342,8 @@ def _without_champion(graph: Graph, champion: Indices) -> list[Mask]:
         part = prefix.copy()
         part[edge] = False
         parts.append(part)
-        prefix &= ~_meeting(graph, int(edge))
+        prefix &= allowed_edges(graph, [edge])
     return parts
-
-
-def _meeting(graph: Graph, edge: int) -> Mask:
-    """Mark the other edges at the position of an edge, and of its candidate, if that has no capacity left."""
-    meets: Mask = graph.edge_position == graph.edge_position[edge]
-    if graph.capacity[graph.edge_candidate[edge]] == 1:
-        meets = meets | (graph.edge_candidate == graph.edge_candidate[edge])
-    meets[edge] = False
-    return meets
 
 
 @dataclass
@@ -438,8 +397,11 @@ class _Record:
         return deficit
 
 
-def _name(preferences: Preferences, pair: int) -> Pair:
-    """Return (position, first, second) of a pair."""
+def _shares(preferences: Preferences, omega: Vector) -> dict[Pair, float]:
+    """Return the shares of the duels that are not 0, by (position, first, second)."""
     table, edges = preferences.problem.graph.pair_table, preferences.problem.edges
-    first, position = edges[table.first[pair]]
-    return position, first, edges[table.second[pair]][0]
+    shares = {}
+    for pair in np.flatnonzero(omega > 0):
+        first, position = edges[table.first[pair]]
+        shares[position, first, edges[table.second[pair]][0]] = float(omega[pair])
+    return shares
