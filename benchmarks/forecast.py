@@ -18,7 +18,7 @@ from time import process_time
 import numpy as np
 
 import duelmatch as dm
-from duelmatch.explorers.forecast import Forecast
+from duelmatch.explorers.result import Forecast
 
 SPREADS = (0.3, 0.6, 1.2)
 MOST_ANSWERS = 4_000

@@ -37,11 +37,10 @@ if TYPE_CHECKING:
         register_algorithm,
     )
     from duelmatch.explorers.explorer import Explorer, explore, explorer
-    from duelmatch.explorers.forecast import Forecast
     from duelmatch.explorers.forecasting import forecast
     from duelmatch.explorers.judging import JudgedResult, JudgeRecord, explore_async
     from duelmatch.explorers.panel.decision import decide
-    from duelmatch.explorers.result import Progress, Result
+    from duelmatch.explorers.result import Forecast, Progress, Result
     from duelmatch.files.preflib import load_preflib
     from duelmatch.files.problems import load_preferences, load_problem, save_problem
     from duelmatch.instances.generators import register_generator
@@ -124,11 +123,10 @@ _HOMES: dict[str, tuple[str, ...]] = {
         "register_algorithm",
     ),
     "explorers.explorer": ("Explorer", "explore", "explorer"),
-    "explorers.forecast": ("Forecast",),
     "explorers.forecasting": ("forecast",),
     "explorers.judging": ("JudgeRecord", "JudgedResult", "explore_async"),
     "explorers.panel.decision": ("decide",),
-    "explorers.result": ("Progress", "Result"),
+    "explorers.result": ("Forecast", "Progress", "Result"),
     "files.preflib": ("load_preflib",),
     "files.problems": ("load_preferences", "load_problem", "save_problem"),
     "instances": (),

@@ -7,10 +7,10 @@ import pytest
 
 import duelmatch as dm
 from duelmatch.explorers.continuations import continuations
-from duelmatch.explorers.forecast import Forecast
 from duelmatch.explorers.forecasting import forecast
 from duelmatch.explorers.panel.closure import UNKNOWN
 from duelmatch.explorers.panel.rankers import drawn_times
+from duelmatch.explorers.result import Forecast
 
 TEAM = dm.Problem.complete(["ann", "bob", "cyd"], ["chair", "editor"])
 JUDGES = ["eve", "ned", "zoe", "kim", "leo"]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from duelmatch.explorers.forecast import Forecast
+from duelmatch.explorers.result import Forecast
 from duelmatch.studies import AnswersLeft, Estimates, Question, Study
 from studies.playing import question_for
 

@@ -164,9 +164,7 @@ class Parameter:
         if self.kind is str and isinstance(value, str) and value in self.choices:
             return value
         if self.per_edge and isinstance(value, Mapping):
-            return {
-                _edge(self.name, edge): _number(self.name, edge, number) for edge, number in value.items()
-            }
+            return dict(_number_of_edge(self.name, *each) for each in value.items())
         if self.kind is int and is_whole(value) and self.low <= int(value) <= self.high:  # type: ignore[call-overload]
             return int(value)  # type: ignore[call-overload]
         is_number = isinstance(value, Real) and not isinstance(value, bool)
@@ -190,17 +188,15 @@ class Parameter:
         return f"{what} between {self.low:g} and {self.high:g}"
 
 
-def _edge(parameter: str, edge: object) -> tuple[str, str]:
+def _number_of_edge(parameter: str, edge: object, number: object) -> tuple[tuple[str, str], float]:
     match edge:
         case (str(candidate), str(position)):
-            return candidate, position
-    raise ProblemError(f"{parameter}: an edge is a pair (candidate, position), not {shortly(edge)}.")
-
-
-def _number(parameter: str, edge: object, number: object) -> float:
+            pass
+        case _:
+            raise ProblemError(f"{parameter}: an edge is a pair (candidate, position), not {shortly(edge)}.")
     if isinstance(number, bool) or not isinstance(number, Real):
         raise ProblemError(f"{parameter} of {shortly(edge)} must be a number, not {shortly(number)}.")
-    return float(number)
+    return (candidate, position), float(number)
 
 
 AnsweredBy = Literal["crowd", "panel"]
@@ -329,96 +325,62 @@ def _epsilon(default: float | None) -> Parameter:
 
 
 _BATCH = Parameter(
-    "batch",
-    int,
-    1,
-    "The fewest duels in a round: as many as are asked at the same time.",
-    1,
-    LARGEST_BATCH,
+    "batch", int, 1, "The fewest duels in a round: as many as are asked at the same time.", 1, LARGEST_BATCH
 )
 _ASSUME_WINNER = Parameter(
-    "assume_winner",
-    bool,
-    False,
+    "assume_winner", bool, False,
     "Whether to take for granted that a Condorcet winner exists, which saves duels. If not, the result is "
     "proven to beat every other matching, or none does.",
-)
+)  # fmt: skip
 _BALLOTS = (
     Parameter(
-        "ballot_size",
-        int,
-        10,
+        "ballot_size", int, 10,
         "In runs of voters: how many pairs of candidates are on one voter's ballot, at most.",
-        1,
-        LARGEST_BALLOT,
-        of_voters=True,
+        1, LARGEST_BALLOT, of_voters=True,
     ),
     Parameter(
-        "question_size",
-        int,
-        2,
+        "question_size", int, 2,
         "How many candidates are compared in one question; if more than two, voters rank them.",
-        2,
-        LARGEST_QUESTION,
-        of_voters=True,
+        2, LARGEST_QUESTION, of_voters=True,
     ),
     Parameter(
-        "silence",
-        str,
-        "blind",
+        "silence", str, "blind",
         "In runs of voters: whether a question is answered does not depend on the answer, and what is "
         "missing goes to another voter (blind), or it may, and then that counts against the leader (any).",
-        choices=("blind", "any"),
-        of_voters=True,
+        choices=("blind", "any"), of_voters=True,
     ),
     Parameter(
-        "heirs",
-        int,
-        5,
+        "heirs", int, 5,
         "In runs of voters: how often what is missing on a ballot goes to another voter, at most.",
-        0,
-        MOST_HEIRS,
-        of_voters=True,
+        0, MOST_HEIRS, of_voters=True,
     ),
     Parameter(
-        "counting",
-        str,
-        "least",
+        "counting", str, "least",
         "In runs of voters: after some were struck, rule out only what is ruled out with and without them "
         "(least), or go by those who count now, chosen without looking at answers (last).",
-        choices=("least", "last"),
-        of_voters=True,
+        choices=("least", "last"), of_voters=True,
     ),
     Parameter(
-        "ballot_lease",
-        float,
-        None,
+        "ballot_lease", float, None,
         "In runs of voters: after how many seconds what is missing on a ballot goes to another voter.",
         of_voters=True,
     ),
-)
+)  # fmt: skip
 _REFERENCE = Parameter(
-    "reference",
-    str,
-    "decisions",
+    "reference", str, "decisions",
     "Against whom Borda counts: all matchings, a random candidate of each position, or sampled matchings.",
-    choices=("decisions", "candidates", "sampled"),
-    per_edge=True,
-)
+    choices=("decisions", "candidates", "sampled"), per_edge=True,
+)  # fmt: skip
 _SCHEDULE = Parameter(
-    "schedule",
-    str,
-    "sparse",
+    "schedule", str, "sparse",
     "Update after every round, as in the paper, or each time the duels have grown by a few percent.",
     choices=("sparse", "every"),
-)
+)  # fmt: skip
 _ORACLE = Parameter(
-    "oracle",
-    str,
-    "lp",
+    "oracle", str, "lp",
     "How the games between matchings are solved: exactly, or by the paper's approximate method.",
     choices=("lp", "subgradient"),
-)
+)  # fmt: skip
 
 _ALL: Any = ("capacity", "seats", "weight", "rules")
 _CAR: Any = {
@@ -516,25 +478,19 @@ PANEL = Algorithm(
     "duelmatch.explorers.panel.explorer:PanelExplorer",
     (
         Parameter(
-            "consistent",
-            bool,
-            True,
+            "consistent", bool, True,
             "Whether judges rank: what follows from a judge's answers is then counted as said.",
         ),
         Parameter("questions_each", int, None, "How many questions a judge answers at most.", 0, 1_000_000),
         Parameter("question_size", int, 2, "How many candidates a question asks to rank.", 2, 10),
         Parameter(
-            "until",
-            str,
-            "unbeaten",
+            "until", str, "unbeaten",
             "Where a Condorcet run ends: when no other matching can beat the result, or when the result "
             "beats all others, if it can.",
             choices=("unbeaten", "decided"),
         ),
         Parameter(
-            "walking",
-            bool,
-            False,
+            "walking", bool, False,
             "Whether the next question keeps a candidate whom the judge has just seen, where that costs "
             "little.",
         ),
@@ -544,7 +500,7 @@ PANEL = Algorithm(
     (Assumption.CONSISTENT_JUDGES,),
     answers=("winner", "tie", "ranking"),
     answered_by="panel",
-)
+)  # fmt: skip
 """It also takes ``voters``, ``criterion``, ``conflicts`` and ``voter_weight``, which are no plain values."""
 
 _known = {algorithm.name: algorithm for algorithm in (*BUILT_IN, PANEL)}

@@ -126,7 +126,36 @@ def strengths_of(graph: Graph, table: Vector) -> Vector:
     return strengths
 
 
-class _Panel(Continuation):
+class _Voting(Continuation):
+    """A run whose voters answer one question after the other."""
+
+    _run: PanelExplorer | BallotExplorer
+
+    def __init__(self, table: Vector, patience: int | None, rng: np.random.Generator) -> None:
+        self.table, self._rng, self.answers = table, rng, 0
+        self._patience = WHOLE_BALLOT if patience is None else patience
+
+    @abstractmethod
+    def _times(self, voter: str, edges: list[int]) -> Vector:
+        """Return by what a voter ranks more than two candidates, the least first."""
+
+    @abstractmethod
+    def _sign(self, voter: str, pair: int) -> float:
+        """Return whom of a pair a voter prefers: above 0 its first edge, below 0 the second, 0 neither."""
+
+    def _tell(self, question: Question) -> None:
+        voter, problem, names = question.voter or "", self._run.problem, question.candidates
+        edges = [problem.edge_number(name, question.position) for name in names]
+        answer: Answer = None
+        if len(edges) > 2:
+            answer = [names[place] for place in np.argsort(self._times(voter, edges), kind="stable").tolist()]
+        elif sign := self._sign(voter, problem.graph.pair_table.number_of(min(edges), max(edges))):
+            answer = names[edges.index(min(edges) if sign > 0 else max(edges))]
+        self._run.tell(question, answer)
+        self.answers += 1
+
+
+class _Panel(_Voting):
     """A panel whose judges rank, in the order that their answers so far allow."""
 
     _run: PanelExplorer
@@ -134,22 +163,21 @@ class _Panel(Continuation):
     def __init__(
         self, run: PanelExplorer, table: Vector, ties: float, patience: int | None, rng: np.random.Generator
     ) -> None:
-        self._run, self._rng, self.answers = run, rng, 0
-        self._left = dict.fromkeys(run.voters, WHOLE_BALLOT if patience is None else patience)
+        super().__init__(table, patience, rng)
+        self._run = run
+        self._left = dict.fromkeys(run.voters, self._patience)
         state, pairs = run.state, run.problem.graph.pair_table
-        self._times = drawn_times(
-            run.problem.graph, strengths_of(run.problem.graph, table), state.opinion, rng
-        )
-        earlier = self._times[:, pairs.first] < self._times[:, pairs.second]
+        strengths = strengths_of(run.problem.graph, table)
+        self._ranks = drawn_times(run.problem.graph, strengths, state.opinion, rng)
+        earlier = self._ranks[:, pairs.first] < self._ranks[:, pairs.second]
         opinion = np.where(earlier, 1, -1)
         opinion[rng.random(opinion.shape) < ties] = 0
         self._opinion: Matrix = np.where(state.opinion == UNKNOWN, opinion, state.opinion)
         weight = state.counted * state.weight[:, None]
         total = weight.sum(axis=0)
         behind = (weight * self._opinion).sum(axis=0) / np.maximum(total, 1)
-        self.table: Vector = 0.5 + behind / 2
-        self._voter = {voter: row for row, voter in enumerate(run.voters)}
-        self._edge = {edge: number for number, edge in enumerate(run.problem.edges)}
+        self.table = 0.5 + behind / 2
+        self._row = {voter: row for row, voter in enumerate(run.voters)}
 
     def step(self) -> bool:
         """Let every judge answer one question, in an order that is drawn."""
@@ -166,26 +194,18 @@ class _Panel(Continuation):
         return self.answers > before
 
     def _tell(self, question: Question) -> None:
-        self._run.tell(question, self._answer(question))
+        super()._tell(question)
         self._left[question.voter or ""] -= 1
-        self.answers += 1
 
-    def _answer(self, question: Question) -> Answer:
-        row = self._voter[question.voter or ""]
-        edges = [self._edge[name, question.position] for name in question.candidates]
-        if len(edges) > 2:
-            return sorted(
-                question.candidates, key=lambda name: self._times[row, self._edge[name, question.position]]
-            )
-        low, high = min(edges), max(edges)
-        pair = self._run.problem.graph.pair_table.number_of(low, high)
-        opinion = self._opinion[row, pair]
-        if opinion == 0:
-            return None
-        return question.candidates[edges.index(low if opinion > 0 else high)]
+    def _times(self, voter: str, edges: list[int]) -> Vector:
+        times: Vector = self._ranks[self._row[voter], edges]
+        return times
+
+    def _sign(self, voter: str, pair: int) -> float:
+        return float(self._opinion[self._row[voter], pair])
 
 
-class _Crowd(Continuation):
+class _Crowd(_Voting):
     """A crowd of voters who come one after the other, and answer every question as if it were the first."""
 
     _run: BallotExplorer
@@ -193,11 +213,10 @@ class _Crowd(Continuation):
     def __init__(
         self, run: BallotExplorer, table: Vector, ties: float, patience: int | None, rng: np.random.Generator
     ) -> None:
-        self._run, self.table, self._ties, self._rng, self.answers = run, table, ties, rng, 0
-        self._patience = WHOLE_BALLOT if patience is None else patience
+        super().__init__(table, patience, rng)
+        self._run = run
+        self._ties, self._came = ties, 0
         self._rate = np.exp(strengths_of(run.problem.graph, table))
-        self._edge = {edge: number for number, edge in enumerate(run.problem.edges)}
-        self._came = 0
 
     def step(self) -> bool:
         """Let those who have begun finish, and another voter come."""
@@ -211,21 +230,17 @@ class _Crowd(Continuation):
     def _vote(self, voter: str) -> bool:
         questions = self._run.ask(self._patience, voter=voter)
         for question in questions:
-            self._run.tell(question, self._answer(question))
-        self.answers += len(questions)
+            self._tell(question)
         self._run.expire(voter)
         return bool(questions)
 
-    def _answer(self, question: Question) -> Answer:
-        edges = [self._edge[name, question.position] for name in question.candidates]
-        if len(edges) > 2:
-            times = self._rng.exponential(1 / self._rate[edges])
-            return [question.candidates[place] for place in np.argsort(times).tolist()]
+    def _times(self, voter: str, edges: list[int]) -> Vector:
+        return self._rng.exponential(1 / self._rate[edges])
+
+    def _sign(self, voter: str, pair: int) -> float:
         if self._rng.random() < self._ties:
-            return None
-        low, high = min(edges), max(edges)
-        pair = self._run.problem.graph.pair_table.number_of(low, high)
-        return question.candidates[edges.index(low if self._rng.random() < self.table[pair] else high)]
+            return 0.0
+        return 1.0 if self._rng.random() < self.table[pair] else -1.0
 
 
 class _Rounds(Continuation):

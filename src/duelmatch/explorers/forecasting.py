@@ -25,8 +25,8 @@ from duelmatch.explorers.ballots.explorer import BallotExplorer
 from duelmatch.explorers.continuations import Continuation, Run, continuations, shortfall_of
 from duelmatch.explorers.crowd import CrowdExplorer
 from duelmatch.explorers.explorer import Explorer
-from duelmatch.explorers.forecast import Forecast
 from duelmatch.explorers.panel import PanelExplorer
+from duelmatch.explorers.result import Forecast
 
 SECONDS_A_CANDIDATE = 15.0
 """How long a voter takes for each candidate of a question, unless given: half a minute for two."""

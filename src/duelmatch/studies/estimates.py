@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from duelmatch.errors import DuelmatchError
-from duelmatch.explorers.forecast import Forecast
+from duelmatch.explorers.result import Forecast
 from duelmatch.models.standings import Standings
 
 SIMULATING = 1.0

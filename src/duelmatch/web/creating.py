@@ -14,7 +14,7 @@ from fastapi import APIRouter, Depends
 
 import duelmatch as dm
 from duelmatch.errors import FileError, ProblemError
-from duelmatch.explorers.forecast import Forecast
+from duelmatch.explorers.result import Forecast
 from duelmatch.files.conditions import explained
 from duelmatch.files.problems import Largest, read_pasted, read_problem, tree_of
 from duelmatch.files.spreadsheets import read_names

@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from duelmatch import studies
 from duelmatch.errors import StudyError
-from duelmatch.explorers.forecast import Forecast
+from duelmatch.explorers.result import Forecast
 from duelmatch.files.people import read_people
 from duelmatch.problem import LONGEST_NAME, Matching
 from duelmatch.studies import (

@@ -107,7 +107,7 @@ def test_the_wealth_is_the_product_of_the_bets_and_the_tables_never_claim_more(s
     wins = rng.binomial(drawn[pairs], 0.6)
     ties = rng.binomial(drawn[pairs] - wins, 0.3)
     answers = RoundAnswers(wins, ties)
-    play = Play(stakes, omega, stakes.spread(omega), stakes.worst(omega), pairs, drawn[pairs], answers)
+    play = Play(stakes, omega)
     Y = c[:, pairs] / (2 * omega[pairs])
     assert np.abs(Y).max() <= play.worst.max() * (1 + 1e-12)
     slack = 0.02 if seed % 2 else 0.0
@@ -116,13 +116,14 @@ def test_the_wealth_is_the_product_of_the_bets_and_the_tables_never_claim_more(s
     bet = bets(rng.uniform(0, 0.3, len(rivals)), np.full(len(rivals), 0.01), spread, worst, slack)
     ledger = Ledger(np.zeros(len(rivals)))
     prospects = Prospects(np.zeros(graph.edges), np.ones(graph.edges))
-    played = play.played(rivals[0], prospects, 0.1)
+    played = play.played(rivals[0], prospects, pairs, drawn[pairs], answers, 0.1)
+    losses = played.drawn.losses
     ledger.settle(played, rivals, bet, slack)
     expected = np.zeros(bet.shape)
     for column in range(len(pairs)):
         for count, value in (
             (wins[column], Y[:, column]),
-            (play.losses[column], -Y[:, column]),
+            (losses[column], -Y[:, column]),
             (ties[column], 0 * Y[:, column]),
         ):
             expected += count * np.log1p(bet * (slack + value[:, None]))
@@ -136,7 +137,7 @@ def test_the_wealth_is_the_product_of_the_bets_and_the_tables_never_claim_more(s
     for number, scale in enumerate(np.minimum(SCALES * 0.1, NO_RUIN / play.worst.max())):
         for column in range(len(pairs)):
             up, down = np.log1p(scale * (slack + Y[:, column])), np.log1p(scale * (slack - Y[:, column]))
-            exact[number] += wins[column] * up + play.losses[column] * down
+            exact[number] += wins[column] * up + losses[column] * down
             exact[number] += ties[column] * np.log1p(scale * slack)
     mean = np.logaddexp.reduce(exact, axis=0) - np.log(len(SCALES))
     claimed = tables.wealth(rivals)

@@ -54,12 +54,10 @@ def designed(stakes, rng):
 def some_play(graph, criterion, champion, rng):
     stakes = stakes_for(graph, criterion, champion)
     omega = designed(stakes, rng)
-    inverse = np.where(omega > 0, 0.25 / np.where(omega > 0, omega, 1.0), 0.0)
     drawn = rng.multinomial(30, omega)
     pairs = np.flatnonzero(drawn)
-    worst = stakes.worst(omega)
     wins = rng.binomial(drawn[pairs], 0.6)
-    return Play(stakes, omega, stakes.square_sums(inverse), worst, pairs, drawn[pairs], all_decided(wins))
+    return Play(stakes, omega), pairs, drawn[pairs], all_decided(wins)
 
 
 @everywhere
@@ -113,7 +111,7 @@ def test_a_pair_is_told_about_exactly_if_some_matching_depends_on_it(graph, crit
 def test_y_has_mean_d_and_second_moment_v_under_the_design(graph, criterion):
     rng = np.random.default_rng(6)
     for champion in some_champions(graph):
-        play = some_play(graph, criterion, champion, rng)
+        play, *_ = some_play(graph, criterion, champion, rng)
         right = coefficients(graph, criterion, tuple(champion.tolist()))
         for chances in (rng.random(play.stakes.pairs.count), rng.integers(0, 2, play.stakes.pairs.count)):
             for number, rival in enumerate(brute.matchings(graph)):
@@ -139,7 +137,7 @@ def test_what_is_expected_changes_neither_the_mean_of_y_nor_that_no_duel_ruins(g
     stakes = stakes_for(graph, criterion, champion)
     stakes = replace(stakes, expected=rng.uniform(-0.5, 0.5, stakes.pairs.count))
     omega = designed(stakes, rng)
-    plan = Play.of_nothing(stakes, omega)
+    play = Play(stakes, omega)
     chances, tie = rng.dirichlet([1, 1, 1], stakes.pairs.count), np.array([1.0, 0.0, 0.5])
     rivals = ListedRivals(graph, everyone, True, [])
     prospects = Prospects(rng.normal(size=graph.edges), np.full(graph.edges, 0.01))
@@ -147,8 +145,7 @@ def test_what_is_expected_changes_neither_the_mean_of_y_nor_that_no_duel_ruins(g
     for pair in np.flatnonzero(omega):
         for answer in range(3):
             counts = RoundAnswers(np.array([int(answer == 0)]), np.array([int(answer == 2)]))
-            round_ = replace(plan, pairs=np.array([pair]), duels=np.array([1]), answers=counts)
-            played = round_.played(champion, prospects)
+            played = play.played(champion, prospects, np.array([pair]), np.array([1]), counts)
             y = right @ stakes.expected
             y += right[:, pair] / omega[pair] * (tie[answer] - 0.5 - stakes.expected[pair])
             mean += omega[pair] * chances[pair, answer] * y
@@ -169,12 +166,13 @@ def test_both_ledgers_multiply_the_wealth_by_one_plus_lambda_y(graph, criterion,
     rng = np.random.default_rng(7)
     everyone = brute.matchings(graph)
     champion = everyone[len(everyone) // 2]
-    play = some_play(graph, criterion, champion, rng)
+    play, *outcome = some_play(graph, criterion, champion, rng)
     right = coefficients(graph, criterion, tuple(champion.tolist()))
 
     def log_factor(number, bet):
         total = 0.0
-        for pair, duels, wins in zip(play.pairs, play.duels, play.answers.wins, strict=True):
+        pairs, duelled, answers = outcome
+        for pair, duels, wins in zip(pairs, duelled, answers.wins, strict=True):
             y = right[number, pair] / (2 * play.omega[pair])
             total += wins * np.log(1 + bet * (y + slack)) + (duels - wins) * np.log(1 + bet * (slack - y))
         return total
@@ -183,7 +181,7 @@ def test_both_ledgers_multiply_the_wealth_by_one_plus_lambda_y(graph, criterion,
     before = rng.normal(size=len(everyone))
     ledger = Ledger(before)
     prospects = Prospects(np.zeros(graph.edges), np.ones(graph.edges))
-    played = play.played(champion, prospects, 0.4 / play.worst.max())
+    played = play.played(champion, prospects, *outcome, 0.4 / play.worst.max())
     ledger.settle(played, everyone, own, slack)
     shares = np.full(5, 0.2)
     for number in range(len(everyone)):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -128,26 +128,31 @@ def watch(
         before, drawn = wealth_after(None), np.flatnonzero(play.omega > 0)
         tied = drawn[len(plays) % len(drawn)]  # one pair in each round, and all in turn
         for pair in drawn:
-            single = replace(play, pairs=np.array([pair]), duels=np.array([1]))
+            single = np.array([pair]), np.array([1])
             for won in (0, 1):
-                one = replace(single, answers=all_decided(np.array([won])))
+                one = *single, all_decided(np.array([won]))
                 factors[won, pair] = np.exp(wealth_after(one) - before)
             if pair == tied:
-                tie = replace(single, answers=RoundAnswers(np.array([0]), np.array([1])))
+                tie = *single, RoundAnswers(np.array([0]), np.array([1]))
                 middle = factors[:, pair].mean(axis=0)  # so ties change no expectation
                 np.testing.assert_allclose(np.exp(wealth_after(tie) - before), middle, rtol=1e-9)
         return factors
 
-    def remembered(self, *how):
-        played = right_played(self, *how)
-        plays[id(played)] = self, how, played  # which keeps it, and its id, for as long as this lasts
+    def remembered(self, champion, prospects, pairs, duels, answers, tangent):
+        played = right_played(self, champion, prospects, pairs, duels, answers, tangent)
+        plays[id(played)] = (
+            self,
+            (champion, prospects),
+            tangent,
+            played,
+        )  # which keeps it, and its id, for as long as this lasts
         return played
 
     def show(played, rows, proof, slack, wealth_after) -> None:
-        play, how, _ = plays[id(played)]
+        play, backed, tangent, _ = plays[id(played)]
 
         def after(one):
-            return wealth_after(None if one is None else right_played(one, *how))
+            return wealth_after(None if one is None else right_played(play, *backed, *one, tangent))
 
         settled(
             Bet(

@@ -57,7 +57,6 @@ from duelmatch.explorers.frugal.stakes import (
     levelled,
     over,
     squared_margins,
-    stake,
 )
 from duelmatch.graph import Graph, Indices, Mask, Vector
 
@@ -394,11 +393,8 @@ class Ledger:
 
     def settle(self, played: Played, rivals: Indices, bets: NDArray[np.float64], slack: float = 0.0) -> None:
         """Settle the bets of a round."""
-        if played.several:
-            _settle_seats(rivals, played.edges, self._logs, bets, played.drawn, slack)
-        else:
-            always = slack + over(rivals, played.foreseen)
-            _settle(rivals, self._logs, bets, played.drawn, always, played.expected)
+        always, used = slack + over(rivals, played.foreseen), np.zeros(len(played.foreseen), dtype=np.bool_)
+        _settle(rivals, used, played.several, self._logs, bets, played.drawn, always, played.expected)
         _note_peaks(self._logs, self.peak)
 
 
@@ -425,6 +421,8 @@ def bets(gaps: Vector, noise: Vector, spread: Vector, worst: Vector, slack: floa
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def _settle(
     rivals: Indices,
+    used: Mask,
+    several: bool,
     logs: NDArray[np.float64],
     bets: NDArray[np.float64],
     drawn: Drawn,
@@ -434,57 +432,32 @@ def _settle(
     """Add log(1 + lambda (Y + slack)) of every duel, for every rival and gambler.
 
     ``always`` is what counts against a rival whatever the answer: the slack, and what is foreseen of Y.
+    With ``several`` seats a rival may use both edges of a pair. ``used`` is room to mark a rival's edges.
     """
-    begin, pair_first, pair_second, neither, first, second, wins, losses, ties = drawn
-    count, positions = rivals.shape
-    for rival in range(count):
-        given = always[rival]
-        for position in range(positions):
-            edge = rivals[rival, position]
-            for pair in range(begin[position], begin[position + 1]):
-                value = stake(pair, edge, pair_first, pair_second, neither, first, second)
-                if value == 0.0 and given == 0.0:
-                    continue
-                even = given - value * expected[pair]
-                for gambler in range(bets.shape[1]):
-                    bet = bets[rival, gambler]
-                    logs[rival, gambler] += wins[pair] * np.log1p(bet * (even + value))
-                    logs[rival, gambler] += losses[pair] * np.log1p(bet * (even - value))
-                    if ties[pair]:
-                        logs[rival, gambler] += ties[pair] * np.log1p(bet * even)
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def _settle_seats(
-    rivals: Indices,
-    edges: int,
-    logs: NDArray[np.float64],
-    bets: NDArray[np.float64],
-    drawn: Drawn,
-    slack: float,
-) -> None:
-    """Do the same where a rival may use both edges of a pair."""
-    _, pair_first, pair_second, neither, first, second, wins, losses, ties = drawn
-    used = np.zeros(edges, dtype=np.bool_)
+    pair_first, pair_second, neither, first, second, wins, losses, ties = drawn
     for rival in range(len(rivals)):
-        for place in range(rivals.shape[1]):
-            used[rivals[rival, place]] = True
+        used[rivals[rival]] = True
+        given = always[rival]
         for pair in range(len(pair_first)):
             value = neither[pair]
-            if used[pair_first[pair]]:
-                value += first[pair] - neither[pair]
-            if used[pair_second[pair]]:
-                value += second[pair] - neither[pair]
-            if value == 0.0 and slack == 0.0:
+            one, other = used[pair_first[pair]], used[pair_second[pair]]
+            if several:
+                if one:
+                    value += first[pair] - neither[pair]
+                if other:
+                    value += second[pair] - neither[pair]
+            elif one or other:
+                value = first[pair] if one else second[pair]
+            if value == 0.0 and given == 0.0:
                 continue
+            even = given - value * expected[pair]
             for gambler in range(bets.shape[1]):
                 bet = bets[rival, gambler]
-                logs[rival, gambler] += wins[pair] * np.log1p(bet * (slack + value))
-                logs[rival, gambler] += losses[pair] * np.log1p(bet * (slack - value))
-                if slack != 0.0:
-                    logs[rival, gambler] += ties[pair] * np.log1p(bet * slack)
-        for place in range(rivals.shape[1]):
-            used[rivals[rival, place]] = False
+                logs[rival, gambler] += wins[pair] * np.log1p(bet * (even + value))
+                logs[rival, gambler] += losses[pair] * np.log1p(bet * (even - value))
+                if ties[pair]:
+                    logs[rival, gambler] += ties[pair] * np.log1p(bet * even)
+        used[rivals[rival]] = False
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

@@ -14,7 +14,6 @@ there, and all that is needed of a rival is l pairs, each with a sign.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 from numba import njit
@@ -80,15 +79,10 @@ class Opponents:
     """The opponents that the bets against each rival are on."""
 
     def __init__(self, pairs: Pairs) -> None:
-        graph, table = pairs.graph, pairs.graph.pair_table
         self._decisions = pairs.decisions
         self._usable = self._decisions.usable
         self._pairs = pairs
-        edges = np.arange(graph.edges)
-        self.before: Final[Indices] = np.searchsorted(table.first, edges) - edges - 1
-        """By their lower edge, the numbers of pairs less their higher edge."""
-        self._scale = np.ones(pairs.count) if pairs.scale is None else pairs.scale
-        self._pool = np.zeros((0, graph.positions), dtype=np.intp)
+        self._pool = np.zeros((0, pairs.graph.positions), dtype=np.intp)
         self._use = np.zeros(0)
         self._round = self._turn = 0
         self._champion = np.zeros(0, dtype=np.intp)
@@ -124,8 +118,8 @@ class Opponents:
         chosen = np.zeros(len(rows), dtype=np.intp)
         pair, stake = np.full(rows.shape, -1), np.zeros(rows.shape)
         _choose(
-            rows, self._pool, self.before, self._scale, beliefs.advantage, beliefs.variance, omega, chosen,
-            pair, stake,
+            rows, self._pool, self._pairs.before, self._pairs.scale, beliefs.advantage, beliefs.variance,
+            omega, chosen, pair, stake,
         )  # fmt: skip
         self._use = 0.9 * self._use + np.bincount(chosen, shares, len(self._pool))
         return pair, stake
@@ -153,7 +147,7 @@ class Opponents:
 
     def counts(self, drawn: Drawn) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return how often the first edge of every pair won in a round, and lost."""
-        pairs = self.before[drawn.first_edge] + drawn.second_edge
+        pairs = self._pairs.before[drawn.first_edge] + drawn.second_edge
         wins, losses = np.zeros((2, self._pairs.count), dtype=np.int64)
         wins[pairs], losses[pairs] = drawn.wins, drawn.losses
         return wins, losses

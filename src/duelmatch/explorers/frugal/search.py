@@ -229,8 +229,8 @@ class FrugalSearch:
             slack, threshold = self._aim(self._proof)
             beliefs = Beliefs(champion, cautious_advantage, variance)
             omega = self._rivals.plan(stakes, prospects, self._proof, slack, threshold, beliefs)
-            planned = Play.of_nothing(stakes, omega)
-            self._last = planned, prospects, self._proof
+            play = Play(stakes, omega)
+            self._last = play, prospects, self._proof
             if self._out_of_reach():
                 sought = self._worth_finding(estimates, size)
                 if sought is not None and not np.allclose(sought, omega):
@@ -238,8 +238,7 @@ class FrugalSearch:
                     yield from self._find(sought, size)
                     continue
             pairs, asked, answers = yield from self._ask(omega, size)
-            play = replace(planned, pairs=pairs, duels=asked.count, answers=answers)
-            played = play.played(champion, prospects, self._rivals.tangent)
+            played = play.played(champion, prospects, pairs, asked.count, answers, self._rivals.tangent)
             self._rivals.settle(played)
             self._history.append(played)
             tables = self._rivals
@@ -616,8 +615,7 @@ def least_beaten_estimate(pairs: Pairs, advantage: Vector, allowed: Mask) -> Ind
     """
     graph, kept = pairs.graph, np.flatnonzero(allowed)
     ahead = np.zeros((graph.edges, graph.edges))
-    if pairs.scale is not None:
-        advantage = advantage * pairs.scale
+    advantage = advantage * pairs.scale
     ahead[pairs.first, pairs.second], ahead[pairs.second, pairs.first] = advantage, -advantage
     try:
         found = least_beaten(graph.part(allowed), ahead[np.ix_(kept, kept)])

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from duelmatch.graph import Graph, Indices, Mask, Vector
+from duelmatch.graph import Graph, Indices, Vector
 
 
 def pairs_within(graph: Graph, rows: Indices) -> Indices:
@@ -30,28 +30,6 @@ def _columns(graph: Graph) -> list[tuple[int, int]]:
         for other in range(one + 1, graph.places)
         if position[one] == position[other]
     ]
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def against_seats(
-    first: Indices, second: Indices, scale: Vector, chosen: Vector, advantage: Vector, out: Vector
-) -> None:
-    """Add up, for every edge, its advantage over each of the champion's at its position."""
-    for pair in range(len(first)):
-        value = scale[pair] * advantage[pair]
-        out[first[pair]] += chosen[second[pair]] * value
-        out[second[pair]] -= chosen[first[pair]] * value
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def variance_seats(
-    first: Indices, second: Indices, scale: Vector, chosen: Vector, variance: Vector, out: Vector
-) -> None:
-    """Add up, for every edge, the variances of its advantages over the champion's at its position."""
-    for pair in range(len(first)):
-        value = scale[pair] * scale[pair] * variance[pair]
-        out[first[pair]] += chosen[second[pair]] * value
-        out[second[pair]] += chosen[first[pair]] * value
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
@@ -129,20 +107,3 @@ def iterate_seats(
         for rival in range(count):
             shares[rival] /= total
     omega[told] = chance
-
-
-def told_seats(graph: Graph, neither: Vector, first: Vector, second: Vector, used: Mask) -> Mask:
-    """Mark the pairs that tell about decisions of the ``used`` edges: a value that is not 0 can occur.
-
-    A decision uses neither edge only if the other used edges can fill all seats, one of them only if they
-    can fill all but one, and both only if they can fill all but two.
-    """
-    table = graph.pair_table
-    one, other = used[table.first], used[table.second]
-    count = np.bincount(graph.edge_position[used], minlength=graph.positions)[table.position]
-    spare = count - one - other - graph.seats[table.position]
-    told: Mask = (spare >= 0) & (neither != 0)
-    told |= one & (spare >= -1) & (first != 0)
-    told |= other & (spare >= -1) & (second != 0)
-    told |= one & other & (spare >= -2) & (graph.seats[table.position] > 1) & (first + second != neither)
-    return told

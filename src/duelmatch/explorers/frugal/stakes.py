@@ -37,20 +37,14 @@ rounds, and so do the shares. All of it goes through edges, so a step costs O(ri
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from duelmatch.explorers.engine import RoundAnswers
-from duelmatch.explorers.frugal.seats import (
-    against_seats,
-    iterate_seats,
-    pairs_within,
-    told_seats,
-    variance_seats,
-)
+from duelmatch.explorers.frugal.seats import iterate_seats, pairs_within
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.assignment import decisions_of
 
@@ -89,10 +83,11 @@ class Pairs:
         self.count = table.count
         self.wins = np.zeros(self.count)
         self.duels = np.zeros(self.count)
-        self.scale = (
-            None if graph.even else graph.edge_scale[self.first] * graph.positions / graph.total_weight
-        )
-        """What a pair of seats counts, if not 1; so that the positions count as many as they are."""
+        self.scale = graph.edge_scale[self.first] * graph.positions / graph.total_weight
+        """What a pair of seats counts; so that the positions count as many as they are."""
+        edges = np.arange(graph.edges)
+        self.before: Final[Indices] = np.searchsorted(table.first, edges) - edges - 1
+        """By their lower edge, the numbers of pairs less their higher edge."""
         self.several = graph.places != graph.positions
         """Whether a position has several seats, so that a rival may use both edges of a pair."""
 
@@ -102,33 +97,23 @@ class Pairs:
         self.wins[pairs] += answers.wins + 0.5 * answers.ties
 
     def against(self, champion: Indices, advantage: Vector) -> Vector:
-        """Return, for every edge, its advantage over the champion's edge at its position."""
-        against = np.zeros(self.graph.edges)
-        if self.scale is not None:
-            chosen = _chosen(self.graph, champion)
-            against_seats(self.first, self.second, self.scale, chosen, advantage, against)
-            return against
-        _against(self.graph.start, champion, advantage, against)
-        return against
+        """Return, for every edge, its advantage over each of the champion's at its position, added up."""
+        return self._against(champion, self.scale, advantage, -1.0)
+
+    def variance_against(self, champion: Indices) -> Vector:
+        """Return, for every edge, the variance of that."""
+        return self._against(champion, np.square(self.scale), variance_of_share(self.duels), 1.0)
+
+    def _against(self, champion: Indices, scale: Vector, per_pair: Vector, sign: float) -> Vector:
+        graph, out = self.graph, np.zeros(self.graph.edges)
+        _against(graph.start, graph.edge_position, self.before, champion, scale, per_pair, sign, out)
+        return out
 
     def rewards(self, advantage: Vector, marginals: Vector) -> Vector:
         """Return w - 1/2 of every edge, by what its position counts."""
-        if self.scale is not None:
-            advantage = advantage * self.scale
         won, lost = np.zeros(self.graph.edges), np.zeros(self.graph.edges)
-        _won_and_lost(self.graph.start, advantage, marginals, won, lost)
+        _won_and_lost(self.graph.start, advantage * self.scale, marginals, won, lost)
         return won - lost
-
-    def variance_against(self, champion: Indices) -> Vector:
-        """Return, for every edge, the variance of its advantage over the champion's edge at its position."""
-        if self.scale is None:
-            variance = variance_of_share(np.abs(self.against(champion, self.duels)))
-            variance[champion] = 0.0
-            return variance
-        out = np.zeros(self.graph.edges)
-        chosen = _chosen(self.graph, champion)
-        variance_seats(self.first, self.second, self.scale, chosen, variance_of_share(self.duels), out)
-        return out
 
 
 def variance_of_share(duels: Vector) -> Vector:
@@ -152,18 +137,15 @@ class Stakes:
     def condorcet(cls, pairs: Pairs, champion: Indices) -> Stakes:
         """Back a champion to beat its rivals head to head."""
         chosen = _chosen(pairs.graph, champion)
-        if pairs.scale is not None:
-            of_first, of_second = -chosen[pairs.second] * pairs.scale, chosen[pairs.first] * pairs.scale
-            return cls(pairs, np.zeros(pairs.count), of_first, of_second)
-        return cls(pairs, np.zeros(pairs.count), -chosen[pairs.second], chosen[pairs.first])
+        of_first, of_second = -chosen[pairs.second] * pairs.scale, chosen[pairs.first] * pairs.scale
+        return cls(pairs, np.zeros(pairs.count), of_first, of_second)
 
     @classmethod
     def borda(cls, pairs: Pairs, champion: Indices, marginals: Vector) -> Stakes:
         """Back a champion to have the larger reward; ``marginals`` is how often a matching uses each edge."""
         own, first, second = np.empty(pairs.count), np.empty(pairs.count), np.empty(pairs.count)
         chosen = _chosen(pairs.graph, champion)
-        scale = np.ones(0) if pairs.scale is None else pairs.scale
-        _borda_stakes(pairs.graph.start, chosen, marginals, scale, own, first, second)
+        _borda_stakes(pairs.graph.start, chosen, marginals, pairs.scale, own, first, second)
         return cls(pairs, own, first, second)
 
     @property
@@ -178,12 +160,10 @@ class Stakes:
         return 2 * (self.first - self.neither) * (self.second - self.neither) * per_pair
 
     def told(self, used: Mask) -> Mask:
-        """Mark the pairs that tell about matchings of the ``used`` edges."""
-        pairs = self.pairs
-        if pairs.several:
-            return told_seats(pairs.graph, self.neither, self.first, self.second, used)
-        out = np.zeros(pairs.count, dtype=np.bool_)
-        _told(pairs.graph.start, self.neither, self.first, self.second, used, out)
+        """Mark the pairs that tell about decisions of the ``used`` edges: a value that is not 0 can occur."""
+        graph, out = self.pairs.graph, np.zeros(self.pairs.count, dtype=np.bool_)
+        spare = np.bincount(graph.edge_position[used], minlength=graph.positions) - graph.seats
+        _told(graph.start, graph.seats, spare, self.neither, self.first, self.second, used, out)
         return out
 
     def sums(self, per_pair: Vector) -> Vector:
@@ -254,9 +234,7 @@ def _borda_stakes(
     for position in range(len(start) - 1):
         for one in range(start[position], start[position + 1]):
             for other in range(one + 1, start[position + 1]):
-                of_first, of_second = marginals[other], -marginals[one]
-                if len(scale) > 0:
-                    of_first, of_second = of_first * scale[pair], of_second * scale[pair]
+                of_first, of_second = marginals[other] * scale[pair], -marginals[one] * scale[pair]
                 own[pair] = chosen[one] * of_first + chosen[other] * of_second
                 first[pair], second[pair] = own[pair] - of_first, own[pair] - of_second
                 pair += 1
@@ -336,36 +314,55 @@ def _worst(
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _told(start: Indices, neither: Vector, first: Vector, second: Vector, used: Mask, out: Mask) -> None:
+def _told(
+    start: Indices,
+    seats: Indices,
+    spare: Indices,
+    neither: Vector,
+    first: Vector,
+    second: Vector,
+    used: Mask,
+    out: Mask,
+) -> None:
+    """Mark the pairs: a decision uses neither edge only if the other used ones can fill all seats.
+
+    It uses one of them only if they can fill all but one, and both only if they can fill all but two.
+    """
     pair = 0
     for position in range(len(start) - 1):
-        begin, end = start[position], start[position + 1]
-        at_position = used[begin:end].sum()
-        for one in range(begin, end):
-            for other in range(one + 1, end):
-                others = at_position > int(used[one]) + int(used[other])
+        for one in range(start[position], start[position + 1]):
+            for other in range(one + 1, start[position + 1]):
+                left = spare[position] - int(used[one]) - int(used[other])
+                both = used[one] and used[other] and seats[position] > 1
                 out[pair] = (
-                    (used[one] and first[pair] != 0)
-                    or (used[other] and second[pair] != 0)
-                    or (others and neither[pair] != 0)
+                    (left >= 0 and neither[pair] != 0)
+                    or (left >= -1 and used[one] and first[pair] != 0)
+                    or (left >= -1 and used[other] and second[pair] != 0)
+                    or (left >= -2 and both and first[pair] + second[pair] != neither[pair])
                 )
                 pair += 1
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _against(start: Indices, champion: Indices, advantage: Vector, out: Vector) -> None:
-    """Fill in the advantage over the champion's edges, from the pairs that they are in."""
-    before = 0  # the pairs of the positions before, which come in the order of their first edge
-    for position in range(len(start) - 1):
-        begin, end = start[position], start[position + 1]
-        own, pair = champion[position], before - 1
-        for edge in range(begin, own):
-            pair += own - edge  # its pair with the champion's edge
-            out[edge] = advantage[pair]
-            pair += end - own - 1  # its last pair
-        for edge in range(own + 1, end):
-            out[edge] = -advantage[pair + edge - own]
-        before += (end - begin) * (end - begin - 1) // 2
+def _against(
+    start: Indices,
+    edge_position: Indices,
+    before: Indices,
+    champion: Indices,
+    scale: Vector,
+    per_pair: Vector,
+    sign: float,
+    out: Vector,
+) -> None:
+    """Add up the pairs of every edge with the champion's, those whose first edge is the champion's signed."""
+    for own in champion:
+        position = edge_position[own]
+        for edge in range(start[position], own):
+            pair = before[edge] + own
+            out[edge] += scale[pair] * per_pair[pair]
+        for edge in range(own + 1, start[position + 1]):
+            pair = before[own] + edge
+            out[edge] += sign * (scale[pair] * per_pair[pair])
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
@@ -414,73 +411,49 @@ class Prospects:
     """What a rival with both edges of a pair adds to that; None where every position has one seat."""
 
 
-@dataclass(frozen=True, slots=True)
 class Play:
-    """One round: who is backed, how the pairs are drawn, and what came of it."""
+    """How the pairs of a round are drawn, and what that makes of Y: worked out before any answer is known."""
 
-    stakes: Stakes
-    omega: Vector
-    spread: Vector
-    """v, as a sum over edges."""
-    worst: Vector
-    """The largest |Y| there can be, by edge."""
-    pairs: Indices
-    """The pairs drawn, ascending, with how often each was duelled and how that ended."""
-    duels: NDArray[np.int64]
-    answers: RoundAnswers
-    spread_of_both: Vector | None = None
-    """What a rival with both edges of a pair adds to v; None where every position has one seat."""
+    def __init__(self, stakes: Stakes, omega: Vector) -> None:
+        self.stakes, self.omega = stakes, omega
+        self.spread = stakes.spread(omega)
+        """v, as a sum over edges."""
+        self.spread_of_both = stakes.spread_of_both(omega)
+        """What a rival with both edges of a pair adds to v; None where every position has one seat."""
+        self.worst = stakes.worst(omega)
+        """The largest |Y| there can be, by edge."""
 
-    @classmethod
-    def of_nothing(cls, stakes: Stakes, omega: Vector) -> Play:
-        """Return a round without duels: how pairs would be drawn."""
-        none = np.zeros(0, dtype=np.int64)
-        pairs, answers = np.zeros(0, dtype=np.intp), RoundAnswers(none, none)
-        return cls(
-            stakes, omega, stakes.spread(omega), stakes.worst(omega), pairs, none, answers,
-            stakes.spread_of_both(omega),
-        )  # fmt: skip
-
-    @property
-    def losses(self) -> NDArray[np.int64]:
-        """How often the first edge of each pair lost."""
-        return self.duels - self.answers.wins - self.answers.ties
-
-    def played(self, champion: Indices, prospects: Prospects, tangent: float = 0.0) -> Played:
-        """Return what bets need to know of the round, now that it is over."""
-        stakes, pairs, twice = self.stakes, self.pairs, 2 * self.omega[self.pairs]
-        table = stakes.pairs
+    def played(
+        self,
+        champion: Indices,
+        prospects: Prospects,
+        pairs: Indices,
+        duels: NDArray[np.int64],
+        answers: RoundAnswers,
+        tangent: float = 0.0,
+    ) -> Played:
+        """Return what bets need to know of the round: the ``pairs`` drawn, how often, and how that ended."""
+        stakes, table, twice = self.stakes, self.stakes.pairs, 2 * self.omega[pairs]
         drawn = Drawn(
-            np.searchsorted(table.position[pairs], np.arange(table.graph.positions + 1)),
             table.first[pairs],
             table.second[pairs],
             stakes.neither[pairs] / twice,
             stakes.first[pairs] / twice,
             stakes.second[pairs] / twice,
-            self.answers.wins,
-            self.losses,
-            self.answers.ties,
+            answers.wins,
+            duels - answers.wins - answers.ties,
+            answers.ties,
         )
+        expected = np.zeros(len(pairs)) if stakes.expected is None else 2 * stakes.expected[pairs]
         return Played(
-            champion,
-            drawn,
-            prospects,
-            self.spread,
-            self.spread_of_both,
-            self.worst,
-            tangent,
-            table.graph.edges,
-            table.several,
-            np.zeros(len(pairs)) if stakes.expected is None else 2 * stakes.expected[pairs],
-            stakes.foreseen,
-        )
+            champion, drawn, prospects, self.spread, self.spread_of_both, self.worst, tangent, table.several,
+            expected, stakes.foreseen,
+        )  # fmt: skip
 
 
 class Drawn(NamedTuple):
-    """The pairs drawn in a round and what came of them, as the compiled functions take it."""
+    """The pairs drawn in a round, ascending, and what came of them, as the compiled functions take it."""
 
-    begin: Indices
-    """The pairs drawn at position j are begin[j] to begin[j + 1]; these are their edges."""
     first_edge: Indices
     second_edge: Indices
     neither: Vector
@@ -504,7 +477,6 @@ class Played:
     worst: Vector
     tangent: float
     """The bet that suited the hardest rival, where all rivals share their bets."""
-    edges: int
     several: bool
     """Whether a position has several seats."""
     expected: Vector

@@ -243,7 +243,7 @@ def _settle(
     slack: float,
 ) -> None:
     """Add log(1 + lambda (Y + slack)) of every duel to all edges at its position, for every scale."""
-    _, pair_first, pair_second, neither, first, second, wins, losses, ties = drawn
+    pair_first, pair_second, neither, first, second, wins, losses, ties = drawn
     for scale in range(len(bets)):
         bet = bets[scale]
         common = np.zeros(len(start) - 1)
