@@ -201,7 +201,7 @@ main = Commands(
 
     FILE is a problem as YAML, JSON or CSV, or a bundled example named as example:NAME.
     """,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True},
     epilog="""\b
 Try:
   duelmatch check example:lineup

@@ -32,7 +32,7 @@ def parsed(
     text = text.strip()
     if text == NO_DIFFERENCE or (shown and text.casefold() == TIE):
         return None
-    one = _meant(text, candidates, titles or {}, shown)
+    one = candidate_meant(text, candidates, titles or {}, shown)
     if len(candidates) == 2 and one is not None:
         return one
     if one is not None:
@@ -40,7 +40,7 @@ def parsed(
     groups = [tuple(part.strip() for part in group.split("=")) for group in text.split(">")]
     ranking: list[tuple[str, ...]] = []
     for group in groups:
-        names = [_meant(part, candidates, titles or {}, shown) for part in group]
+        names = [candidate_meant(part, candidates, titles or {}, shown) for part in group]
         if None in names:
             wrong = group[names.index(None)]
             raise DuelError(f"'{wrong:.80}' is not one of {', '.join(candidates)}.")
@@ -48,15 +48,12 @@ def parsed(
     return ranking
 
 
-def _meant(text: str, candidates: Sequence[str], titles: Mapping[str, str], shown: bool) -> str | None:
-    """Return the candidate of this number, name or title; None if it is not clear."""
+def candidate_meant(
+    text: str, candidates: Sequence[str], titles: Mapping[str, str], shown: bool
+) -> str | None:
+    """Return the candidate of this number, name or title, whatever the case; None if it is not clear."""
     if (shown or text not in candidates) and text.isdecimal() and 1 <= int(text) <= len(candidates):
         return candidates[int(text) - 1]
-    return named(text, candidates, titles)
-
-
-def named(text: str, candidates: Sequence[str], titles: Mapping[str, str]) -> str | None:
-    """Return the candidate of this name, or title, whatever the case; None if it is not clear."""
     if text in candidates:
         return text
     folded = text.casefold()

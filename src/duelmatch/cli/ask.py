@@ -13,14 +13,7 @@ import click
 
 import duelmatch as dm
 from duelmatch.cli import INTERRUPTED, NO_WINNER
-from duelmatch.cli.options import (
-    RunSettings,
-    Source,
-    file_argument,
-    settings_options,
-    settle,
-    votes_option,
-)
+from duelmatch.cli.options import RunSettings, Source, file_argument, settings_options, settle, votes_option
 from duelmatch.cli.output import Output, Page, conversation, working
 from duelmatch.cli.standing import few_possible, how_sure, meaning, print_matching
 from duelmatch.errors import DuelError, FileError, ProblemError

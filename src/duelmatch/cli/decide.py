@@ -30,13 +30,11 @@ LISTED = 12
     "--criterion",
     type=click.Choice(["condorcet", "borda"]),
     default="condorcet",
-    show_default=True,
     help="What makes a line-up the best: that it beats every other, or its average.",
 )
 @click.option(
     "--consistent/--no-consistent",
     default=True,
-    show_default=True,
     help="Whether judges rank, so that what follows from a judge's answers is counted as said.",
 )
 @click.option(
@@ -50,7 +48,6 @@ LISTED = 12
     "--missing",
     type=click.Choice(["open", "dropped"]),
     default="open",
-    show_default=True,
     help="What a judge has not said is open and may be anything, or is not counted.",
 )
 @printed

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from itertools import islice
 from time import perf_counter
 from typing import Literal
 
 import duelmatch as dm
-from duelmatch.cli.answers import named
-from duelmatch.cli.output import Page, working
+from duelmatch.cli.answers import candidate_meant
+from duelmatch.cli.output import Page, titled, titles_of, working
 from duelmatch.cli.standing import few_possible, standing
 from duelmatch.files.journal import Journal
 from duelmatch.phrases import counted
@@ -74,10 +74,9 @@ class Dialogue:
 
     def _answer(self, duel: dm.Duel, shown: Shown) -> dm.Duel | Literal["stop"] | None:
         """Do what the person says; return the next duel, if there is one, or 'stop'."""
+        titles = titles_of(self.run.problem.candidate_details)
         while True:
-            text = self._read("1, 2, t tie, s skip, u undo, q stop, ? help:")
-            if text in ("1", "2"):
-                return self._keep(duel, shown[int(text) - 1])
+            text = self._page.ask("1, 2, t tie, s skip, u undo, q stop, ? help:", HELP)
             match text.casefold():
                 case "t" | "=":
                     return self._keep(duel, None)
@@ -89,25 +88,11 @@ class Dialogue:
                     return self._undo()
                 case "q":
                     return "stop"
-                case "?":
-                    for line in HELP:
-                        self._page.line(line, indent=2)
                 case _:
-                    details = self.run.problem.candidate_details
-                    titles = {name: about.title for name, about in details.items() if about.title}
-                    candidate = named(text, shown, titles)
+                    candidate = candidate_meant(text, shown, titles, shown=True)
                     if candidate is not None:
                         return self._keep(duel, candidate)
                     self._page.line(f"'{text}' is not an answer here; ? explains what is.")
-
-    def _read(self, question: str) -> str:
-        self._page.prompt(question)
-        text = "" if sys.stdin is None else sys.stdin.readline()
-        if not text or not sys.stdin.isatty():
-            self._page.line(text.strip() or " ")  # a terminal shows what is typed by itself
-        if not text:
-            raise EOFError
-        return text.strip()
 
     def _keep(self, duel: dm.Duel, winner: str | None) -> dm.Duel | None:
         loser = duel.second if winner in (None, duel.first) else duel.first
@@ -139,14 +124,11 @@ class Dialogue:
         """Ask the question of an answer that was taken back, if it comes up within one turn of all pairs."""
         passed: list[dm.Duel] = []
         found = None
-        while found is None and len(passed) <= self.run.problem.graph.pairs:
-            duel = self._ask()
-            if duel is None:
-                break
+        for duel in islice(iter(self._ask, None), self.run.problem.graph.pairs + 1):
             if _same(duel, answer):
                 found = duel
-            else:
-                passed.append(duel)
+                break
+            passed.append(duel)
         for duel in passed:
             self.run.release(duel)
         return found or self._ask()
@@ -189,20 +171,15 @@ def show_question(
     page: Page, problem: dm.Problem, position: str, candidates: Sequence[str], place: str = ""
 ) -> None:
     """Print a question, its place on a ballot, and what voters should see of everything in it."""
-    called_so = called(position, problem.position_details)
+    called_so = titled(position, titles_of(problem.position_details))
     ranks = len(candidates) > 2
     asked = f"Who comes first, second, … for {called_so}?" if ranks else f"Who is better for {called_so}?"
     page.heading(f"{asked}{place}")
     _show_details(page, position, problem.position_details)
+    titles = titles_of(problem.candidate_details)
     for number, candidate in enumerate(candidates, start=1):
-        page.line(f"{number}  {called(candidate, problem.candidate_details)}", style="bold", indent=2)
+        page.line(f"{number}  {titled(candidate, titles)}", style="bold", indent=2)
         _show_details(page, candidate, problem.candidate_details, indent=5)
-
-
-def called(name: str, details: Mapping[str, dm.Details]) -> str:
-    """Return what to call a candidate or position: its title, if it has one, and its name."""
-    title = details[name].title if name in details else None
-    return name if title in (None, name) else f"{title} ({name})"
 
 
 def _show_details(page: Page, name: str, details: Mapping[str, dm.Details], indent: int = 0) -> None:

@@ -35,14 +35,12 @@ if TYPE_CHECKING:
     "--method",
     type=click.Choice(["bradley-terry", "frequencies"]),
     default="bradley-terry",
-    show_default=True,
     help="Fit a strength for each candidate at each position, or take each pair on its own.",
 )
 @click.option(
     "--smoothing",
     type=Between(0),
     default=1.0,
-    show_default=True,
     help="How many imagined answers to add to every pair, half for each side.",
 )
 @printed

@@ -23,12 +23,7 @@ from duelmatch.cli.ask import (
     settings_of,
 )
 from duelmatch.cli.decide import decision_as_dict, print_decision
-from duelmatch.cli.options import (
-    Source,
-    file_argument,
-    settings_options,
-    votes_option,
-)
+from duelmatch.cli.options import Source, file_argument, settings_options, votes_option
 from duelmatch.cli.output import Output, Page, conversation, live_line, rated
 from duelmatch.cli.standing import standing
 from duelmatch.errors import FileError, JudgeError, listed
@@ -56,9 +51,7 @@ COLUMNS = ("voter", "position", "winner", "loser", "tie", "flip")
     metavar="[NAME=]COMMAND",
     help="A command that is given a question as JSON and prints who is better; may be given more than once.",
 )
-@click.option(
-    "--jobs", type=click.IntRange(1, 1000), default=10, show_default=True, help="Questions asked at a time."
-)
+@click.option("--jobs", type=click.IntRange(1, 1000), default=10, help="Questions asked at a time.")
 @click.option(
     "--both-orders",
     is_flag=True,
@@ -78,16 +71,8 @@ COLUMNS = ("voter", "position", "winner", "loser", "tie", "flip")
     is_flag=True,
     help="Of a panel: its judges rank, so that what follows from their answers need not be asked.",
 )
-@click.option(
-    "--timeout", type=click.FloatRange(0.1), default=60.0, show_default=True, help="Seconds for an answer."
-)
-@click.option(
-    "--tries",
-    type=click.IntRange(1),
-    default=3,
-    show_default=True,
-    help="How often a failing judge is asked.",
-)
+@click.option("--timeout", type=click.FloatRange(0.1), default=60.0, help="Seconds for an answer.")
+@click.option("--tries", type=click.IntRange(1), default=3, help="How often a failing judge is asked.")
 @settings_options(batch="as --jobs")
 @votes_option("judged")
 @conversation

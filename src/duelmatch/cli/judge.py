@@ -23,10 +23,9 @@ from dataclasses import asdict
 
 import click
 
+from duelmatch.cli.answers import NO_DIFFERENCE
 from duelmatch.errors import JudgeError
 from duelmatch.problem import Details, Duel, Problem
-
-NO_DIFFERENCE = "="
 
 MOST_OUTPUT = 10_000
 """Bytes; a name has 200 characters at most."""

@@ -110,7 +110,6 @@ criterion_option = click.option(
     "--criterion",
     type=click.Choice(["borda", "condorcet", "both"]),
     default="both",
-    show_default=True,
     help="What makes a matching the best.",
 )
 

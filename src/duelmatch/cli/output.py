@@ -23,6 +23,7 @@ from rich.text import Text
 from duelmatch.cli import PIPE_CLOSED
 from duelmatch.errors import spoken
 from duelmatch.phrases import printable
+from duelmatch.problem import Details, seated
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for other programs to read.")
 
@@ -62,9 +63,22 @@ class Page:
             line.rstrip()
             self._console.print(Text(" " * indent) + line)
 
-    def prompt(self, text: str) -> None:
-        """Print a question to be answered on the same line."""
-        self._console.print(Text(text, style="bold"), end=" ", soft_wrap=True)
+    def ask(self, question: str, explanation: Iterable[str]) -> str:
+        """Return what is answered on the same line; to ``?``, explain and ask again.
+
+        :raises EOFError: at the end of the input.
+        """
+        while True:
+            self._console.print(Text(question, style="bold"), end=" ", soft_wrap=True)
+            line = "" if sys.stdin is None else sys.stdin.readline()
+            if not line or not sys.stdin.isatty():
+                self.line(line.strip() or " ")  # a terminal shows what is typed by itself
+            if not line:
+                raise EOFError
+            if line.strip() != "?":
+                return line.strip()
+            for each in explanation:
+                self.line(each, indent=2)
 
     def picture(self, summary: Mapping[str, Any]) -> None:
         """Say where the ``plot`` is, if there is one, on one line, so that the path can be copied."""
@@ -256,6 +270,11 @@ def unsettled_label(shortfall: float | None) -> str:
     return "First in the test" if shortfall is None else "Line-up of the log"
 
 
+def titles_of(details: Mapping[str, Details]) -> dict[str, str]:
+    """Return what people read in place of names, where that is something else."""
+    return {name: about.title for name, about in details.items() if about.title not in (None, "", name)}
+
+
 def titled(name: str, titles: Mapping[str, str]) -> str:
     """Return what people read on the pages, with the name by which programs know it.
 
@@ -267,4 +286,4 @@ def titled(name: str, titles: Mapping[str, str]) -> str:
 
 def spoken_titles(names: str | tuple[str, ...], titles: Mapping[str, str]) -> str:
     """Return who fills a position, one or several, in words."""
-    return spoken(tuple(titled(name, titles) for name in (names if isinstance(names, tuple) else (names,))))
+    return spoken(tuple(titled(name, titles) for name in seated(names)))

@@ -11,14 +11,7 @@ from click.core import ParameterSource
 
 import duelmatch as dm
 from duelmatch.cli import NO_WINNER, TOO_LARGE
-from duelmatch.cli.options import (
-    DELTA,
-    DELTA_HELP,
-    Between,
-    Source,
-    criterion_option,
-    file_argument,
-)
+from duelmatch.cli.options import DELTA, DELTA_HELP, Between, Source, criterion_option, file_argument
 from duelmatch.cli.output import Output, Page, printed, rounded, working
 from duelmatch.explorers.catalogue import SMALLEST_DELTA, SMALLEST_EPSILON
 
@@ -37,12 +30,11 @@ THEOREMS = {"borda": "Theorem 3", "condorcet": "Theorem 6"}
 
 @click.command("plan")
 @file_argument
-@click.option("--delta", type=Between(SMALLEST_DELTA, 1), default=DELTA, show_default=True, help=DELTA_HELP)
+@click.option("--delta", type=Between(SMALLEST_DELTA, 1), default=DELTA, help=DELTA_HELP)
 @click.option(
     "--epsilon",
     type=Between(SMALLEST_EPSILON, 1),
     default=0.05,
-    show_default=True,
     help="How much worse than the best is good enough, for algorithms that take an epsilon.",
 )
 @criterion_option
@@ -64,13 +56,7 @@ THEOREMS = {"borda": "Theorem 3", "condorcet": "Theorem 6"}
 @click.option(
     "--seconds-each", type=Between(0, 100_000), help="How long a question takes: 15 for each candidate in it."
 )
-@click.option(
-    "--question-size",
-    type=click.IntRange(2, 10),
-    default=2,
-    show_default=True,
-    help="Candidates in a question.",
-)
+@click.option("--question-size", type=click.IntRange(2, 10), default=2, help="Candidates in a question.")
 @printed
 def command(
     source: Source,

@@ -21,13 +21,9 @@ EVERYWHERE = ("0.0.0.0", "::")
 
 @click.command("serve")
 @store_option
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--host", default="127.0.0.1", help="The address to listen on.")
 @click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=8000,
-    show_default=True,
-    help="The port to listen on; 0 takes any free one.",
+    "--port", type=click.IntRange(0, 65535), default=8000, help="The port to listen on; 0 takes any free one."
 )
 @click.option(
     "--address",
@@ -51,21 +47,15 @@ EVERYWHERE = ("0.0.0.0", "::")
 @click.option(
     "--proxies",
     default="127.0.0.1",
-    show_default=True,
     help="Addresses or networks of proxies to trust for X-Forwarded-For and X-Forwarded-Proto.",
 )
 @click.option(
-    "--metrics",
-    type=click.Choice(["local", "anybody"]),
-    default="local",
-    show_default=True,
-    help="Who may read /metrics.",
+    "--metrics", type=click.Choice(["local", "anybody"]), default="local", help="Who may read /metrics."
 )
 @click.option(
     "--webhooks",
     type=click.Choice(["public", "anywhere", "nowhere"]),
     default="public",
-    show_default=True,
     help="Whom studies may call when something is decided; anywhere: this machine and its network, too.",
 )
 @click.option(

@@ -30,9 +30,7 @@ MOST_ROWS = 12
 @click.command("simulate")
 @file_argument
 @settings_options()
-@click.option(
-    "--runs", type=click.IntRange(1, 100_000), default=100, show_default=True, help="How many runs."
-)
+@click.option("--runs", type=click.IntRange(1, 100_000), default=100, help="How many runs.")
 @click.option(
     "--jobs",
     type=click.IntRange(1),

@@ -23,7 +23,6 @@ store_option = click.option(
     metavar="URL",
     default="sqlite:///duels.db",
     envvar="DUELMATCH_STORE",
-    show_default=True,
     show_envvar=True,
     help="The database: sqlite:///FILE or postgresql://USER:PASSWORD@HOST/NAME.",
 )

@@ -84,7 +84,7 @@ def command() -> None:
     multiple=True,
     help="A parameter of the algorithm, such as ballot_size=6 (questions on a ballot) or consistent=false.",
 )
-@click.option("--delta", type=Between(0, 1), default=DELTA, show_default=True, help=DELTA_HELP)
+@click.option("--delta", type=Between(0, 1), default=DELTA, help=DELTA_HELP)
 @click.option(
     "--seed", type=click.IntRange(0), help="The seed of all draws.  [default: one is drawn, and shown]"
 )
@@ -92,13 +92,21 @@ def command() -> None:
     "--lease",
     type=Between(0),
     default=300.0,
-    show_default=True,
     help="Seconds after which an unanswered question goes to somebody else.",
 )
-@click.option("--ties/--no-ties", default=True, help="Whether voters may say that there is no difference.")
-@click.option("--skips/--no-skips", default=True, help="Whether voters may skip a question.")
 @click.option(
-    "--secret/--no-secret", default=False, help="Whether organisers are kept from seeing who answered what."
+    "--ties/--no-ties",
+    default=True,
+    show_default=False,
+    help="Whether voters may say that there is no difference.",
+)
+@click.option(
+    "--skips/--no-skips", default=True, show_default=False, help="Whether voters may skip a question."
+)
+@click.option(
+    "--secret/--no-secret",
+    show_default=False,
+    help="Whether organisers are kept from seeing who answered what.",
 )
 @click.option("--max-answers", type=click.IntRange(0), help="Ask for this many answers at most.")
 @click.option("--questions-each", type=click.IntRange(0), help="Ask each judge of a panel this much at most.")
@@ -106,7 +114,6 @@ def command() -> None:
     "--ahead",
     type=click.IntRange(0),
     default=100,
-    show_default=True,
     help="For algorithms that work in rounds: how many answers to ask for beyond what is needed now.",
 )
 @printed

@@ -288,8 +288,7 @@ COMMANDS = (
     _phase("pause", "Ask nothing for now. Answers to open questions still count."),
     _phase("resume", "Ask again after a pause."),
     _phase(
-        "close",
-        "End a study and record its verdict. Answers that still come count only if it is reopened.",
+        "close", "End a study and record its verdict. Answers that still come count only if it is reopened."
     ),
     _phase("reopen", "Reopen a closed study. Answers that came in the meantime count now."),
     publish,

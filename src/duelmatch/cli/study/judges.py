@@ -45,7 +45,6 @@ def people_of(path: Path) -> list[Person]:
     "--server",
     metavar="ADDRESS",
     default="http://127.0.0.1:8000",
-    show_default=True,
     help="Where phones reach `duelmatch serve`.",
 )
 @printed

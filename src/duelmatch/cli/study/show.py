@@ -11,7 +11,7 @@ import click
 
 from duelmatch.cli.answers import written
 from duelmatch.cli.options import ANY_PATH, STDIN, STDIN_NAME, STDOUT, stdin_text
-from duelmatch.cli.output import Output, Page, printed, unsettled_label, utc_time, working
+from duelmatch.cli.output import Output, Page, printed, titles_of, unsettled_label, utc_time, working
 from duelmatch.cli.standing import lineup, meaning, print_matching, probability, still_possible
 from duelmatch.cli.store import on_study, opened_store, store_option
 from duelmatch.cli.study.status import (
@@ -102,10 +102,9 @@ def _print_titles(page: Page, study: Study) -> None:
     """Print what voters read where it differs from the names, which the rest of the page has."""
     problem = study.problem
     rows = [
-        (name, about.title)
+        row
         for details in (problem.position_details, problem.candidate_details)
-        for name, about in details.items()
-        if about.title and about.title != name
+        for row in titles_of(details).items()
     ]
     if rows:
         page.table(["Name", "Title, which voters read"], rows)
@@ -198,7 +197,9 @@ def list_all(url: str) -> Output:
 
 @click.command("log")
 @on_study
-@click.option("--after", type=click.IntRange(0), default=0, help="Only what follows this entry.")
+@click.option(
+    "--after", type=click.IntRange(0), default=0, show_default=False, help="Only what follows this entry."
+)
 @click.option("--limit", type=click.IntRange(1), help="No more entries than this.")
 @printed
 def log(study: Study, after: int, limit: int | None) -> Output:

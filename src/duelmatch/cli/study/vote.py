@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ import click
 
 from duelmatch.cli.answers import NO_DIFFERENCE, Said, parsed, written
 from duelmatch.cli.dialogue import show_question
-from duelmatch.cli.output import Output, Page, conversation, printed, working
+from duelmatch.cli.output import Output, Page, conversation, printed, titles_of, working
 from duelmatch.cli.store import on_study
 from duelmatch.cli.study.changes import voter_called
 from duelmatch.errors import ConflictError, DuelError, NotAllowedError, NotThereError, did_you_mean
@@ -74,11 +74,10 @@ def vote(voter: str, study: Study, page: Page) -> Output:
     from duelmatch.studies import Question
 
     voter_id, reason = _answering(study, voter), None
-    while isinstance(asked := _asked(study, voter_id), Question):
-        _show(page, study, asked)
-        if not _answered(page, study, voter_id, asked):
-            break
-    else:
+    with suppress(EOFError):
+        while isinstance(asked := _asked(study, voter_id), Question):
+            _show(page, study, asked)
+            _answer(page, study, voter_id, asked)
         reason = asked.reason
         page.paragraph(WHY[reason])
     summary = {"study": study.id, "answers": study.answers_by(voter_id), "reason": reason}
@@ -91,39 +90,29 @@ def _asked(study: Study, voter: str) -> Question | Nothing:
         return study.ask(voter)
 
 
-def _answered(page: Page, study: Study, voter: str, asked: Question) -> bool:
-    """Read what a voter says until it is an answer, a skip or an undo; False if the voter stops."""
+def _answer(page: Page, study: Study, voter: str, asked: Question) -> None:
+    """Read what a voter says until it is an answer, a skip or an undo.
+
+    :raises EOFError: if the voter stops.
+    """
     while True:
-        page.prompt(f"{_how(asked)} (t tie, s skip, u undo, q stop, ? help):")
-        line = sys.stdin.readline()
-        if not sys.stdin.isatty():
-            page.line(line.strip() or " ")
-        text = line.strip()
+        text = page.ask(f"{_how(asked)} (t tie, s skip, u undo, q stop, ? help):", HELP)
         try:
             match text.casefold():
-                case "" if not line:
-                    return False
                 case "q":
-                    return False
+                    raise EOFError
                 case "s":
                     study.skip(voter, asked.number)
-                    return True
                 case "u":
                     study.undo(voter)
-                    return True
-                case "?":
-                    for help_line in HELP:
-                        page.line(help_line, indent=2)
                 case _:
-                    titles = {
-                        name: about.title or name for name, about in study.problem.candidate_details.items()
-                    }
+                    titles = titles_of(study.problem.candidate_details)
                     meant = parsed(text, asked.candidates, titles, shown=True)
-                    receipt = study.tell(voter, asked.number, meant)
-                    page.line(_kept(receipt), style="dim")
-                    return True
+                    page.line(_kept(study.tell(voter, asked.number, meant)), style="dim")
         except (DuelError, ConflictError, NotAllowedError) as refusal:
             page.line(str(refusal))
+        else:
+            return
 
 
 def _how(asked: Question) -> str:
@@ -176,7 +165,7 @@ def ask(voter: str, study: Study) -> Output:
 @click.argument("answer", required=False)
 @click.option("--tie", is_flag=True, help="There is no difference.")
 @click.option("--skip", is_flag=True, help="Skip this question.")
-@click.option("--reason", default="", help="Why it is skipped.")
+@click.option("--reason", default="", show_default=False, help="Why it is skipped.")
 @voter_option
 @on_study
 @printed
@@ -243,7 +232,6 @@ def undo(voter: str, study: Study) -> Output:
     "--server",
     metavar="ADDRESS",
     default="http://127.0.0.1:8000",
-    show_default=True,
     help="Where `duelmatch serve` can be reached.",
 )
 @printed
