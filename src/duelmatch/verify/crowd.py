@@ -6,7 +6,7 @@ from math import log as logarithm
 
 import numpy as np
 
-from duelmatch.verify.crowd_problem import CrowdProblem, people
+from duelmatch.verify.crowd_problem import CrowdProblem
 from duelmatch.verify.log import LineupVerdict, StudyLog
 from duelmatch.verify.wealth import ListedWealth, TabledWealth
 
@@ -34,7 +34,6 @@ def crowd_verdict(log: StudyLog) -> LineupVerdict:
     tries = (max(wealth.proof * (wealth.proof + 1), 1) for wealth in found)
     if all(one.is_proven(problem.threshold + logarithm(k)) for one, k in zip(found, tries, strict=True)):
         row = found[-1].proof_for
-        if row is not None and log.dropped.isdisjoint(people(problem.lineup(row))):
+        if row is not None and problem.stays(problem.lineup(row)):
             return LineupVerdict("within_epsilon" if problem.slack else "certified", problem.lineup(row))
-    stays = champion is not None and log.dropped.isdisjoint(people(champion))
-    return LineupVerdict("budget_spent", champion if stays else None)
+    return LineupVerdict("budget_spent", champion if problem.stays(champion) else None)

@@ -5,15 +5,20 @@ A ballot of a design with champion A says of a line-up B
     Y(B) = sum over its pairs of  c_pair(B) / pi_pair  (X_pair - 1/2),
 
 with X = 1, 1/2 or 0 if the first of the pair is better, no different or worse, and pi the chance of the pair
-to be on the ballot. c depends on B only through its candidate at the position of the pair; so Y(B) is a sum
-over the edges of B, an edge being a position with a candidate for it. At a position of k seats c is affine in
-which of the pair's candidates B has; what it is with neither is split between the seats, and Y(B) is a sum
-over the edges of B again.
+to be on the ballot. With A, B and q as 1 or 0 for each edge (a position with a candidate for it), the pair of
+a and b has
+
+    c(B) = (A(a) - B(a)) q(b) - (A(b) - B(b)) q(a),
+
+times what the pair counts. For Borda q is the reference: how often the edge is the one to be compared with;
+head to head it is A. So c depends on B only through whom it seats at the position of the pair, and Y(B) is
+a sum over its seatings, one for each position.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from itertools import combinations
 from math import log as logarithm
 from typing import Any
@@ -28,6 +33,7 @@ from duelmatch.verify.log import (
     DrawnBallot,
     Lineup,
     NotRecomputedError,
+    Pair,
     StudyLog,
     names,
     places,
@@ -41,13 +47,8 @@ IMPOSSIBLE = 1e7
 """A cost beyond that of any line-up of allowed edges."""
 
 
-def people(lineup: Lineup) -> set[str]:
-    """Return everybody in a line-up."""
-    return {one for who in lineup for one in names(who)}
-
-
 class CrowdProblem:
-    """Edges are numbered position by position; rows of numbers, one for each position, are line-ups."""
+    """Edges are numbered position by position; rows of numbers, one for each seat, are line-ups."""
 
     def __init__(self, log: StudyLog) -> None:
         self.log, self.pairs = log, log.pairs()
@@ -61,12 +62,10 @@ class CrowdProblem:
         self._pair = {pair: k for k, pair in enumerate(self.pairs)}
         self._first = np.array([self._number[j, one] for j, one, _ in self.pairs], dtype=int)
         self._second = np.array([self._number[j, other] for j, _, other in self.pairs], dtype=int)
-        total = sum(log.weight.get(j, 1) for j in log.positions)
-        self.seats = np.array([log.seats.get(j, 1) for j, _, _ in self.pairs], dtype=float)
-        """Of the position of each pair."""
         self.places = sum(log.seats.get(j, 1) for j in log.positions)
-        weight = np.array([log.weight.get(j, 1) * len(log.positions) / total for j, _, _ in self.pairs])
-        self._worth = weight / self.seats**2
+        mean_weight = sum(log.weight.get(j, 1) for j in log.positions) / len(log.positions)
+        worth = {j: log.weight.get(j, 1) / mean_weight / log.seats.get(j, 1) ** 2 for j in log.positions}
+        self._worth = np.array([worth[j] for j, _, _ in self.pairs])
         """What a pair counts: the weight of its position, 1 on average, over its seats squared."""
         staying = np.array([one not in log.dropped for _, one in self.edges])
         self.usable = self.on_lineups(staying)
@@ -79,6 +78,10 @@ class CrowdProblem:
         self.threshold = logarithm((2 if proves else 1) / log.setting("delta", 0.05))
 
     # Line-ups
+
+    def stays(self, lineup: Lineup | None) -> bool:
+        """Whether there is a line-up, and nobody in it has left."""
+        return lineup is not None and self.log.dropped.isdisjoint(one for who in lineup for one in names(who))
 
     def row(self, lineup: Lineup) -> Array:
         """Return the edges of a line-up."""
@@ -102,7 +105,7 @@ class CrowdProblem:
         lineups = self.log.lineups({self.edges[edge] for edge in np.flatnonzero(allowed)})
         if lineups is None:
             return None
-        return np.array([self.row(lineup) for lineup in lineups]).reshape(-1, self.places)
+        return np.array([self.row(lineup) for lineup in lineups], dtype=int).reshape(-1, self.places)
 
     def _listed(self, allowed: Array) -> Array:
         if (rows := self.rows(allowed)) is None:
@@ -170,43 +173,47 @@ class CrowdProblem:
 
     # Ballots
 
-    def odds(self, design: BallotDesign) -> tuple[Array, Array, Array]:
-        """Return c, c / pi and which edges no bet is made about; a row for each pair, a column for each edge.
+    def seatings(self, rows: Array) -> tuple[Array, Array]:
+        """Return the edges of every seating of some line-ups, a column each, and the numbers of theirs."""
+        number: dict[tuple[int, ...], int] = {}
+        ends = np.cumsum([self.log.seats.get(j, 1) for j in self.log.positions])
+        numbers = [
+            [number.setdefault(tuple(edges), len(number)) for edges in here.tolist()]
+            for here in np.split(rows, ends[:-1], axis=1)
+        ]
+        seated = np.zeros((len(self.edges), len(number)))
+        for edges, k in number.items():
+            seated[list(edges), k] = 1.0
+        return seated, np.array(numbers, dtype=int).T
+
+    def odds(self, design: BallotDesign, seated: Array) -> tuple[Array, Array, Array]:
+        """Return c, c / pi and which seatings no bet is made about; a row for each pair, a column for each.
 
         None is made where a pair tells something that had no chance, nor for a champion who has left.
         """
-        stakes, neither = self._stakes(self.row(design.champion))
-        split = neither * (1 - 1 / self.seats)
-        stakes = stakes - split[:, None] * (self.position[self._first][:, None] == self.position)
-        chance = np.array([design.chances.get(pair, 0.0) for pair in self.pairs])[:, None]
-        odds = np.divide(stakes, chance, out=np.zeros_like(stakes), where=chance > 0)
-        left = not self.log.dropped.isdisjoint(people(design.champion))
-        return stakes, odds, ((stakes != 0) & (chance == 0)).any(axis=0) | left
+        own = np.zeros((len(self.edges), 1))
+        own[self.row(design.champion)] = 1.0
+        reference = own if self._share is None else self._share[:, None]
+        more = own - seated
+        c = more[self._first] * reference[self._second] - more[self._second] * reference[self._first]
+        at = self.position[seated.argmax(axis=0)]
+        c *= self._worth[:, None] * (self.position[self._first][:, None] == at)
+        chance = self.by_pair(design.chances)
+        odds = np.divide(c, chance, out=np.zeros_like(c), where=chance > 0)
+        return c, odds, ((c != 0) & (chance == 0)).any(axis=0) | (not self.stays(design.champion))
 
-    def _stakes(self, champion: Array) -> tuple[Array, Array]:
-        """Return c by pair and edge of a rival, and c for rivals with neither edge of the pair."""
-        own = np.zeros(len(self.edges))
-        own[champion] = 1.0
-        stakes = np.zeros((len(self.pairs), len(self.edges)))
-        each = np.arange(len(self.pairs))
-        if self._share is None:  # only a pair with the champion's candidate tells, about the one it meets
-            stakes[each, self._first], stakes[each, self._second] = -own[self._second], own[self._first]
-            return stakes * self._worth[:, None], np.zeros(len(self.pairs))
-        gain, loss = self._share[self._second], -self._share[self._first]
-        of_champion = own[self._first] * gain + own[self._second] * loss
-        stakes[:] = of_champion[:, None] * (self.position[self._first][:, None] == self.position)
-        stakes[each, self._first] -= gain
-        stakes[each, self._second] -= loss
-        return stakes * self._worth[:, None], of_champion * self._worth
+    def by_pair(self, values: Mapping[Pair, float]) -> Array:
+        """Return a column of numbers; pairs of candidates who came after a design have 0."""
+        return np.array([values.get(pair, 0.0) for pair in self.pairs])[:, None]
 
     def told(
         self, number: int, ballot: DrawnBallot, corrections: Corrections, odds: Array
     ) -> tuple[Array, Array]:
-        """Return what a ballot adds to Y of the rivals with each edge, and its pairs at each position.
+        """Return what a ballot adds to Y of the rivals with each seating, and its pairs at each position.
 
         An answer that is missing takes, for every rival, whichever of 0 and 1 makes Y smallest.
         """
-        told = np.zeros(len(self.edges))
+        told = np.zeros(odds.shape[1])
         at = np.zeros(len(self.log.positions))
         for place, (j, candidates) in enumerate(ballot.questions):
             asked = self.log.questions.get(ballot.answered.get(place, -1))

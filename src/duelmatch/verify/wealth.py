@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from duelmatch.verify.crowd_problem import Array, CrowdProblem, people
+from duelmatch.verify.crowd_problem import Array, CrowdProblem
 from duelmatch.verify.log import BallotDesign, Corrections, DrawnBallot
 
 SHARES = np.log([0.5, 0.125, 0.125, 0.125, 0.125])
@@ -31,15 +31,12 @@ MIXTURES = np.vstack([np.eye(5), (np.eye(5)[:-1] + np.eye(5)[1:]) / 2])
 BONUS = np.array([-(nu[nu > 0] * np.log(nu[nu > 0])).sum() for nu in MIXTURES]) - np.log(5.0)
 
 
-NOTHING = 1e-12
-"""Less than any stake."""
-
-
 class ListedWealth:
     """The logarithm of the wealth against every line-up, a row each: now, at its peak, and for a proof."""
 
     def __init__(self, problem: CrowdProblem, corrections: Corrections, rows: Array) -> None:
         self.problem, self.corrections, self.rows = problem, corrections, rows
+        self.seated, self.seatings = problem.seatings(rows)
         self.logs, self.proof_logs = np.zeros((2, len(rows), len(SHARES)))
         self.peak, self.proof_peak = np.zeros((2, len(rows)))
         self.proof = 0
@@ -60,7 +57,7 @@ class ListedWealth:
             self._made = dict(list(self._made.items())[-8:])  # ballots that overlap are of a few designs
             self._made[ballot.design] = self._bets(design)
         odds, bets, slack_bets = self._made[ballot.design]
-        y = problem.told(number, ballot, self.corrections, odds)[0][self.rows].sum(axis=1)
+        y = problem.told(number, ballot, self.corrections, odds)[0][self.seatings].sum(axis=1)
         self.logs, self.peak = _settled(self.logs, self.peak, bets, y)
         if self.proof and design.proof_for == design.champion:
             proof = _settled(self.proof_logs, self.proof_peak, slack_bets, y + problem.slack)
@@ -71,32 +68,18 @@ class ListedWealth:
     def _bets(self, design: BallotDesign) -> tuple[Array, Array, Array]:
         """Return c / pi, and lambda by rival and gambler, without and with the slack."""
         problem, rows = self.problem, self.rows
-        c, odds, void = problem.odds(design)
-        advantage, variance = (
-            np.array([of.get(pair, 0.0) for pair in problem.pairs])[:, None]
-            for of in (design.advantage, design.variance)
-        )
+        c, odds, void = problem.odds(design, self.seated)
+        advantage, variance = problem.by_pair(design.advantage), problem.by_pair(design.variance)
         gap, noise, spread = (
-            per_edge.sum(axis=0)[rows].sum(axis=1)
-            for per_edge in (advantage * c, variance * c**2, design.dispersion * c * odds / 4)
+            by_pair.sum(axis=0)[self.seatings].sum(axis=1)
+            for by_pair in (advantage * c, variance * c**2, design.dispersion * c * odds / 4)
         )
-        largest = _largest(odds, design).T[rows]
-        bet = ~void[rows].any(axis=1)
-        if problem.places > len(problem.log.positions):  # c^2, and what has no chance, are no sums over edges
-            of_rivals = np.stack([c[:, row].sum(axis=1) for row in rows], axis=1)
-            gap, noise = (advantage * of_rivals).sum(axis=0), (variance * of_rivals**2).sum(axis=0)
-            chance = np.array([design.chances.get(pair, 0.0) for pair in problem.pairs])[:, None]
-            square = np.divide(of_rivals**2, chance, out=np.zeros_like(of_rivals), where=chance > 0)
-            spread = design.dispersion * square.sum(axis=0) / 4
-            each = np.stack([np.abs(odds[:, row]).sum(axis=1) / 2 for row in rows], axis=1)
-            worst = -np.sort(-each, axis=0)[: design.size].sum(axis=0) * (spread > 0)
-            bet = ~((np.abs(of_rivals) > NOTHING) & (chance == 0)).any(axis=0)
-            bet &= problem.log.dropped.isdisjoint(people(design.champion))
-        elif design.one_position:
+        largest = _largest(odds, design).T[self.seatings]
+        if design.one_position and rows.shape == self.seatings.shape:
             worst = largest.sum(axis=2).max(axis=1)
         else:
             worst = -np.sort(-largest.reshape(len(rows), -1), axis=1)[:, : design.size].sum(axis=1)
-        bet &= worst > 0
+        bet = (worst > 0) & (spread > 0) & ~void[self.seatings].any(axis=1)
         by_slack = []
         for slack in (0.0, problem.slack):
             gain = np.maximum(gap + slack, 0.0)
@@ -158,7 +141,7 @@ class TabledWealth:
             self.proof, self.proof_for = design.proof, _row(problem, design)
             self.proof_logs = self.logs * problem.winner_exists
         if self._made is None:
-            _, odds, void = problem.odds(design)
+            _, odds, void = problem.odds(design, np.eye(len(problem.edges)))
             each = _largest(odds, design)[:, problem.usable]
             worst = each.sum(axis=0).max() if design.one_position else design.size * each.max()
             self._made = (
@@ -237,7 +220,7 @@ def _row(problem: CrowdProblem, design: BallotDesign) -> Array | None:
 
 
 def _largest(odds: Array, design: BallotDesign) -> Array:
-    """Return the ``size`` largest of |c| / 2 pi for every edge: no ballot can have a larger |Y|."""
+    """Return the ``size`` largest of |c| / 2 pi for every seating: no ballot can have a larger |Y|."""
     return -np.sort(-np.abs(odds) / 2, axis=0)[: design.size]
 
 
