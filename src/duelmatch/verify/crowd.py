@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import log as logarithm
-
 import numpy as np
 
 from duelmatch.verify.crowd_problem import CrowdProblem
@@ -30,10 +28,6 @@ def crowd_verdict(log: StudyLog) -> LineupVerdict:
     alone = problem.usable.sum() == problem.places
     if len(possible) == problem.places and (problem.winner_exists or alone):
         return LineupVerdict("certified", problem.lineup(possible))
-    # a proof needs more wealth the more proofs are tried: they share delta
-    tries = (max(wealth.proof * (wealth.proof + 1), 1) for wealth in found)
-    if all(one.is_proven(problem.threshold + logarithm(k)) for one, k in zip(found, tries, strict=True)):
-        row = found[-1].proof_for
-        if row is not None and problem.stays(problem.lineup(row)):
-            return LineupVerdict("within_epsilon" if problem.slack else "certified", problem.lineup(row))
+    if problem.stays(proven := found[-1].proof_for) and all(wealth.is_proven() for wealth in found):
+        return LineupVerdict("within_epsilon" if problem.slack else "certified", proven)
     return LineupVerdict("budget_spent", champion if problem.stays(champion) else None)

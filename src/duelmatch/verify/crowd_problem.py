@@ -77,6 +77,10 @@ class CrowdProblem:
         proves = epsilon is not None or not self.winner_exists
         self.threshold = logarithm((2 if proves else 1) / log.setting("delta", 0.05))
 
+    def needed(self, proof: int) -> float:
+        """Return the logarithm of the wealth that a proof needs: all that are tried share delta."""
+        return self.threshold + logarithm(max(proof * (proof + 1), 1))
+
     # Line-ups
 
     def stays(self, lineup: Lineup | None) -> bool:

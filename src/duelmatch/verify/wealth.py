@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from duelmatch.verify.crowd_problem import Array, CrowdProblem
-from duelmatch.verify.log import BallotDesign, Corrections, DrawnBallot
+from duelmatch.verify.log import BallotDesign, Corrections, DrawnBallot, Lineup
 
 SHARES = np.log([0.5, 0.125, 0.125, 0.125, 0.125])
 """What part of the wealth each gambler begins with; the first one learns."""
@@ -40,14 +40,14 @@ class ListedWealth:
         self.logs, self.proof_logs = np.zeros((2, len(rows), len(SHARES)))
         self.peak, self.proof_peak = np.zeros((2, len(rows)))
         self.proof = 0
-        self.proof_for: Array | None = None
+        self.proof_for: Lineup | None = None
         self._made: dict[int, tuple[Array, Array, Array]] = {}
 
     def settle(self, number: int, ballot: DrawnBallot, design: BallotDesign) -> None:
         """Settle a ballot."""
         problem = self.problem
         if design.proof != self.proof:
-            self.proof, self.proof_for = design.proof, _row(problem, design)
+            self.proof, self.proof_for = design.proof, design.proof_for
             self.proof_logs, self.proof_peak = (
                 wealth * problem.winner_exists for wealth in (self.logs, self.peak)
             )
@@ -59,10 +59,9 @@ class ListedWealth:
         odds, bets, slack_bets = self._made[ballot.design]
         y = problem.told(number, ballot, self.corrections, odds)[0][self.seatings].sum(axis=1)
         self.logs, self.peak = _settled(self.logs, self.peak, bets, y)
-        if self.proof and design.proof_for == design.champion:
-            proof = _settled(self.proof_logs, self.proof_peak, slack_bets, y + problem.slack)
-            self.proof_logs, self.proof_peak = proof
-        elif self.proof and problem.winner_exists:
+        own = design.proof_for == design.champion
+        if self.proof and (own or problem.winner_exists):
+            bets, y = (slack_bets, y + problem.slack) if own else (bets, y)
             self.proof_logs, self.proof_peak = _settled(self.proof_logs, self.proof_peak, bets, y)
 
     def _bets(self, design: BallotDesign) -> tuple[Array, Array, Array]:
@@ -93,14 +92,14 @@ class ListedWealth:
         """List the line-ups that may win."""
         return self.rows[self.peak < self.problem.threshold]
 
-    def is_proven(self, needed: float) -> bool:
+    def is_proven(self) -> bool:
         """Whether every rival in question is shown not to beat the champion of the proof."""
         if self.proof_for is None:
             return False
-        feared = (self.rows != self.proof_for).any(axis=1)
+        feared = (self.rows != self.problem.row(self.proof_for)).any(axis=1)
         if self.problem.winner_exists:
             feared &= self.peak < self.problem.threshold
-        return bool((self.proof_peak[feared] >= needed).all())
+        return bool((self.proof_peak[feared] >= self.problem.needed(self.proof)).all())
 
 
 class TabledWealth:
@@ -122,7 +121,7 @@ class TabledWealth:
         self.alive = problem.usable.copy()
         self.listed: ListedWealth | None = None
         self.proof = 0
-        self.proof_for: Array | None = None
+        self.proof_for: Lineup | None = None
         self._design = -1
         self._made: tuple[Array, Array, Array] | None = None
         self._poor: dict[int, Array] = {}
@@ -138,17 +137,14 @@ class TabledWealth:
             self.proof, self.proof_for = self.listed.proof, self.listed.proof_for
             return
         if design.proof != self.proof:
-            self.proof, self.proof_for = design.proof, _row(problem, design)
+            self.proof, self.proof_for = design.proof, design.proof_for
             self.proof_logs = self.logs * problem.winner_exists
         if self._made is None:
             _, odds, void = problem.odds(design, np.eye(len(problem.edges)))
             each = _largest(odds, design)[:, problem.usable]
             worst = each.sum(axis=0).max() if design.one_position else design.size * each.max()
-            self._made = (
-                odds,
-                void,
-                np.minimum(SCALES * design.bet, NO_RUIN / max(worst, 1e-300)) * (worst > 0),
-            )
+            bets = np.minimum(SCALES * design.bet, NO_RUIN / max(worst, 1e-300)) * (worst > 0)
+            self._made = odds, void, bets
         odds, void, bets = self._made
         told, at = problem.told(number, ballot, self.corrections, odds)
         feared = self.alive if problem.winner_exists else problem.usable
@@ -157,8 +153,9 @@ class TabledWealth:
         part = (at / at.sum())[problem.position]
         y = np.divide(told, part, out=np.zeros_like(told), where=(part > 0) & problem.usable)
         self.logs += part * np.log1p(bets[:, None] * y)
-        if self.proof and (design.proof_for == design.champion or problem.winner_exists):
-            slack = problem.slack if design.proof_for == design.champion else 0.0
+        own = design.proof_for == design.champion
+        if self.proof and (own or problem.winner_exists):
+            slack = problem.slack if own else 0.0
             self.proof_logs += part * np.log1p(bets[:, None] * (y + slack))
 
     def _reject(self) -> None:
@@ -203,20 +200,18 @@ class TabledWealth:
         """List the edges of line-ups that may win, or those line-ups."""
         return np.flatnonzero(self.alive) if self.listed is None else self.listed.possible()
 
-    def is_proven(self, needed: float) -> bool:
+    def is_proven(self) -> bool:
         """Whether every rival in question is shown not to beat the champion of the proof."""
         if self.listed is not None:
-            return self.listed.is_proven(needed)
+            return self.listed.is_proven()
         if self.proof_for is None:
             return False
         allowed = (self.alive if self.problem.winner_exists else self.problem.usable).copy()
         others = allowed.copy()
-        allowed[self.proof_for], others[self.proof_for] = True, False
+        row = self.problem.row(self.proof_for)
+        allowed[row], others[row] = True, False
+        needed = self.problem.needed(self.proof)
         return bool(self._rich(self.proof_logs, allowed, others, needed)[others].all())
-
-
-def _row(problem: CrowdProblem, design: BallotDesign) -> Array | None:
-    return None if design.proof_for is None else problem.row(design.proof_for)
 
 
 def _largest(odds: Array, design: BallotDesign) -> Array:
