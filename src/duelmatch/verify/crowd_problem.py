@@ -18,7 +18,7 @@ a sum over its seatings, one for each position.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import combinations
 from math import log as logarithm
 from typing import Any
@@ -89,13 +89,7 @@ class CrowdProblem:
 
     def row(self, lineup: Lineup) -> Array:
         """Return the edges of a line-up."""
-        return np.array(
-            [
-                self._number[j, one]
-                for j, who in zip(self.log.positions, lineup, strict=True)
-                for one in names(who)
-            ]
-        )
+        return np.array([self._number[edge] for edge in self.log.edges(lineup)])
 
     def lineup(self, row: Array) -> Lineup:
         """Return the line-up of some edges."""
@@ -148,30 +142,34 @@ class CrowdProblem:
         if self.log.has_conditions:
             rows = self._listed(self.usable)
             return np.bincount(rows.ravel(), minlength=len(self.edges)) / len(rows)
-        # Line-ups of the first positions, counted by the set of candidates that they take; then of the last.
-        places, everyone = range(len(self.log.positions)), range(len(self.edges))
-        at = [[k for k in everyone if self.usable[k] and self.position[k] == j] for j in places]
+        return self._share_of_lineups()
+
+    def _share_of_lineups(self) -> Array:
+        """Return the part of all line-ups that have each edge, without listing them.
+
+        Line-ups of the first positions are counted by the set of candidates that they take; then of the last.
+        """
         bit = [1 << int(one) for one in self._candidate]
         ahead = [Counter({0: 1})]
-        for here in at:
+
+        def steps(j: int) -> Iterator[tuple[int, int, int]]:
+            here = np.flatnonzero(self.usable & (self.position == j)).tolist()
+            return ((taken, k, taken | bit[k]) for taken in ahead[j] for k in here if not taken & bit[k])
+
+        for j in range(len(self.log.positions)):
             ahead.append(Counter())
-            for taken, ways in ahead[-2].items():
-                for edge in here:
-                    if not taken & bit[edge]:
-                        ahead[-1][taken | bit[edge]] += ways
+            for taken, _, then in steps(j):
+                ahead[j + 1][then] += ahead[j][taken]
             if len(ahead[-1]) > MOST_SETS:
                 raise NotRecomputedError("There are too many line-ups to count what Borda compares with.")
         share = np.zeros(len(self.edges))
         behind = Counter(dict.fromkeys(ahead[-1], 1))
         total = sum(ahead[-1].values())
-        for j in reversed(places):
+        for j in reversed(range(len(self.log.positions))):
             before: Counter[int] = Counter()
-            for taken, ways in ahead[j].items():
-                for edge in at[j]:
-                    if not taken & bit[edge]:
-                        more = behind[taken | bit[edge]]
-                        before[taken] += more
-                        share[edge] += ways * more / total
+            for taken, edge, then in steps(j):
+                before[taken] += behind[then]
+                share[edge] += ahead[j][taken] * behind[then] / total
             behind = before
         return share
 

@@ -7,9 +7,10 @@ then the bets were not fair, whatever the hashes say.
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Mapping, Sequence
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any
 
 from duelmatch.errors import DuelmatchError
@@ -213,52 +214,42 @@ class StudyLog:
     def lineups(self, allowed: Container[tuple[str, str]] | None = None) -> list[Lineup] | None:
         """List the line-ups of the candidates who have not left; None if they are more than LISTED.
 
-        ``allowed`` are the positions with candidates that they are made of, if not all.
+        ``allowed`` are the positions with candidates that they are made of, if not all. Before the rules,
+        they may be ten times as many.
         """
-        found: list[Lineup] = []
+        most = 10 * LISTED if self.rules else LISTED
+        found = list(islice(self._extended((), allowed), most + 1))
+        if len(found) > most:
+            return None
+        found = [lineup for lineup in found if all(self._obeys(lineup, rule) for rule in self.rules)]
+        return found if len(found) <= LISTED else None
 
-        def extend(start: Lineup) -> bool:
-            if len(start) == len(self.positions):
-                found.append(start)
-                return len(found) <= LISTED
-            j = self.positions[len(start)]
-            more = [one for one in self.staying(j) if allowed is None or (j, one) in allowed]
-            return all(extend((*start, one)) for one in more if one not in start)
-
-        if self.has_conditions:
-            return self._choices(allowed)
-        return found if extend(()) else None
+    def _extended(self, start: Lineup, allowed: Container[tuple[str, str]] | None) -> Iterator[Lineup]:
+        if len(start) == len(self.positions):
+            yield start
+            return
+        j, taken = self.positions[len(start)], Counter(one for who in start for one in names(who))
+        free = (one for one in self.staying(j) if taken[one] < self.capacity.get(one, 1))
+        seats = self.seats.get(j, 1)
+        for who in combinations([one for one in free if allowed is None or (j, one) in allowed], seats):
+            yield from self._extended((*start, who if seats > 1 else who[0]), allowed)
 
     @property
     def has_conditions(self) -> bool:
         """Whether line-ups are more than one candidate for each position, all of which count the same."""
         return bool(self.capacity or self.seats or self.weight or self.rules)
 
-    def _choices(self, allowed: Container[tuple[str, str]] | None) -> list[Lineup] | None:
-        """List the line-ups where there are seats, capacities or rules."""
-        found: list[Lineup] = [()]
-        for j in self.positions:
-            seats = self.seats.get(j, 1)
-            at = [one for one in self.staying(j) if allowed is None or (j, one) in allowed]
-            found = [
-                (*start, names if seats > 1 else names[0])
-                for start in found
-                for names in combinations(at, seats)
-                if all(_times(start, one) < self.capacity.get(one, 1) for one in names)
-            ]
-            if len(found) > 10 * LISTED:
-                return None
-        found = [lineup for lineup in found if all(self._obeys(lineup, rule) for rule in self.rules)]
-        return found if len(found) <= LISTED else None
+    def edges(self, lineup: Lineup) -> list[tuple[str, str]]:
+        """Return the positions of a line-up, each with everybody who fills it."""
+        return [(j, one) for j, who in zip(self.positions, lineup, strict=True) for one in names(who)]
 
     def _obeys(self, lineup: Lineup, rule: dict[str, Any]) -> bool:
         """Whether a line-up obeys a rule: how many places are filled by these, or all of them or none."""
-        filled = [(one, j) for j, at in zip(self.positions, lineup, strict=True) for one in names(at)]
+        filled = [(one, j) for j, one in self.edges(lineup)]
 
         def places_of(item: Any) -> list[tuple[str, str]]:
-            return [
-                edge for edge in filled if (edge[0] == item if isinstance(item, str) else edge == tuple(item))
-            ]
+            by_name = isinstance(item, str)
+            return [edge for edge in filled if (edge[0] == item if by_name else edge == tuple(item))]
 
         if rule.get("together"):
             return len({bool(places_of(item)) for item in rule["together"]}) == 1
@@ -491,10 +482,6 @@ def names(at: Any) -> tuple[str, ...]:
 
 def _seated(at: Any) -> Any:
     return tuple(at) if isinstance(at, list) else at
-
-
-def _times(lineup: Lineup, candidate: str) -> int:
-    return sum(candidate in names(at) for at in lineup)
 
 
 def _without(rule: dict[str, Any], candidate: str) -> dict[str, Any] | None:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import chain
 from math import lcm
 
-from duelmatch.verify.log import LISTED, Lineup, LineupVerdict, NotRecomputedError, StudyLog, names
+from duelmatch.verify.log import LISTED, Lineup, LineupVerdict, NotRecomputedError, StudyLog
 from duelmatch.verify.panel import CERTAIN, PanelVerdict
 
 COMPARED = 500
@@ -32,14 +32,10 @@ class SeatedVerdict(PanelVerdict):
         self.among = len(self.lineups) if borda else 1
         total = sum(Fraction(str(log.weight.get(j, 1))) for j in log.positions)
         self.whole = 2 * self.scale * common * self.among * total
-        self.chosen = {lineup: self._edges(lineup) for lineup in self.lineups}
+        self.chosen = {lineup: set(log.edges(lineup)) for lineup in self.lineups}
         self.uses = dict.fromkeys(chain(*self.chosen.values()), 0)
         for edge in chain(*self.chosen.values()):
             self.uses[edge] += 1
-
-    def _edges(self, lineup: Lineup) -> set[tuple[str, str]]:
-        seats = ((j, one) for j, at in zip(self.log.positions, lineup, strict=True) for one in names(at))
-        return set(seats)
 
     def interval(self, one: Lineup, other: Lineup) -> tuple[int, int]:
         """Return the least and the most by which a line-up is ahead of another."""
