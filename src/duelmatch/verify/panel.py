@@ -8,7 +8,9 @@ whole numbers, because draws are common.
 
 from __future__ import annotations
 
-from itertools import permutations
+from collections import Counter
+from fractions import Fraction
+from itertools import chain, permutations
 from math import inf, lcm
 from typing import Any
 
@@ -27,15 +29,17 @@ class PanelVerdict:
     ``ahead`` and ``open`` are W - L and U of (position, one, other), times ``factor`` = ``scale`` / J.
     """
 
+    borda = False
+
     def __init__(self, log: StudyLog) -> None:
         self.log, self.lineups = log, log.lineups()
         self.consistent = bool(log.setting("consistent", True))
         struck = log.corrections[-1].struck
         self.weight = {voter: judge.weight for voter, judge in log.judges.items() if voter not in struck}
         self.opinions = self._opinions()
-        pairs = [pair for pair in log.pairs() if log.dropped.isdisjoint(pair[1:])]
-        counting = {pair: [voter for voter in self.weight if self.counts(voter, pair)] for pair in pairs}
-        totals = {pair: sum(self.weight[voter] for voter in counting[pair]) for pair in pairs}
+        self.pairs = [pair for pair in log.pairs() if log.dropped.isdisjoint(pair[1:])]
+        counting = {pair: [voter for voter in self.weight if self.counts(voter, pair)] for pair in self.pairs}
+        totals = {pair: sum(self.weight[voter] for voter in counting[pair]) for pair in self.pairs}
         self.scale = lcm(*(total for total in totals.values() if total))
         self.factor: dict[Pair, int] = {}
         self.ahead: dict[Pair, int] = {}
@@ -73,9 +77,9 @@ class PanelVerdict:
         return not unheard and (voter, pair) not in self.unsaid and self.log.has_no_conflict(voter, pair)
 
     @property
-    def unit(self) -> int:
-        """A difference of 1 is a share of one in ``unit`` votes."""
-        return 2 * self.scale
+    def whole(self) -> Fraction | int:
+        """What a difference is divided by to be per position, and in shares of the votes or of a score."""
+        return 2 * self.scale * len(self.log.positions)
 
     def bound(self, lineup: Lineup, sign: int) -> Costs:
         """Return by how much a line-up is ahead of every candidate, at most (1) or at least (-1)."""
@@ -100,19 +104,22 @@ class PanelVerdict:
 
     def verdict(self, lineup: Lineup) -> LineupVerdict:
         """Return what is certain of a line-up."""
-        if any(a not in self.log.staying(j) for j, a in zip(self.log.positions, lineup, strict=True)):
+        if any(one not in self.log.staying(j) for j, one in self.log.edges(lineup)):
             return LineupVerdict("impossible", lineup)
         worst = self.closest(lineup, -1)
         if worst is None:
             return LineupVerdict("decided", lineup, 0.0)
-        return self._undecided(lineup, worst)
+        return LineupVerdict(self._status(lineup, worst), lineup, float(-worst / self.whole))
 
-    def _undecided(self, lineup: Lineup, worst: int) -> LineupVerdict:
+    def _status(self, lineup: Lineup, worst: int) -> str:
         """Return what is certain of a line-up that may be level with another, or behind it."""
-        if worst >= 0:  # if nobody's opinion counts, nothing is certain
-            return LineupVerdict("unbeaten" if any(self.factor.values()) else "budget_spent", lineup, 0.0)
-        status = "no_winner" if self._is_least_beaten(lineup, -worst) else "budget_spent"
-        return LineupVerdict(status, lineup, -worst / self.unit / len(lineup))
+        if not any(self.factor.values()):  # nobody's opinion counts
+            return "budget_spent"
+        if self.borda:
+            return "tied" if worst == 0 and self.closest(lineup, 1) is not None else "budget_spent"
+        if worst == 0:
+            return "unbeaten"
+        return "no_winner" if self._is_least_beaten(lineup, -worst) else "budget_spent"
 
     def _is_least_beaten(self, lineup: Lineup, defeat: int) -> bool:
         """Whether all line-ups are beaten for certain, and the others by what this one can lose by."""
@@ -140,24 +147,23 @@ class PanelVerdict:
 class BordaVerdict(PanelVerdict):
     """The same by scores: ``uses`` of ``among`` line-ups have a candidate at a position."""
 
+    borda = True
+
     def __init__(self, log: StudyLog) -> None:
         super().__init__(log)
         everybody = [one for one in log.candidates if one not in log.dropped]
         edges = [(j, one) for j in log.positions for one in log.staying(j)]
         if len(edges) == len(everybody) * len(log.positions):
-            self.uses, self.among = dict.fromkeys(edges, 1), len(everybody)
+            self.uses, self.among = Counter(edges), len(everybody)
         elif self.lineups is None:
             raise NotRecomputedError(f"Scores take a list of the line-ups, and there are over {LISTED:,}.")
         else:
-            self.uses, self.among = dict.fromkeys(edges, 0), len(self.lineups)
-            for lineup in self.lineups:
-                for edge in zip(log.positions, lineup, strict=True):
-                    self.uses[edge] += 1
+            self.uses, self.among = Counter(chain(*map(log.edges, self.lineups))), len(self.lineups)
 
     @property
-    def unit(self) -> int:
-        """A difference of 1 is one ``unit``-th of a score."""
-        return 2 * self.scale * self.among
+    def whole(self) -> Fraction | int:
+        """What a difference is divided by to be per position, in shares of a score."""
+        return super().whole * self.among
 
     def score(self, j: str, a: str, sign: int) -> int:
         """Return the most (1) or the least (-1) that a candidate's score can be."""
@@ -186,12 +192,6 @@ class BordaVerdict(PanelVerdict):
                     if y not in (a, b) and all(end not in said and self.counts(voter, end) for end in ends):
                         total += 2 * weight * self.uses[j, y] * min(self.factor[end] for end in ends)
         return total
-
-    def _undecided(self, lineup: Lineup, worst: int) -> LineupVerdict:
-        tied = worst >= 0 and any(self.factor.values()) and self.closest(lineup, 1) is not None
-        return LineupVerdict(
-            "tied" if tied else "budget_spent", lineup, max(0, -worst) / self.unit / len(lineup)
-        )
 
     def best(self) -> LineupVerdict:
         """Return the verdict on the line-up that is best in the middle of what is possible."""
