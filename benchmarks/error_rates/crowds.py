@@ -161,17 +161,17 @@ def best_friend(run: BallotExplorer, winner: np.ndarray) -> str:
     for ballot, answers in zip(run.state.ballots[: found.settled], run.state.returned, strict=False):
         if ballot.voter in found.count.struck:
             continue
-        odds = Bets.of(run.state.designs[ballot.design], run.state.contest, rows, 0.0).odds
+        told = Bets.of(run.state.designs[ballot.design], run.state.contest, rows, 0.0).odds.told
         y = 0.0
         pairs = run.state.contest.pairs
         for pair, value in zip(ballot.pairs, answers.value, strict=True):
             edge = winner[pairs.position[pair]]
             at = (
-                odds.first
+                told.first
                 if pairs.first[pair] == edge
-                else odds.second
+                else told.second
                 if pairs.second[pair] == edge
-                else odds.neither
+                else told.neither
             )
             y += at[pair] * (value - 0.5)
         if y < worst:
@@ -309,7 +309,7 @@ def _settled(run: BallotExplorer, order: list[int], winner: np.ndarray) -> bool:
         [run.state.returned[number] for number in order],
         rows=winner[None, :],
     )
-    return bool(found.peak[0] >= np.log(1 / DELTA))
+    return bool(found.base.peak[0] >= np.log(1 / DELTA))
 
 
 def silence_as_half(criterion: str, seed: int, wrong: bool = True) -> bool:

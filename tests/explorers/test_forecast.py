@@ -8,8 +8,8 @@ import pytest
 import duelmatch as dm
 from duelmatch.explorers.continuations import continuations
 from duelmatch.explorers.forecasting import forecast
-from duelmatch.explorers.panel.closure import UNKNOWN
-from duelmatch.explorers.panel.rankers import drawn_times
+from duelmatch.explorers.panel.model import drawn_times
+from duelmatch.explorers.panel.state import UNKNOWN
 from duelmatch.explorers.result import Forecast
 
 TEAM = dm.Problem.complete(["ann", "bob", "cyd"], ["chair", "editor"])

@@ -17,8 +17,8 @@ from duelmatch.explorers.ballots.explorer import BallotExplorer
 from duelmatch.explorers.catalogue import described
 from duelmatch.explorers.explorer import Explorer
 from duelmatch.explorers.panel import PanelExplorer
-from duelmatch.explorers.panel.closure import UNKNOWN
-from duelmatch.explorers.panel.rankers import drawn_times
+from duelmatch.explorers.panel.model import drawn_times
+from duelmatch.explorers.panel.state import UNKNOWN
 from duelmatch.explorers.questions import Answer, Question
 from duelmatch.graph import Graph, Mask, Matrix, Vector
 from duelmatch.matchings.assignment import decisions_of

@@ -12,8 +12,8 @@ import pytest
 import duelmatch as dm
 from duelmatch.errors import DuelError, DuelmatchError
 from duelmatch.explorers.ballots import conclusions, state
-from duelmatch.explorers.ballots.events import KINDS
 from duelmatch.explorers.ballots.explorer import BallotExplorer
+from duelmatch.explorers.ballots.records import KINDS
 
 WIDE = dm.Problem.complete(["a", "b", "c", "d", "e"], ["s", "t"])
 SETTINGS = {
@@ -199,7 +199,7 @@ def test_events_have_names_and_the_evidence_of_one_look_is_that_of_many():
         looked.progress  # noqa: B018  settle now, not later
     assert len(looked.conclusions.evidence) == len(run.conclusions.evidence) > 1
     for one, other in zip(looked.conclusions.evidence, run.conclusions.evidence, strict=True):
-        np.testing.assert_array_equal(one.peak, other.peak)
+        np.testing.assert_array_equal(one.base.peak, other.base.peak)
     design = next(event for event in events if event["kind"] == "designed")
     assert set(design["champion"]) == {"s", "t"}
     assert len(design["chances"]) == WIDE.graph.pairs

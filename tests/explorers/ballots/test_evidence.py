@@ -11,9 +11,9 @@ from benchmarks.error_rates import simulated_crowds as crowds
 import brute
 import duelmatch as dm
 from duelmatch.explorers.ballots.bets import Bets, Contest
+from duelmatch.explorers.ballots.drawing import draw_ballot
 from duelmatch.explorers.ballots.evidence import evidence
 from duelmatch.explorers.ballots.explorer import BallotExplorer
-from duelmatch.explorers.ballots.planning import draw_ballot
 from duelmatch.explorers.ballots.records import Answers, Count
 from explorers.frugal.watching import gaps
 
@@ -106,8 +106,8 @@ def test_a_live_study_comes_to_exactly_what_follows_from_its_log(criterion):
             )
             assert again.settled == found.settled > 10
             np.testing.assert_array_equal(again.wealth, found.wealth)
-            np.testing.assert_array_equal(again.peak, found.peak)
-            np.testing.assert_array_equal(again.proof_peak, found.proof_peak)
+            np.testing.assert_array_equal(again.base.peak, found.base.peak)
+            np.testing.assert_array_equal(again.proof.peak, found.proof.peak)
 
 
 @pytest.mark.parametrize("criterion", BOTH)
@@ -180,7 +180,7 @@ def test_rejected_is_only_what_every_count_rejects():
     run.conclusions.threshold = np.log(4)
     for voter in ("v1", "v2", "v5"):
         run.strike(voter)
-    peaks = np.min([found.peak for found in run.conclusions.evidence], axis=0)
+    peaks = np.min([found.base.peak for found in run.conclusions.evidence], axis=0)
     assert 0 < (peaks < np.log(4)).sum() < len(peaks)
     np.testing.assert_array_equal(
         np.unique(run.conclusions.possible, axis=0),

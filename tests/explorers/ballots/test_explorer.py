@@ -259,7 +259,7 @@ def test_what_is_proven_of_a_line_up_that_has_left_is_not_a_result():
     leader = run.problem.matching(run.conclusions.present.proof_for.tolist())["s"]
     run.drop(leader)
     for found in run.conclusions.evidence:
-        found.proof_peak[:] = 1e9
+        found.proof.peak[:] = 1e9
     run.conclusions._review()
     assert run.result.matching is None or leader not in run.result.matching.values()
 

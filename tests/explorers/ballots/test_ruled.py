@@ -82,9 +82,9 @@ def test_a_ballot_says_of_every_rival_what_the_definition_says(criterion: str, s
         c = scale * ((own[x] * 1.0 - uses[:, x]) * q[y] - (own[y] * 1.0 - uses[:, y]) * q[x])
     asked = rng.permutation(graph.pairs)[:size]
     values = rng.choice([0.0, 0.5, 1.0], size)
-    told = over(rows, told_by(contest, bets.odds, asked, values))
+    told = over(rows, told_by(bets.odds, asked, values))
     np.testing.assert_allclose(told, (c / chances)[:, asked] @ (values - 0.5), atol=1e-12)
-    missing = over(rows, told_by(contest, bets.odds, asked, np.full(size, np.nan)))
+    missing = over(rows, told_by(bets.odds, asked, np.full(size, np.nan)))
     assert (missing <= -np.abs(c / chances)[:, asked].sum(axis=1) / 2 + 1e-12).all()
     assert (1 + bets.base * missing[:, None] >= 0.1 - 1e-12).all()
     np.testing.assert_allclose(bets.spread, (c**2 / chances / 4).sum(axis=1), atol=1e-12)

@@ -65,7 +65,7 @@ def test_with_tables_too_a_live_study_comes_to_what_follows_from_its_log(monkeyp
         np.testing.assert_array_equal(again.alive, found.alive)
         assert (again.listed is None) == (found.listed is None)
         if found.listed is not None:
-            np.testing.assert_array_equal(again.listed.peak, found.listed.peak)
+            np.testing.assert_array_equal(again.listed.base.peak, found.listed.base.peak)
 
 
 @pytest.mark.parametrize("criterion", BOTH)

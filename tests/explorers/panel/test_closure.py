@@ -6,8 +6,7 @@ import numpy as np
 
 import duelmatch as dm
 from duelmatch.explorers.panel.bounds import BordaBounds
-from duelmatch.explorers.panel.closure import UNKNOWN
-from duelmatch.explorers.panel.state import PanelState
+from duelmatch.explorers.panel.state import UNKNOWN, PanelState
 
 
 def consistent_state(candidates: int, consistent: bool = True) -> PanelState:

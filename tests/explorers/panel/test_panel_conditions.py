@@ -65,7 +65,7 @@ def test_the_oracle_says_what_a_list_of_all_decisions_says(criterion, seed):
         if one is not None and other is not None:
             assert one[1] == pytest.approx(other[1] * per_unit)
     if criterion == "condorcet":
-        assert judge.possible_winners().tolist() == listed.possible_winners().tolist()
+        assert judge.outlook(0).winners.tolist() == listed.outlook(0).winners.tolist()
 
 
 @each("seed", lambda: with_one_seat_each(rules=True)[::6])

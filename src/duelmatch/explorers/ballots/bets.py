@@ -26,6 +26,7 @@ squares and ``worst``, which are no sums over edges, are worked out rival by riv
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -92,6 +93,24 @@ class Contest:
         return decisions_of(self.graph).listed(self.usable, at_most)
 
 
+class PerPair(NamedTuple):
+    """Numbers for every pair, for rivals that use neither of its edges, its first, or its second."""
+
+    pair_first: Indices
+    pair_second: Indices
+    position: Indices
+    start: Indices
+    neither: Vector
+    first: Vector
+    second: Vector
+
+    @classmethod
+    def of(cls, contest: Contest, neither: Vector, first: Vector, second: Vector) -> PerPair:
+        """Put down the numbers with the pairs of a contest."""
+        pairs = contest.pairs
+        return cls(pairs.first, pairs.second, pairs.position, contest.graph.start, neither, first, second)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Odds:
     """What a ballot of one design says about every edge, per unit of X - 1/2: c / pi of each pair.
@@ -100,9 +119,7 @@ class Odds:
     edges about which a pair tells that had no chance.
     """
 
-    neither: Vector
-    first: Vector
-    second: Vector
+    told: PerPair
     gap: Vector
     noise: Vector
     spread: Vector
@@ -111,40 +128,33 @@ class Odds:
     @classmethod
     def of(cls, design: Design, contest: Contest) -> Odds:
         """Work them out for the line-ups that are left."""
-        stakes, chances = contest.stakes(design.champion), design.chances
-        drawable = chances > 0
-        inverse = np.where(drawable, 1.0 / np.where(drawable, chances, 1.0), 0.0)
-        pairs = contest.pairs
-        void = np.zeros(contest.graph.edges, dtype=np.bool_)
-        _mark_void(
-            pairs.first, pairs.second, pairs.position, contest.graph.start, stakes.neither, stakes.first,
-            stakes.second, drawable, void,
-        )  # fmt: skip
+        stakes, pairs, inverse = contest.stakes(design.champion), contest.pairs, _inverse(design.chances)
         neither, first, second = stakes.neither, stakes.first, stakes.second
+        void = np.zeros(contest.graph.edges, dtype=np.bool_)
+        if not contest.staying[design.champion].all():
+            void[:] = True
+        elif not pairs.several:  # else that depends on which two edges a rival uses
+            _mark_void(PerPair.of(contest, neither, first, second), design.chances > 0, void)
         if pairs.several:
             shared = neither * (1.0 - 1.0 / contest.graph.seats[pairs.position])
             neither, first, second = neither - shared, first - shared, second - shared
-            void[:] = False  # that depends on which two edges a rival uses
-        if not contest.staying[design.champion].all():
-            void[:] = True
         return cls(
-            neither * inverse,
-            first * inverse,
-            second * inverse,
+            PerPair.of(contest, neither * inverse, first * inverse, second * inverse),
             stakes.sums(design.advantage),
             stakes.square_sums(design.variance),
             design.dispersion * stakes.square_sums(0.25 * inverse),
             void,
         )
 
-    def largest(self, design: Design, contest: Contest) -> NDArray[np.float64]:
+    def largest(self, size: int) -> NDArray[np.float64]:
         """Return, for every edge, the largest |c| / (2 pi) of the pairs at its position, in order."""
-        pairs = contest.pairs
-        largest: NDArray[np.float64] = _largest(
-            pairs.first, pairs.second, pairs.position, contest.graph.start, self.neither, self.first,
-            self.second, design.size,
-        )  # fmt: skip
+        largest: NDArray[np.float64] = _largest(self.told, size)
         return largest
+
+
+def _inverse(chances: Vector) -> Vector:
+    """Return 1 / pi, and 0 for the pairs that cannot be drawn."""
+    return np.asarray(np.where(chances > 0, 1.0 / np.where(chances > 0, chances, 1.0), 0.0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -172,19 +182,20 @@ class Bets:
 
 def _moments(design: Design, contest: Contest, rows: Indices, odds: Odds) -> tuple[Vector, ...]:
     """Return gap, noise, spread and worst of every rival."""
-    worst = _worst(rows, odds.largest(design, contest), design.size, design.one_position)
+    worst = _worst(rows, odds.largest(design.size), design.size, design.one_position)
     return over(rows, odds.gap), over(rows, odds.noise), over(rows, odds.spread), worst
 
 
 def _moments_of_seats(design: Design, contest: Contest, rows: Indices, odds: Odds) -> tuple[Vector, ...]:
     """Return the same where a rival may use both edges of a pair."""
-    stakes, pairs, chances = contest.stakes(design.champion), contest.pairs, design.chances
-    drawable = chances > 0
-    quarter = np.where(drawable, 0.25 / np.where(drawable, chances, 1.0), 0.0)
-    per_edge = np.where(contest.graph.edge_position[:, None] == pairs.position, np.abs(odds.neither) / 2, 0.0)
+    stakes, pairs, drawable = contest.stakes(design.champion), contest.pairs, design.chances > 0
+    quarter = np.where(drawable, 0.25 / np.where(drawable, design.chances, 1.0), 0.0)
+    per_edge = np.where(
+        contest.graph.edge_position[:, None] == pairs.position, np.abs(odds.told.neither) / 2, 0.0
+    )
     numbers = np.arange(pairs.count)
-    per_edge[pairs.first, numbers] = np.abs(odds.first) / 2
-    per_edge[pairs.second, numbers] = np.abs(odds.second) / 2
+    per_edge[pairs.first, numbers] = np.abs(odds.told.first) / 2
+    per_edge[pairs.second, numbers] = np.abs(odds.told.second) / 2
     gaps, noise, spread, worst = np.zeros((4, len(rows)))
     for begin in range(0, len(rows), AT_ONCE):
         part = slice(begin, begin + AT_ONCE)
@@ -201,64 +212,45 @@ def _moments_of_seats(design: Design, contest: Contest, rows: Indices, odds: Odd
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _mark_void(
-    pair_first: Indices,
-    pair_second: Indices,
-    pair_position: Indices,
-    start: Indices,
-    neither: Vector,
-    first: Vector,
-    second: Vector,
-    drawable: Mask,
-    void: Mask,
-) -> None:
+def _mark_void(stakes: PerPair, drawable: Mask, void: Mask) -> None:
     """Mark the edges about which a pair tells that cannot be drawn."""
-    for pair in range(len(pair_first)):
+    for pair in range(len(drawable)):
         if drawable[pair]:
             continue
-        one, other, position = pair_first[pair], pair_second[pair], pair_position[pair]
-        if neither[pair] != 0.0:
-            for edge in range(start[position], start[position + 1]):
+        one, other, position = stakes.pair_first[pair], stakes.pair_second[pair], stakes.position[pair]
+        if stakes.neither[pair] != 0.0:
+            for edge in range(stakes.start[position], stakes.start[position + 1]):
                 if edge != one and edge != other:
                     void[edge] = True
-        if first[pair] != 0.0:
+        if stakes.first[pair] != 0.0:
             void[one] = True
-        if second[pair] != 0.0:
+        if stakes.second[pair] != 0.0:
             void[other] = True
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _largest(
-    pair_first: Indices,
-    pair_second: Indices,
-    pair_position: Indices,
-    start: Indices,
-    neither: Vector,
-    first: Vector,
-    second: Vector,
-    size: int,
-) -> NDArray[np.float64]:
+def _largest(told: PerPair, size: int) -> NDArray[np.float64]:
     """Return an edges x size table of |c| / (2 pi) in descending order.
 
     A pair tells the same about all edges but its own two, so the pairs are put in order once for all edges of
     a position: with a hundred thousand pairs, every edge on its own would take a second.
     """
-    positions, pairs = len(start) - 1, len(pair_first)
+    positions, start, neither = len(told.start) - 1, told.start, told.neither
     table = np.zeros((start[positions], size))
-    begin = np.searchsorted(pair_position, np.arange(positions + 1))
+    begin = np.searchsorted(told.position, np.arange(positions + 1))
     for position in range(positions):
         ordered = begin[position] + np.argsort(-np.abs(neither[begin[position] : begin[position + 1]]))
         for pair in range(begin[position], begin[position + 1]):
-            _insert(table[pair_first[pair]], abs(first[pair]) / 2)
-            _insert(table[pair_second[pair]], abs(second[pair]) / 2)
+            _insert(table[told.pair_first[pair]], abs(told.first[pair]) / 2)
+            _insert(table[told.pair_second[pair]], abs(told.second[pair]) / 2)
         for edge in range(start[position], start[position + 1]):
             for pair in ordered:
                 value = abs(neither[pair]) / 2
                 if value <= table[edge, size - 1]:
                     break
-                if edge != pair_first[pair] and edge != pair_second[pair]:
+                if edge != told.pair_first[pair] and edge != told.pair_second[pair]:
                     _insert(table[edge], value)
-    assert begin[positions] == pairs
+    assert begin[positions] == len(neither)
     return table
 
 

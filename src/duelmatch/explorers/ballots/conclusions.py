@@ -14,10 +14,8 @@ import numpy as np
 
 from duelmatch.errors import TooLargeError
 from duelmatch.explorers.ballots.bets import Contest
-from duelmatch.explorers.ballots.events import Event
 from duelmatch.explorers.ballots.evidence import Evidence, settle_finished
-from duelmatch.explorers.ballots.planning import advantages
-from duelmatch.explorers.ballots.records import EVERYBODY, Count
+from duelmatch.explorers.ballots.records import EVERYBODY, Count, Event
 from duelmatch.explorers.ballots.state import CrowdState
 from duelmatch.explorers.ballots.tables import TabledEvidence
 from duelmatch.explorers.catalogue import Assumption
@@ -186,8 +184,7 @@ class Conclusions:
         if found.contest is not None:
             self._contest, self.rows, self.evidence = contest, found.rows, []
         for place, each in found.evidence.items():
-            parts = [each, each.listed] if isinstance(each, TabledEvidence) else [each]
-            for part in parts:
+            for part in (each, each.as_listed):
                 if part is not None:
                     part.contest, part.count = contest, self._counts[place]
             self.evidence = [*self.evidence, each]
@@ -217,8 +214,9 @@ class Conclusions:
         if not edges.any():
             if self._rules.criterion == "borda":
                 return Outcome("certified", self._state.designs[-1].champion)  # somebody has the best score
-            tally, usable = self._state.tally, self._state.contest.usable
-            return Outcome("no_winner", least_beaten_estimate(tally, advantages(tally)[0], usable))
+            state = self._state
+            least_beaten = least_beaten_estimate(state.tally, state.advantages()[0], state.contest.usable)
+            return Outcome("no_winner", least_beaten)
         alone = int(self._state.contest.usable.sum()) == problem.graph.places
         one_left = (problem.graph.per_position(edges) == problem.graph.seats).all()
         if one_left and (self.forget or alone):
@@ -287,14 +285,14 @@ class Conclusions:
         if self.outcome is not None and self.outcome.status == "no_winner":
             return 0.0
         for found in self.evidence:
-            inner = found.listed if isinstance(found, TabledEvidence) else found
+            inner = found.as_listed
             if inner is None:
                 return 0.0
             others = (inner.rows != leader).any(axis=1)
             if self.forget:
-                least = min(least, inner.peak[others].min(initial=np.inf))
+                least = min(least, inner.base.peak[others].min(initial=np.inf))
             elif inner.proof_for is not None and np.array_equal(inner.proof_for, leader):
-                missing = inner.exact_peak[others].min(initial=np.inf)
+                missing = inner.exact.peak[others].min(initial=np.inf)
                 least = min(least, missing - log(inner.proof_number * (inner.proof_number + 1)))
             else:
                 return 0.0

@@ -24,17 +24,136 @@ with probability k (k - 1) / (d (d - 1)) at a position with d edges.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from duelmatch.explorers.ballots.bets import Contest
+from duelmatch.explorers.ballots.records import Ballot, Design
 from duelmatch.graph import Indices, Mask, Vector
 
 ROUNDING = 1e-9
 
 MOST_LOOKED_AT = 64
 """So many pairs are looked at for the one most like another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """How ballots are to be drawn."""
+
+    size: int
+    question_size: int = 2
+    one_position: bool = False
+
+
+def spread_out(omega: Vector, contest: Contest, law: Law) -> tuple[Vector, Vector | None, int]:
+    """Return the chances of pairs, those of positions where they are drawn first, and the largest size."""
+    if law.question_size == 2 and not law.one_position:
+        chances: Vector = inclusion_chances(omega, law.size)
+        return chances, None, int(np.rint(chances.sum()))
+    position = contest.pairs.position
+    per_position: Vector = np.bincount(position, omega, contest.graph.positions).astype(np.float64)
+    if law.question_size == 2:
+        per_position = _for_one_position(omega, position, per_position, law.size)
+        chances = np.zeros(len(omega))
+        largest = 0
+        for j in np.flatnonzero(per_position):
+            own = position == j
+            within = inclusion_chances(np.where(own, omega, 0.0), law.size)
+            largest = max(largest, int(np.rint(within.sum())))
+            chances += per_position[j] * within
+        return chances, per_position, largest
+    return _for_rankings(omega, contest, law, per_position)
+
+
+def _for_one_position(omega: Vector, position: Indices, shares: Vector, size: int) -> Vector:
+    """Return the chances of the positions: their shares, over how many pairs a ballot at each can hold."""
+    pairs = np.minimum(np.bincount(position, omega > 0, len(shares)), size)
+    chances = np.where(pairs > 0, shares / np.maximum(pairs, 1), 0.0)
+    return np.asarray(chances / chances.sum())
+
+
+def _for_rankings(
+    omega: Vector, contest: Contest, law: Law, per_position: Vector
+) -> tuple[Vector, Vector | None, int]:
+    k = law.question_size
+    questions = 1 if law.one_position else max(1, law.size // (k * (k - 1) // 2))
+    position_chances: Vector = inclusion_chances(per_position, questions)
+    chances = np.zeros(len(omega))
+    for j in np.flatnonzero(position_chances):
+        edges = _rankable(contest, int(j))
+        asked = min(k, len(edges))
+        if _around_champion(contest):  # its edge, and others as they tell
+            own = np.flatnonzero(contest.pairs.position == j)
+            within = inclusion_chances(omega[own], asked - 1)
+        else:
+            one, other = np.triu_indices(len(edges), 1)
+            own = contest.graph.pair_table.number(edges[one], edges[other])
+            within = np.full(len(own), asked * (asked - 1) / (len(edges) * (len(edges) - 1)))
+        chances[own] = position_chances[j] * within
+    return chances, position_chances, int(np.rint(position_chances.sum())) * (k * (k - 1) // 2)
+
+
+def _around_champion(contest: Contest) -> bool:
+    """Whether only pairs with one edge of each position tell anything: rankings are about that one."""
+    return contest.criterion == "condorcet" and not contest.pairs.several
+
+
+def _rankable(contest: Contest, position: int) -> Indices:
+    """Return the edges of a position that can be in a winner, or that a winner is compared with."""
+    own = contest.graph.at(position)
+    edges: Indices = np.flatnonzero(contest.usable[own] | (contest.marginals[own] > 0)) + own.start
+    return edges
+
+
+def draw_ballot(
+    design: Design,
+    contest: Contest,
+    number: int,
+    voter: str,
+    rng: np.random.Generator,
+    walking: bool = False,
+) -> Ballot:
+    """Draw a ballot of a design; for voters who are ``walking``, neighbours on it share a candidate."""
+    draw_questions = _draw_rankings if design.question_size > 2 else _draw_duels
+    questions = draw_questions(design, contest, rng)
+    if walking:
+        questions = as_a_walk(questions, contest.graph.edge_candidate)
+    return Ballot.of(number, design.number, voter, questions, contest.graph.pair_table)
+
+
+def _draw_duels(design: Design, contest: Contest, rng: np.random.Generator) -> list[tuple[int, ...]]:
+    pairs, chances = contest.pairs, design.chances
+    if design.position_chances is not None:
+        place = int(draw(design.position_chances, rng)[0])
+        chances = np.where(pairs.position == place, chances / design.position_chances[place], 0.0)
+    if contest.criterion == "borda" and design.size > 1:
+        drawn = draw_apart(chances, pairs.first, pairs.second, design.champion, rng)
+    else:
+        drawn = draw(chances, rng)
+    turned = rng.random(len(drawn)) < 0.5
+    one = np.where(turned, pairs.second[drawn], pairs.first[drawn]).tolist()
+    other = np.where(turned, pairs.first[drawn], pairs.second[drawn]).tolist()
+    return list(zip(one, other, strict=True))
+
+
+def _draw_rankings(design: Design, contest: Contest, rng: np.random.Generator) -> list[tuple[int, ...]]:
+    assert design.position_chances is not None, "rankings are drawn position by position"
+    pairs = contest.pairs
+    questions: list[tuple[int, ...]] = []
+    for place in draw(design.position_chances, rng).tolist():
+        if _around_champion(contest):
+            within = np.where(pairs.position == place, design.chances / design.position_chances[place], 0.0)
+            met = draw(within, rng)
+            edges = np.union1d(pairs.first[met], pairs.second[met])
+        else:
+            rankable = _rankable(contest, place)
+            edges = rng.choice(rankable, min(design.question_size, len(rankable)), replace=False)
+        questions.append(tuple(rng.permutation(edges).tolist()))
+    return questions
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

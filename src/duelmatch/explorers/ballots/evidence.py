@@ -9,43 +9,62 @@ makes Y smallest, so the factor is at most what it would be with whatever the vo
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Protocol
+from copy import deepcopy
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from duelmatch.explorers.ballots.bets import LOG_SHARES, Bets, Contest, Odds
+from duelmatch.explorers.ballots.bets import LOG_SHARES, Bets, Contest, Odds, PerPair
 from duelmatch.explorers.ballots.records import EVERYBODY, Answers, Ballot, Count, Design
 from duelmatch.explorers.frugal.stakes import stake
 from duelmatch.graph import Indices, Mask, Vector
 
 
-class Before(Protocol):
-    """Where the evidence stands that is gone on from."""
-
-    settled: int
-    proof_number: int
-    proof_for: Indices | None
-
-
-class Settling(Protocol):
-    """Evidence of either kind."""
-
-    settled: int
-
-    def settle(self, design: Design, ballot: Ballot, answers: Answers) -> None:
-        """Settle the next ballot in the order of opening."""
-
-
-class Evidence:
-    """The wealth against each of the rivals listed, for one count, after the ballots settled so far.
+class Settling(ABC):
+    """The evidence for one count, after the ballots settled so far.
 
     ``forget``: a matching that is not the winner is of no further interest, as a winner exists for sure.
     Then a proof starts from the wealth so far, and bets without the slack while its champion is not the
     champion.
     """
+
+    def __init__(self, contest: Contest, count: Count, slack: float, forget: bool) -> None:
+        self.contest = contest
+        self.count = count
+        self.settled = 0
+        self.proof_number = 0
+        self.proof_for: Indices | None = None
+        self._slack = slack
+        self._forget = forget
+
+    @property
+    @abstractmethod
+    def as_listed(self) -> Evidence | None:
+        """The evidence rival by rival; None while they are too many to list."""
+
+    @abstractmethod
+    def settle(self, design: Design, ballot: Ballot, answers: Answers) -> None:
+        """Settle the next ballot in the order of opening."""
+
+
+class Wealth:
+    """The wealth of the gamblers against each of some rivals, in logarithms."""
+
+    def __init__(self, log_wealth: Vector) -> None:
+        self.logs = np.repeat(log_wealth[:, None], len(LOG_SHARES), axis=1)
+        self.peak = log_wealth.copy()
+        """The highest wealth there has been against each rival."""
+
+    def settle(self, rows: Indices, told: Vector, bets: NDArray[np.float64], slack: float = 0.0) -> None:
+        """Settle the bets on a ballot."""
+        _settle(rows, told, bets, slack, self.logs, self.peak, LOG_SHARES)
+
+
+class Evidence(Settling):
+    """The wealth against each of the rivals listed."""
 
     def __init__(
         self,
@@ -55,31 +74,28 @@ class Evidence:
         slack: float = 0.0,
         forget: bool = True,
     ) -> None:
-        self.contest = contest
+        super().__init__(contest, count, slack, forget)
         self.rows = rows
-        self.count = count
-        self.settled = 0
-        self.proof_number = 0
-        self.proof_for: Indices | None = None
-        self._slack = slack
-        self._forget = forget
-        rivals = len(rows)
-        self._logs = np.zeros((rivals, len(LOG_SHARES)))
-        self.peak = np.zeros(rivals)
-        """The logarithm of the highest wealth there has been against each rival."""
-        self._proof_logs = np.zeros((rivals, len(LOG_SHARES)))
-        self.proof_peak = np.zeros(rivals)
-        self._exact_logs = np.zeros((rivals, len(LOG_SHARES)))
-        self.exact_peak = np.zeros(rivals)
+        self.base, self.proof = self._nothing, self._nothing
+        self.exact = self._nothing
         """The same for a proof without slack: not that the champion is close, but that it is the winner."""
-        self.moments = np.zeros((2, rivals))
+        self.moments = np.zeros((2, len(rows)))
         """Sums of Y^2 and of what was expected of it, over complete ballots."""
         self._bets: dict[int, Bets] = {}
 
     @property
+    def as_listed(self) -> Evidence:
+        """Itself."""
+        return self
+
+    @property
+    def _nothing(self) -> Wealth:
+        return Wealth(np.zeros(len(self.rows)))
+
+    @property
     def wealth(self) -> Vector:
         """The logarithm of the present wealth against each rival."""
-        wealth: Vector = np.logaddexp.reduce(self._logs + LOG_SHARES, axis=1)
+        wealth: Vector = np.logaddexp.reduce(self.base.logs + LOG_SHARES, axis=1)
         return wealth
 
     def settle(self, design: Design, ballot: Ballot, answers: Answers) -> None:
@@ -87,46 +103,36 @@ class Evidence:
         assert ballot.number == self.settled, "ballots settle in the order of opening"
         if design.proof != self.proof_number:
             assert design.proof > self.proof_number, "a proof that is over does not begin again"
-            self._start_proof(design)
+            self.proof_number, self.proof_for = design.proof, design.proof_for
+            self.proof = deepcopy(self.base) if self._forget else self._nothing
+            self.exact = self._nothing
         self.settled += 1
         values = self.count.values(ballot, answers)
         if values is None:
             return
-        bets = self._bets_of(design)
-        told = told_by(self.contest, bets.odds, ballot.pairs, values)
-        complete = not np.isnan(values).any()
-        expected = bets.spread / design.dispersion if complete else None
-        _settle(self.rows, told, bets.base, 0.0, self._logs, self.peak, LOG_SHARES)
-        if expected is not None:
-            _add_moments(self.rows, told, bets.base, expected, self.moments)
+        bets, rows = self._bets_of(design), self.rows
+        told = told_by(bets.odds, ballot.pairs, values)
+        self.base.settle(rows, told, bets.base)
+        if not np.isnan(values).any():
+            _add_moments(rows, told, bets.base, bets.spread / design.dispersion, self.moments)
         if self.proof_number and design.proving:
-            _settle(self.rows, told, bets.proof, self._slack, self._proof_logs, self.proof_peak, LOG_SHARES)
+            self.proof.settle(rows, told, bets.proof, self._slack)
             if not self._forget:
-                _settle(self.rows, told, bets.base, 0.0, self._exact_logs, self.exact_peak, LOG_SHARES)
+                self.exact.settle(rows, told, bets.base)
         elif self.proof_number and self._forget:
-            _settle(self.rows, told, bets.base, 0.0, self._proof_logs, self.proof_peak, LOG_SHARES)
+            self.proof.settle(rows, told, bets.base)
 
-    def go_on(self, before: Before, wealth: Vector, proof_wealth: Vector | None) -> None:
+    def go_on(self, before: Settling, wealth: Vector, proof_wealth: Vector | None) -> None:
         """Go on from the wealth that there was against the rivals before they were listed."""
         self.settled = before.settled
         self.proof_number, self.proof_for = before.proof_number, before.proof_for
-        self._logs += wealth[:, None]
-        self.peak[:] = wealth
+        self.base = Wealth(wealth)
         if proof_wealth is not None:
-            self._proof_logs += proof_wealth[:, None]
-            self.proof_peak[:] = proof_wealth
+            self.proof = Wealth(proof_wealth)
 
     def possible_rows(self, threshold: float) -> Indices | None:
         """List the possible winners."""
         return self.rows[self.possible(threshold)]
-
-    def _start_proof(self, design: Design) -> None:
-        self.proof_number, self.proof_for = design.proof, design.proof_for
-        if self._forget:
-            self._proof_logs, self.proof_peak = self._logs.copy(), self.peak.copy()
-        else:
-            self._proof_logs, self.proof_peak = np.zeros_like(self._logs), np.zeros_like(self.peak)
-            self._exact_logs, self.exact_peak = np.zeros_like(self._logs), np.zeros_like(self.peak)
 
     def _bets_of(self, design: Design) -> Bets:
         if design.number not in self._bets:
@@ -137,7 +143,7 @@ class Evidence:
 
     def possible(self, threshold: float) -> Mask:
         """Mark the rivals against which the wealth has never reached the threshold."""
-        possible: Mask = self.peak < threshold
+        possible: Mask = self.base.peak < threshold
         return possible
 
     def proven(self, threshold: float, proof_threshold: float) -> bool:
@@ -147,7 +153,7 @@ class Evidence:
         rivals = (self.rows != self.proof_for).any(axis=1)
         if self._forget:
             rivals &= self.possible(threshold)
-        return bool((self.proof_peak[rivals] >= proof_threshold).all())
+        return bool((self.proof.peak[rivals] >= proof_threshold).all())
 
 
 def evidence(
@@ -184,36 +190,25 @@ def settle_finished(
         found.settle(designs[ballots[number].design], ballots[number], answers[number])
 
 
-def told_by(contest: Contest, odds: Odds, asked: Indices, values: Vector) -> Vector:
+def told_by(odds: Odds, asked: Indices, values: Vector) -> Vector:
     """Return what a ballot adds to Y of the rivals with each edge."""
-    pairs = contest.pairs
-    told: Vector = _told(
-        asked, values, pairs.first, pairs.second, pairs.position, contest.graph.start, odds.neither,
-        odds.first, odds.second,
-    )  # fmt: skip
+    told: Vector = _told(asked, values, odds.told)
     return told
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def _told(
-    pairs: Indices,
-    values: Vector,
-    pair_first: Indices,
-    pair_second: Indices,
-    pair_position: Indices,
-    start: Indices,
-    neither: Vector,
-    first: Vector,
-    second: Vector,
-) -> Vector:
+def _told(pairs: Indices, values: Vector, per_pair: PerPair) -> Vector:
     """Return what a ballot adds to Y of the rivals with each edge; missing answers count against it."""
-    told = np.zeros(start[-1])
+    start, told = per_pair.start, np.zeros(per_pair.start[-1])
     for place in range(len(pairs)):
         pair = pairs[place]
-        position = pair_position[pair]
+        position = per_pair.position[pair]
         missing = np.isnan(values[place])
         for edge in range(start[position], start[position + 1]):
-            value = stake(pair, edge, pair_first, pair_second, neither, first, second)
+            value = stake(
+                pair, edge, per_pair.pair_first, per_pair.pair_second, per_pair.neither, per_pair.first,
+                per_pair.second,
+            )  # fmt: skip
             if value != 0.0:
                 told[edge] += -abs(value) / 2 if missing else value * (values[place] - 0.5)
     return told

@@ -4,7 +4,7 @@ Nobody waits: a voter who comes gets a ballot with the design of that moment, wh
 Ballots settle in the order of opening, the oldest first, as they are finished. A voter takes part in one
 ballot only, as the one who opened it or as the heir of one whose lease is over.
 
-Whatever is decided here becomes an event (:mod:`duelmatch.explorers.ballots.events`): it is noted in the
+Whatever is decided here becomes an event (:mod:`duelmatch.explorers.ballots.records`): it is noted in the
 state, and passed to ``record``. Another explorer made with the same arguments that notes the same events is
 in the same state, and asks the same from then on.
 """
@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from duelmatch.errors import DuelError, ProblemError
-from duelmatch.explorers.ballots.asking import Designer
 from duelmatch.explorers.ballots.conclusions import (
     RECOUNTED,
     Conclusions,
@@ -29,8 +28,9 @@ from duelmatch.explorers.ballots.conclusions import (
     Rules,
     check_listed,
 )
-from duelmatch.explorers.ballots.events import Event, designed, opened
-from duelmatch.explorers.ballots.planning import Law
+from duelmatch.explorers.ballots.drawing import Law
+from duelmatch.explorers.ballots.planning import Designer
+from duelmatch.explorers.ballots.records import Event
 from duelmatch.explorers.ballots.state import CrowdState, Groups, Participation, Told
 from duelmatch.explorers.catalogue import drawn_seed, reference_name
 from duelmatch.explorers.engine import Outcome
@@ -250,10 +250,10 @@ class BallotExplorer:
         design = self._designer.current(law)
         if design is None:
             design = self._designer.design(law)
-            self._decided(designed(design, self.problem))
+            self._decided(design.event(self.problem))
         ballot = self._designer.draw(design, voter)
         ballot = replace(ballot, deadline=self._deadline(len(ballot.questions), now))
-        self._decided(opened(ballot, self.problem))
+        self._decided(ballot.event(self.problem))
         return state.parts[voter]
 
     def _deadline(self, questions: int, now: float | None) -> float | None:

@@ -3,24 +3,24 @@
 Champion and shares are those of the frugal search (:mod:`duelmatch.explorers.frugal.search`), with estimates
 by the same model (:mod:`duelmatch.models.strengths`), from all answers in hand that count, settled or not. A
 ballot holds a pair once, so no chance exceeds 1, and what a pair cannot take goes to the others. Planning may
-look at everything that happened before; whatever it decides, the proof holds.
+look at everything that happened before; whatever it decides, the proof holds. It is a function of the state,
+its conclusions and the seed, so the same log leads to the same questions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import replace
 
 import numpy as np
 
-from duelmatch.explorers.ballots.bets import Contest
-from duelmatch.explorers.ballots.drawing import draw, draw_apart, inclusion_chances
+from duelmatch.explorers.ballots.conclusions import Conclusions
+from duelmatch.explorers.ballots.drawing import Law, draw_ballot, spread_out
 from duelmatch.explorers.ballots.records import Ballot, Design
+from duelmatch.explorers.ballots.state import CrowdState
 from duelmatch.explorers.frugal.search import borda_champion, condorcet_champion
 from duelmatch.explorers.frugal.stakes import (
     OPTIMISM,
-    Pairs,
     Prospects,
     Stakes,
     allocation,
@@ -29,10 +29,9 @@ from duelmatch.explorers.frugal.stakes import (
 )
 from duelmatch.explorers.frugal.tables import TabledRivals
 from duelmatch.graph import Graph, Indices, Mask, Vector
-from duelmatch.models.strengths import StrengthModel
 
-ADJUSTMENTS = 8
-"""Steps towards the likeliest settings of the model, for every design from the same ones on."""
+GROWTH = 0.03
+"""A new design is made when the answers have grown by this part since the last."""
 
 NEXT_PROOF = 1.5
 """A new proof begins when the answers have grown by this factor since the last one began."""
@@ -49,33 +48,6 @@ a ballot can hold many unlikely pairs at once, and the bets must be small enough
 
 STIFFNESS = 30.0
 """The dispersion begins as if it had been 1 on so many ballots."""
-
-
-@dataclass(frozen=True, slots=True)
-class Law:
-    """How ballots are to be drawn."""
-
-    size: int
-    question_size: int = 2
-    one_position: bool = False
-
-
-class Aim(Protocol):
-    """What the next ballots are for: to tell the possible winners from the champion."""
-
-    allowed: Mask
-    """The edges of possible champions."""
-
-    def is_possible(self, matching: Indices) -> bool:
-        """Whether a matching may be the winner."""
-
-    def somebody(self) -> Indices:
-        """Return one that may be."""
-
-    def allocate(
-        self, champion: Indices, stakes: Stakes, prospects: Prospects, slack: float, proving: bool
-    ) -> tuple[Vector, float]:
-        """Return the share of the answers for each pair, and the bet that suits the hardest rival."""
 
 
 class ListedAim:
@@ -127,47 +99,106 @@ class TabledAim(TabledRivals):
         return omega, self.tangent
 
 
-def advantages(estimates: Pairs) -> tuple[Vector, Vector]:
-    """Estimate p - 1/2 for every pair by the model: its mean, and a cautious value for bets."""
-    model = StrengthModel(estimates.graph, estimates.wins, estimates.duels)
-    for _ in range(ADJUSTMENTS):
-        model.adjust()
-    mean, cautious = model.estimates()
-    return mean - 0.5, cautious - 0.5
+class Designer:
+    """Decides what to ask, and changes nothing."""
 
+    def __init__(
+        self, state: CrowdState, conclusions: Conclusions, proves: bool, seed: int, walking: bool
+    ) -> None:
+        self._state = state
+        self._conclusions = conclusions
+        self._proves = proves
+        self._seed = seed
+        self._walking = walking
 
-def plan(
-    contest: Contest,
-    estimates: Pairs,
-    aim: Aim,
-    law: Law,
-    designs: Sequence[Design],
-    answers: int,
-    dispersion: float,
-    proves: bool,
-    slack: float,
-) -> Design:
-    """Return the next design."""
-    advantage, cautious = advantages(estimates)
-    variance = variance_of_share(estimates.duels)
-    last = designs[-1].champion if designs else None
-    if contest.criterion == "borda":
-        champion = borda_champion(estimates, advantage, contest.marginals, aim.allowed)
-    else:
-        champion = condorcet_champion(estimates, advantage, last, aim.allowed, aim)
-    proof, proof_for = next_proof(designs, champion, answers) if proves else (0, None)
-    proving = proof_for is not None and np.array_equal(proof_for, champion)
-    stakes = contest.stakes(champion)
-    prospects = Prospects(stakes.sums(cautious), stakes.square_sums(variance))
-    omega, bet = aim.allocate(champion, stakes, prospects, slack, proving)
-    omega = (1 - LEVELLED) * omega + LEVELLED * (omega > 0) / (omega > 0).sum() if law.size > 1 else omega
-    chances, position_chances, size = spread_out(omega, contest, law)
-    if bet:
-        bet *= _ballots_worth(omega, chances)
-    return Design(
-        len(designs), champion, chances, size, cautious, variance, dispersion, proof, proof_for, answers,
-        position_chances, law.question_size, bet,
-    )  # fmt: skip
+    def basis(self, law: Law) -> str:
+        """Return what a design must have been made for to be used now.
+
+        Between changes of who counts or stands, fewer and fewer are possible, so their number tells.
+        """
+        possible = self._conclusions.possible
+        left = "edges" if possible is None else str(len(possible))
+        edges = int(self._conclusions.possible_edges.sum())
+        return f"{law.size}/{law.question_size}/{self._state.changes}/{left}/{edges}"
+
+    def current(self, law: Law) -> Design | None:
+        """Return the last design, unless the answers have grown since, or other winners are possible.
+
+        A design from before the proof in progress is not used again: a proof that is over has had its share.
+        """
+        design = self._state.latest.get(self.basis(law))
+        if design is None or self._state.answers > (1 + GROWTH) * design.answers:
+            return None
+        return design if design.proof == self._state.designs[-1].proof else None
+
+    def design(self, law: Law) -> Design:
+        """Make a new design."""
+        state, conclusions, aim = self._state, self._conclusions, self._aim()
+        contest, designs, answers, estimates = state.contest, state.designs, state.answers, state.tally
+        basis, law = self.basis(law), replace(law, one_position=conclusions.possible is None)
+        advantage, cautious = state.advantages()
+        variance = variance_of_share(estimates.duels)
+        if contest.criterion == "borda":
+            champion = borda_champion(estimates, advantage, contest.marginals, aim.allowed)
+        else:
+            last = designs[-1].champion if designs else None
+            champion = condorcet_champion(estimates, advantage, last, aim.allowed, aim)
+        proof, proof_for = next_proof(designs, champion, answers) if self._proves else (0, None)
+        proving = proof_for is not None and np.array_equal(proof_for, champion)
+        stakes = contest.stakes(champion)
+        prospects = Prospects(stakes.sums(cautious), stakes.square_sums(variance))
+        omega, bet = aim.allocate(champion, stakes, prospects, conclusions.slack, proving)
+        if law.size > 1:
+            omega = (1 - LEVELLED) * omega + LEVELLED * (omega > 0) / (omega > 0).sum()
+        chances, position_chances, size = spread_out(omega, contest, law)
+        if bet:
+            bet *= _ballots_worth(omega, chances)
+        return Design(
+            len(designs), champion, chances, size, cautious, variance, self._dispersion(), proof, proof_for,
+            answers, position_chances, law.question_size, bet, basis,
+        )  # fmt: skip
+
+    def draw(self, design: Design, voter: str) -> Ballot:
+        """Draw the next ballot."""
+        number = len(self._state.ballots)
+        rng = np.random.default_rng([self._seed, 1, number])
+        return draw_ballot(design, self._state.contest, number, voter, rng, self._walking)
+
+    def _dispersion(self) -> float:
+        found = self._conclusions.present.as_listed
+        if found is None:
+            return 1.0
+        moments = found.moments[:, found.possible(self._conclusions.threshold) & (found.moments[1] > 0)]
+        ratios = moments[0] / moments[1]
+        return dispersion_of((float(ratios.mean()), 1.0) if len(ratios) else (0.0, 0.0), found.settled)
+
+    def _aim(self) -> ListedAim | TabledAim:
+        conclusions, contest = self._conclusions, self._state.contest
+        if conclusions.possible is None:
+            return TabledAim(contest.graph, contest.usable, conclusions.forget, conclusions.possible_edges)
+        allowed = conclusions.possible_edges if conclusions.forget else contest.usable
+        return ListedAim(conclusions.possible, allowed, self._rivals)
+
+    def _rivals(self, champion: Indices, proving: bool) -> Indices:
+        """Return the line-ups to tell from the champion: those possible, or not proven to do no better."""
+        conclusions = self._conclusions
+        rows = conclusions.possible
+        assert rows is not None, "they are listed"
+        if proving and conclusions.present.proof_number:
+            lacking = []
+            for each in conclusions.evidence:
+                found = each.as_listed
+                assert found is not None, "all are listed"
+                wanted = found.proof.peak < conclusions.proof_threshold(each)
+                if conclusions.forget:
+                    wanted &= found.possible(conclusions.threshold)
+                lacking.append(found.rows[wanted])
+            rows = lacking[0] if len(lacking) == 1 else np.unique(np.concatenate(lacking), axis=0)
+        others: Indices = rows[(rows != champion).any(axis=1)]
+        if len(others) == 0:
+            everybody = rows if conclusions.rows is None else conclusions.rows
+            others = everybody[(everybody != champion).any(axis=1)]
+        return others
 
 
 def _ballots_worth(omega: Vector, chances: Vector) -> float:
@@ -199,106 +230,3 @@ def dispersion_of(moments: tuple[float, float], ballots: int) -> float:
         return 1.0
     ratio = (STIFFNESS + ballots * found / expected) / (STIFFNESS + ballots)
     return float(np.clip(ratio, 0.1, 10.0))
-
-
-def spread_out(omega: Vector, contest: Contest, law: Law) -> tuple[Vector, Vector | None, int]:
-    """Return the chances of pairs, those of positions where they are drawn first, and the largest size."""
-    if law.question_size == 2 and not law.one_position:
-        chances: Vector = inclusion_chances(omega, law.size)
-        return chances, None, int(np.rint(chances.sum()))
-    position = contest.pairs.position
-    per_position: Vector = np.bincount(position, omega, contest.graph.positions).astype(np.float64)
-    if law.question_size == 2:
-        per_position = _for_one_position(omega, position, per_position, law.size)
-        chances = np.zeros(len(omega))
-        largest = 0
-        for j in np.flatnonzero(per_position):
-            own = position == j
-            within = inclusion_chances(np.where(own, omega, 0.0), law.size)
-            largest = max(largest, int(np.rint(within.sum())))
-            chances += per_position[j] * within
-        return chances, per_position, largest
-    return _for_rankings(omega, contest, law, per_position)
-
-
-def _for_one_position(omega: Vector, position: Indices, shares: Vector, size: int) -> Vector:
-    """Return the chances of the positions: their shares, over how many pairs a ballot at each can hold."""
-    pairs = np.minimum(np.bincount(position, omega > 0, len(shares)), size)
-    chances = np.where(pairs > 0, shares / np.maximum(pairs, 1), 0.0)
-    return np.asarray(chances / chances.sum())
-
-
-def _for_rankings(
-    omega: Vector, contest: Contest, law: Law, per_position: Vector
-) -> tuple[Vector, Vector | None, int]:
-    k = law.question_size
-    questions = 1 if law.one_position else max(1, law.size // (k * (k - 1) // 2))
-    position_chances: Vector = inclusion_chances(per_position, questions)
-    chances = np.zeros(len(omega))
-    for j in np.flatnonzero(position_chances):
-        edges = _rankable(contest, int(j))
-        asked = min(k, len(edges))
-        if _around_champion(contest):  # its edge, and others as they tell
-            own = np.flatnonzero(contest.pairs.position == j)
-            within = inclusion_chances(omega[own], asked - 1)
-        else:
-            one, other = np.triu_indices(len(edges), 1)
-            own = contest.graph.pair_table.number(edges[one], edges[other])
-            within = np.full(len(own), asked * (asked - 1) / (len(edges) * (len(edges) - 1)))
-        chances[own] = position_chances[j] * within
-    return chances, position_chances, int(np.rint(position_chances.sum())) * (k * (k - 1) // 2)
-
-
-def _around_champion(contest: Contest) -> bool:
-    """Whether only pairs with one edge of each position tell anything: rankings are about that one."""
-    return contest.criterion == "condorcet" and not contest.pairs.several
-
-
-def _rankable(contest: Contest, position: int) -> Indices:
-    """Return the edges of a position that can be in a winner, or that a winner is compared with."""
-    own = contest.graph.at(position)
-    edges: Indices = np.flatnonzero(contest.usable[own] | (contest.marginals[own] > 0)) + own.start
-    return edges
-
-
-def draw_ballot(
-    design: Design,
-    contest: Contest,
-    number: int,
-    voter: str,
-    rng: np.random.Generator,
-) -> Ballot:
-    """Draw a ballot of a design."""
-    pairs = contest.pairs
-    if design.question_size > 2:
-        questions = _draw_rankings(design, contest, rng)
-        return Ballot.of(number, design.number, voter, questions, contest.graph.pair_table)
-    chances = design.chances
-    if design.position_chances is not None:
-        place = int(draw(design.position_chances, rng)[0])
-        chances = np.where(pairs.position == place, chances / design.position_chances[place], 0.0)
-    if contest.criterion == "borda" and design.size > 1:
-        drawn = draw_apart(chances, pairs.first, pairs.second, design.champion, rng)
-    else:
-        drawn = draw(chances, rng)
-    turned = rng.random(len(drawn)) < 0.5
-    one = np.where(turned, pairs.second[drawn], pairs.first[drawn]).tolist()
-    other = np.where(turned, pairs.first[drawn], pairs.second[drawn]).tolist()
-    questions = list(zip(one, other, strict=True))
-    return Ballot.of(number, design.number, voter, questions, contest.graph.pair_table)
-
-
-def _draw_rankings(design: Design, contest: Contest, rng: np.random.Generator) -> list[tuple[int, ...]]:
-    assert design.position_chances is not None, "rankings are drawn position by position"
-    pairs = contest.pairs
-    questions: list[tuple[int, ...]] = []
-    for place in draw(design.position_chances, rng).tolist():
-        if _around_champion(contest):
-            within = np.where(pairs.position == place, design.chances / design.position_chances[place], 0.0)
-            met = draw(within, rng)
-            edges = np.union1d(pairs.first[met], pairs.second[met])
-        else:
-            rankable = _rankable(contest, place)
-            edges = rng.choice(rankable, min(design.question_size, len(rankable)), replace=False)
-        questions.append(tuple(rng.permutation(edges).tolist()))
-    return questions

@@ -1,6 +1,27 @@
 """What the log keeps: designs, the ballots drawn from them, the answers, and which answers count.
 
-What follows from the records is computed from them, by :mod:`duelmatch.explorers.ballots.evidence`.
+What follows from the records is computed from them, by :mod:`duelmatch.explorers.ballots.evidence`. They are
+written by name, ready for JSON. Every change of a study is one event, a mapping with a ``kind``; the log
+holds nothing else, and :class:`duelmatch.explorers.ballots.state.CrowdState` is what the events add up to.
+
+==============  ==============================================================================
+designed        how ballots are drawn from now on, and all that the bets on them follow from
+opened          a ballot was drawn for a voter: its questions, and when its lease is over
+passed          the questions that are missing on a ballot go to this voter, who is its heir
+asked           a question of a ballot was handed out
+answered        the answer to it: groups of candidates, best first
+skipped         the voter does not answer it, and is not asked again
+released        the question was taken back, and may be asked again
+undone          the voter took the answer back, and may answer again
+expired         a voter's part in a ballot is over, and what is missing waits for an heir
+finished        nothing more will be added to a ballot: what is missing stays missing
+struck          a voter does not count; ``reinstated``: counts again
+corrected       an answer was corrected, or struck if ``answer`` is None
+dropped         a candidate left; ``added``: one came
+==============  ==============================================================================
+
+Lists with a number per pair are in the order of the pairs of the problem at that moment: positions in
+order, and at each of them every two of its candidates, in the problem's order.
 """
 
 from __future__ import annotations
@@ -8,11 +29,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
 from duelmatch.graph import Indices, Mask, PairTable, Vector
 from duelmatch.problem import Problem
+
+KINDS = (
+    "designed", "opened", "passed", "expired", "finished", "asked", "answered", "skipped", "released",
+    "undone", "corrected", "struck", "reinstated", "dropped", "added",
+)  # fmt: skip
+
+Event = Mapping[str, Any]
+"""What happened: JSON-ready, with its ``kind`` and the names of whom it is about."""
+
+WRITTEN = (
+    "champion", "chances", "size", "question_size", "position_chances", "advantage", "variance", "dispersion",
+    "bet", "proof", "proof_for", "answers", "basis",
+)  # fmt: skip
+"""What is written of a design, besides its number."""
 
 MISSING = float("nan")
 """The value of a pair that nobody has answered. It is never counted as 1/2."""
@@ -63,6 +99,27 @@ class Design:
         """Whether the proof in progress is for the champion."""
         return self.proof_for is not None and np.array_equal(self.proof_for, self.champion)
 
+    def event(self, problem: Problem) -> dict[str, Any]:
+        """Write down the design."""
+        event: dict[str, Any] = {"kind": "designed", "design": self.number}
+        for name in WRITTEN:
+            value = getattr(self, name)
+            if name in ("champion", "proof_for") and value is not None:
+                event[name] = dict(problem.matching(value.tolist()))
+            else:
+                event[name] = value.tolist() if isinstance(value, np.ndarray) else value
+        return event
+
+    @classmethod
+    def read(cls, event: Event, problem: Problem) -> Design:
+        """Read a design as it was written down."""
+        fields = {name: event[name] for name in WRITTEN}
+        for name in ("champion", "proof_for"):
+            fields[name] = None if fields[name] is None else problem.edge_numbers(fields[name])
+        for name in ("chances", "advantage", "variance", "position_chances"):
+            fields[name] = None if fields[name] is None else np.array(fields[name], dtype=np.float64)
+        return cls(event["design"], **fields)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ballot:
@@ -91,6 +148,21 @@ class Ballot:
         """Put down a ballot's pairs: those of each question in turn, by their edges."""
         pairs = [table.number_of(*pair) for edges in questions for pair in combinations(sorted(edges), 2)]
         return cls(number, design, voter, np.array(pairs, dtype=np.intp), tuple(questions), deadline)
+
+    def event(self, problem: Problem) -> dict[str, Any]:
+        """Write down the ballot."""
+        edges = problem.edges
+        return {
+            "kind": "opened",
+            "ballot": self.number,
+            "voter": self.voter,
+            "design": self.design,
+            "questions": [
+                {"position": edges[question[0]][1], "candidates": [edges[edge][0] for edge in question]}
+                for question in self.questions
+            ],
+            "deadline": self.deadline,
+        }
 
     def pairs_of(self, place: int) -> range:
         """Return where the pairs of a question stand among those of the ballot."""

@@ -17,15 +17,16 @@ import numpy as np
 
 from duelmatch.errors import DuelError, DuelmatchError, TooLargeError
 from duelmatch.explorers.ballots.bets import Contest
-from duelmatch.explorers.ballots.events import KINDS, Event, read_design
 from duelmatch.explorers.ballots.packed import Packed, Window
 from duelmatch.explorers.ballots.records import (
     EVERYBODY,
+    KINDS,
     MISSING,
     Answers,
     Ballot,
     Count,
     Design,
+    Event,
     Renumbering,
 )
 from duelmatch.explorers.frugal.stakes import Pairs
@@ -33,11 +34,15 @@ from duelmatch.explorers.questions import Question, order_of
 from duelmatch.graph import Vector
 from duelmatch.matchings import Edge
 from duelmatch.matchings.reference import ReferenceName, reference_of
+from duelmatch.models.strengths import StrengthModel
 from duelmatch.preferences import Criterion
 from duelmatch.problem import Problem
 
 Groups = list[list[str]]
 """An answer: candidates in groups, best first."""
+
+ADJUSTMENTS = 8
+"""Steps towards the likeliest settings of the model, for every estimate from the same ones on."""
 
 UNPACKED = 100
 """The latest settled ballots stay unpacked, this many of them; as many more are packed at once."""
@@ -221,6 +226,14 @@ class CrowdState:
                     self._add_earlier(self._tally, earlier.position, order_of(earlier.groups))
         return self._tally
 
+    def advantages(self) -> tuple[Vector, Vector]:
+        """Estimate p - 1/2 for every pair by the model: its mean, and a cautious value for bets."""
+        model = StrengthModel(self.problem.graph, self.tally.wins, self.tally.duels)
+        for _ in range(ADJUSTMENTS):
+            model.adjust()
+        mean, cautious = model.estimates()
+        return mean - 0.5, cautious - 0.5
+
     @property
     def said(self) -> Said:
         """What all answers say that count for the standings."""
@@ -345,7 +358,7 @@ class CrowdState:
     # Ballots
 
     def _designed(self, event: Event) -> None:
-        design = read_design(event, self.problem)
+        design = Design.read(event, self.problem)
         _expect(design.number, len(self.designs))
         self.designs.append(design)
         self.latest[design.basis] = design

@@ -24,7 +24,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from duelmatch.explorers.ballots.bets import Contest, Odds
-from duelmatch.explorers.ballots.evidence import Evidence, told_by
+from duelmatch.explorers.ballots.evidence import Evidence, Settling, told_by
 from duelmatch.explorers.ballots.records import EVERYBODY, Answers, Ballot, Count, Design
 from duelmatch.explorers.frugal.stakes import NO_RUIN
 from duelmatch.explorers.frugal.tables import SCALES, Tables
@@ -32,8 +32,8 @@ from duelmatch.graph import Indices, Mask, Vector
 from duelmatch.matchings.assignment import FORBIDDEN, decisions_of
 
 
-class TabledEvidence:
-    """The wealth against all rivals by their edges, for one count, after the ballots settled so far."""
+class TabledEvidence(Settling):
+    """The wealth against all rivals by their edges."""
 
     def __init__(
         self,
@@ -44,11 +44,7 @@ class TabledEvidence:
         slack: float = 0.0,
         forget: bool = True,
     ) -> None:
-        self.contest = contest
-        self.count = count
-        self.settled = 0
-        self.proof_number = 0
-        self.proof_for: Indices | None = None
+        super().__init__(contest, count, slack, forget)
         self.alive: Mask = contest.usable.copy()
         """The edges of possible winners, as far as the tables can tell."""
         self.listed: Evidence | None = None
@@ -56,12 +52,15 @@ class TabledEvidence:
         self.proof = Tables.empty(contest.graph)
         self._threshold = threshold
         self._most_listed = most_listed
-        self._slack = slack
-        self._forget = forget
         self._last_design = -1
         self._odds: tuple[int, Odds, Vector] | None = None
         self._doubt: Indices | None = None
         """A rival that was not shown to be no better when this was last looked at."""
+
+    @property
+    def as_listed(self) -> Evidence | None:
+        """The evidence rival by rival, if they are listed by now."""
+        return self.listed
 
     def settle(self, design: Design, ballot: Ballot, answers: Answers) -> None:
         """Settle the next ballot in the order of opening; look what is ruled out at each new design."""
@@ -82,7 +81,7 @@ class TabledEvidence:
         feared = self.alive if self._forget else self.contest.usable
         if values is None or not len(values) or (odds.void & feared).any():
             return
-        told = told_by(self.contest, odds, ballot.pairs, values)
+        told = told_by(odds, ballot.pairs, values)
         positions = self.contest.pairs.position[ballot.pairs]
         part = np.bincount(positions, minlength=self.contest.graph.positions) / len(positions)
         start = self.contest.graph.start
@@ -93,7 +92,7 @@ class TabledEvidence:
     def _bets_of(self, design: Design) -> tuple[Odds, Vector]:
         if self._odds is None or self._odds[0] != design.number:
             odds = Odds.of(design, self.contest)
-            largest = odds.largest(design, self.contest)[self.contest.usable]
+            largest = odds.largest(design.size)[self.contest.usable]
             worst = float(largest.sum(axis=1).max() if design.one_position else design.size * largest.max())
             bets = np.minimum(SCALES * design.bet, NO_RUIN / worst) if worst > 0 else np.zeros(len(SCALES))
             self._odds = design.number, odds, bets

@@ -38,15 +38,15 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from duelmatch.explorers.panel.closure import UNKNOWN, Opinions, opinion_of, pair_at
-from duelmatch.explorers.panel.state import PanelState, Weights
-from duelmatch.graph import Graph, Indices, Mask
+from duelmatch.explorers.panel.state import Opinions, PanelState, Weights, opinion_of, pair_at
+from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.blocks import blocks
 from duelmatch.matchings.counted import counted
 from duelmatch.matchings.counting import count_matchings, edge_marginals
 from duelmatch.matchings.integers import SAFE, cheapest_and_bound
 from duelmatch.matchings.protocol import MEMORY
+from duelmatch.preferences import Criterion
 
 Whole = NDArray[Any]
 """Whole numbers: int64, or Python integers where those do not suffice."""
@@ -66,6 +66,8 @@ class Closest:
 class CondorcetBounds:
     """Head to head."""
 
+    criterion: Criterion = "condorcet"
+
     def __init__(self, state: PanelState) -> None:
         self.state = state
 
@@ -83,39 +85,21 @@ class CondorcetBounds:
         return self._against(champion, 1)
 
     def _against(self, champion: Indices, sign: int) -> Whole:
-        state, graph = self.state, self.state.graph
-        if graph.places > graph.positions:
-            return self._against_seats(champion, sign)
-        largest = state.largest * graph.positions * (graph.positions + 1)
-        factor, *counts = as_whole(largest, state.factor, state.ahead, state.behind, state.open)
-        out = np.zeros(graph.edges, dtype=factor.dtype)
-        count = _against.py_func if factor.dtype == object else _against
-        count(champion, sign, graph.start, state.pair_start, factor, *counts, out)
-        return out
+        """Return by how much the champion's edges at its position are ahead of each edge.
 
-    def _against_seats(self, champion: Indices, sign: int) -> Whole:
-        """Return the same where the champion has several edges at a position: see :mod:`.seated`.
-
-        The sum over a decision's edges is to be compared with that over the champion's.
+        Of several seats see :mod:`.seated`: the sum over a decision's edges is to be compared with that over
+        the champion's.
         """
         state, graph = self.state, self.state.graph
-        largest = 2 * state.largest * graph.places**2 * (graph.places + 1)
-        factor, *counts = as_whole(largest, state.factor, state.ahead, state.behind, state.open)
-        own = graph.uses(champion)
-        first_own, second_own = own[state.first], own[state.second]
-        out = np.zeros(graph.edges, dtype=factor.dtype)
-        for pairs, to_first, to_second in (
-            (first_own & ~second_own, 0, 1),
-            (second_own & ~first_own, 1, 0),
-            (first_own & second_own, -1, -1),
-        ):
-            chosen = np.flatnonzero(pairs)
-            ahead, behind, open_ = (count[chosen] for count in counts)
-            margin, slack = factor[chosen] * (ahead - behind), sign * factor[chosen] * open_
-            if to_first:
-                np.add.at(out, state.first[chosen], to_first * slack - margin)
-            if to_second:
-                np.add.at(out, state.second[chosen], to_second * slack + margin)
+        several = 2 * graph.places if graph.places > graph.positions else 1
+        largest = several * state.largest * graph.places * (graph.places + 1)
+        factor, ahead, behind, open_ = as_whole(largest, state.factor, state.ahead, state.behind, state.open)
+        own, out = graph.uses(champion), np.zeros(graph.edges, dtype=factor.dtype)
+        for mine, other, side in ((state.first, state.second, 1), (state.second, state.first, -1)):
+            pairs = np.flatnonzero(own[mine])
+            against = other[pairs]
+            slack = np.where(own[against], -sign, sign) * open_[pairs]
+            np.add.at(out, against, factor[pairs] * (side * (ahead[pairs] - behind[pairs]) + slack))
         return out
 
     def matrix(self, sign: int) -> Whole:
@@ -135,9 +119,16 @@ class CondorcetBounds:
 class BordaBounds:
     """By reward."""
 
+    criterion: Criterion = "borda"
+
     def __init__(self, state: PanelState) -> None:
         self.state = state
         self.shares, self.share_unit = counted(exact_marginals, state.graph)
+
+    @property
+    def parts(self) -> Vector:
+        """How much of the line-ups use each edge."""
+        return np.array([float(share) for share in self.shares / self.share_unit])
 
     @property
     def unit(self) -> Fraction:
@@ -155,12 +146,12 @@ class BordaBounds:
     def rewards(self, sign: int) -> Whole:
         """Return for every edge the most (1) or the least (-1) its reward can be, less half of its range."""
         state, graph = self.state, self.state.graph
-        factor, shares, *counts = as_whole(
-            self._largest, state.factor, self.shares, state.ahead, state.behind, state.open
+        factor, shares, ahead, behind, slack = as_whole(
+            self._largest, state.factor, self.shares, state.ahead, state.behind, sign * state.open
         )
-        out = np.zeros(graph.edges, dtype=factor.dtype)
-        count = _rewards.py_func if factor.dtype == object else _rewards
-        count(sign, state.first, state.second, factor, shares, *counts, out)
+        out, margin = np.zeros(graph.edges, dtype=factor.dtype), ahead - behind
+        np.add.at(out, state.first, shares[state.second] * factor * (slack + margin))
+        np.add.at(out, state.second, shares[state.first] * factor * (slack - margin))
         return out
 
     @property
@@ -273,34 +264,6 @@ def _count_through(graph: Graph, edge: int, memory: int) -> int:
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _against(
-    champion: Indices,
-    sign: int,
-    start: Indices,
-    pair_start: Indices,
-    factor: Whole,
-    ahead: Weights,
-    behind: Weights,
-    open_: Weights,
-    out: Whole,
-) -> None:
-    for position in range(len(champion)):
-        degree = start[position + 1] - start[position]
-        own = champion[position] - start[position]
-        for other in range(degree):
-            if other < own:
-                pair = pair_at(pair_start[position], degree, other, own)
-                out[start[position] + other] = factor[pair] * (
-                    behind[pair] - ahead[pair] + sign * open_[pair]
-                )
-            elif other > own:
-                pair = pair_at(pair_start[position], degree, own, other)
-                out[start[position] + other] = factor[pair] * (
-                    ahead[pair] - behind[pair] + sign * open_[pair]
-                )
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
 def _narrow(
     champion: Indices,
     sign: int,
@@ -333,24 +296,3 @@ def _narrow(
                     if open_to[judge, own_pair] and open_to[judge, other_pair]:
                         less = 2 * min(factor[own_pair], factor[other_pair]) * weight[judge]
                         out[start[position] + other] -= sign * less * shares[start[position] + y]
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def _rewards(
-    sign: int,
-    first: Indices,
-    second: Indices,
-    factor: Whole,
-    shares: Whole,
-    ahead: Weights,
-    behind: Weights,
-    open_: Weights,
-    out: Whole,
-) -> None:
-    for pair in range(len(first)):
-        margin, slack = ahead[pair] - behind[pair], sign * open_[pair]
-        out[first[pair]] += shares[second[pair]] * factor[pair] * (margin + slack)
-        out[second[pair]] += shares[first[pair]] * factor[pair] * (slack - margin)
-
-
-assert UNKNOWN == 2, "the compiled code has it as a number"

@@ -24,10 +24,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from duelmatch.explorers.panel.closure import Opinions, close, opinion_of, pair_at
 from duelmatch.explorers.panel.model import Model, favours
 from duelmatch.explorers.panel.plan import QuestionPlan
-from duelmatch.explorers.panel.state import PanelState
+from duelmatch.explorers.panel.state import Opinions, PanelState, close, opinion_of, pair_at
 from duelmatch.graph import Indices, Mask, Vector
 
 DOUBT = 3.0

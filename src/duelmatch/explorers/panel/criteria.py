@@ -20,9 +20,10 @@ from duelmatch.explorers.panel.plan import (
     condorcet_plan,
 )
 from duelmatch.explorers.panel.state import PanelState
-from duelmatch.explorers.panel.verdict import BordaJudge, CondorcetJudge, Verdict, prefer_unbeaten, surest
+from duelmatch.explorers.panel.verdict import Judge, Verdict, surest
 from duelmatch.graph import Indices, Mask, Vector
 from duelmatch.matchings.assignment import decisions_of
+from duelmatch.matchings.minimax import worst_defeat
 
 LAST_ROUNDS = 3000
 """Of fictitious play, where nothing more can be asked and the line-ups are too many to look at."""
@@ -49,7 +50,8 @@ class CondorcetMethod(_Method):
 
     def __init__(self, state: PanelState, model: Model) -> None:
         super().__init__(state, model)
-        self.judge = CondorcetJudge(CondorcetBounds(state))
+        self.bounds = CondorcetBounds(state)
+        self.judge = Judge(self.bounds)
         self._present = state.graph.edge_at >= 0
 
     def search(self, last: Indices | None) -> Verdict:
@@ -59,13 +61,13 @@ class CondorcetMethod(_Method):
             last = graph.some_matching() if graph.one_to_one else decisions_of(graph).some()
         assert last is not None, "a Problem has a decision"
         champion = condorcet_champion(self.model, last, self._present)
-        return prefer_unbeaten(self.judge, champion)
+        return self.judge.prefer_unbeaten(champion)
 
     def last_verdict(self, champion: Indices) -> Verdict:
         """Look at every line-up, within limits."""
         safest = self.judge.safest()
         if safest is not None:
-            return self.judge.verdict(safest)
+            return self.judge.verdict(safest[0])
         found = condorcet_champion(self.model, champion, self._present, LAST_ROUNDS)
         return surest(map(self.judge.verdict, (found, champion)))
 
@@ -88,9 +90,11 @@ class CondorcetMethod(_Method):
     def refute(self, plan: QuestionPlan, askable: Mask) -> Choice | None:
         """Ask about the line-ups that keep the champion from being certain."""
         graph = self.state.graph
-        lineups = [(plan.champion, self.judge.most_dangerous(plan.champion))]
-        if self.judge.possible is not None:
-            lineups.append((self.judge.possible, self.judge.best_reply(self.judge.possible)))
+        rival, possible = self.judge.most_dangerous(plan.champion), self.judge.possible
+        lineups = [] if rival is None else [(plan.champion, rival.rival)]
+        if possible is not None:
+            ahead = self.bounds.matrix(1) + self.bounds.matrix(-1)  # by the known answers
+            lineups.append((possible, worst_defeat(graph, ahead, possible)[1]))
         for one, other in lineups:
             differ = np.flatnonzero(one != other)
             pairs = graph.pair_table.number(one[differ], other[differ])
@@ -104,30 +108,28 @@ class BordaMethod(_Method):
 
     def __init__(self, state: PanelState, model: Model) -> None:
         super().__init__(state, model)
-        self.judge = BordaJudge(BordaBounds(state))
-        bounds = self.judge.bounds
-        self._shares: Vector = np.array([float(share) for share in bounds.shares / bounds.share_unit])
+        self.bounds = BordaBounds(state)
+        self.judge = Judge(self.bounds)
+        self._shares = self.bounds.parts
 
     def search(self, last: Indices | None) -> Verdict:
         """Back the line-up whose score is best under the estimates."""
-        rewards, graph = borda_estimates(self.model, self.judge.bounds)[0], self.state.graph
+        rewards, graph = borda_estimates(self.model, self._shares)[0], self.state.graph
         return self.judge.verdict(decisions_of(graph).good_one(rewards * graph.edge_share))
 
     def last_verdict(self, champion: Indices) -> Verdict:
         """Take the line-up that is best in the middle of what is possible, or the one backed."""
-        bounds = self.judge.bounds
-        middle = bounds.rewards(1) + bounds.rewards(-1)
+        middle = self.bounds.rewards(1) + self.bounds.rewards(-1)
         matching = decisions_of(self.state.graph).good_one(middle.astype(np.float64))
         return surest(map(self.judge.verdict, (matching, champion)))
 
     def plan(self, champion: Indices, pending_pairs: Vector) -> QuestionPlan:
         """Set a goal for each edge's reward."""
-        bounds = self.judge.bounds
-        rewards, variances = borda_estimates(self.model, bounds)
+        graph, bounds = self.state.graph, self.bounds
+        rewards, variances = borda_estimates(self.model, self._shares)
         least = bounds.least(champion).astype(np.float64) / float(bounds.unit / 2)
-        graph = self.state.graph
         least /= graph.edge_share * graph.positions / graph.total_weight
-        return borda_plan(self.state.graph, champion, rewards, variances, least)
+        return borda_plan(graph, champion, rewards, variances, least)
 
     def choose(
         self, plan: QuestionPlan, judge: int, askable: Mask, blocked: Mask, size: int, seen: Mask

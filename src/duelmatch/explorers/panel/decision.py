@@ -10,9 +10,9 @@ import numpy as np
 
 from duelmatch.answers import Answer
 from duelmatch.errors import ProblemError
-from duelmatch.explorers.panel.closure import UNKNOWN
-from duelmatch.explorers.panel.entries import OpenAnswers
 from duelmatch.explorers.panel.explorer import PanelExplorer
+from duelmatch.explorers.panel.proceedings import OpenAnswers
+from duelmatch.explorers.panel.state import UNKNOWN
 from duelmatch.explorers.result import Progress, Result
 from duelmatch.panel import Conflict
 from duelmatch.preferences import Criterion

@@ -11,11 +11,16 @@ import numpy as np
 
 from duelmatch.errors import DuelError, ProblemError
 from duelmatch.explorers.catalogue import whole
-from duelmatch.explorers.panel.asking import next_question
 from duelmatch.explorers.panel.bounds import BordaBounds, Whole, exact_marginals
 from duelmatch.explorers.panel.choice import Choice
-from duelmatch.explorers.panel.entries import Event, OpenAnswers, Seat
-from duelmatch.explorers.panel.proceedings import Proceedings, as_conflicts, with_candidate
+from duelmatch.explorers.panel.proceedings import (
+    Event,
+    OpenAnswers,
+    Proceedings,
+    Seat,
+    as_conflicts,
+    with_candidate,
+)
 from duelmatch.explorers.panel.standing import Standing, Until
 from duelmatch.explorers.panel.state import PanelState
 from duelmatch.explorers.questions import MISSING, Answer, Question, groups_of, places, told
@@ -213,7 +218,7 @@ class PanelExplorer:
             now, plan = self.standing.now, self.standing.plan
             judges = None if voter is None else [now.number[voter]]
             anything_open = bool(self._proceedings.open)
-            found = next_question(now, plan, judges, self.question_size, anything_open, self.walking)
+            found = now.next_question(plan, judges, self.question_size, anything_open, self.walking)
             if found is None:
                 break
             questions.append(self._hand_out(*found, deadline))
@@ -318,7 +323,7 @@ class PanelExplorer:
         """Take a voter out of all pairs with these candidates (or of these edges, or pairs)."""
         self._proceedings.seat(voter)
         out = judged_pairs(self.problem, [voter], {voter: candidates})[0]
-        for question in list(self._proceedings.open_of(voter)):
+        for question in self._proceedings.open_of(voter):
             if not out[self.standing.now.pairs_of(question)].all():
                 self._happen("released", question=question.id, reason="released")
         self._decide("conflict", voter=voter, candidates=_plain(candidates))

@@ -18,16 +18,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
-from duelmatch.explorers.panel.bounds import Whole, as_whole
+from duelmatch.errors import TooLargeError
+from duelmatch.explorers.panel.bounds import Closest, Whole, as_whole
 from duelmatch.explorers.panel.choice import DOUBT, Choice, best_pairs
 from duelmatch.explorers.panel.conditions import NOTHING, least_beaten
 from duelmatch.explorers.panel.model import Model, expectations, favours
 from duelmatch.explorers.panel.state import PanelState
-from duelmatch.explorers.panel.verdict import Outlook, PanelStatus, Verdict, prefer_unbeaten, surest
-from duelmatch.graph import Graph, Indices, Mask, Vector
+from duelmatch.explorers.panel.verdict import Judge, Verdict, surest
+from duelmatch.graph import Indices, Mask, Vector
 from duelmatch.preferences import Criterion
 
 LISTED = 20_000
@@ -38,6 +40,15 @@ COMPARED = 4_000
 
 ROUNDS = 60
 """Of fictitious play for a new champion."""
+
+
+def worth(state: PanelState, own: Mask, other: Mask, shares: Whole | None) -> Whole:
+    """Return for every pair what it is worth for one decision against another, or each of several rows."""
+    first, second, own = state.first, state.second, own.astype(np.int64)
+    if shares is None:
+        return np.asarray(own[first] * other[..., second] - own[second] * other[..., first])
+    ahead: Whole = own - other
+    return np.asarray(ahead[..., first] * shares[second] - ahead[..., second] * shares[first])
 
 
 class Comparisons:
@@ -64,18 +75,9 @@ class Comparisons:
 
     def coefficients(self, decision: Indices) -> Whole:
         """Return c of every other decision, a row each, and every pair."""
-        state, own = self.state, np.zeros(self.state.graph.edges, dtype=np.int64)
-        own[decision] = 1
-        first, second = self.uses[:, state.first], self.uses[:, state.second]
-        if self.criterion == "condorcet":
-            worth = own[state.first] * second - own[state.second] * first
-        else:
-            q = self.shares
-            worth = (own[state.first] - first) * q[state.second] - (own[state.second] - second) * q[
-                state.first
-            ]
-        coefficients: Whole = worth * self.factor
-        return coefficients
+        own = self.state.graph.uses(decision)
+        shares = self.shares if self.criterion == "borda" else None
+        return worth(self.state, own, self.uses, shares) * self.factor
 
     def interval(self, coefficients: Whole) -> tuple[Whole, Whole]:
         """Return the least and the most by which a decision with these coefficients is ahead of each."""
@@ -112,41 +114,23 @@ class Comparisons:
         return defeats
 
 
-class ListedJudge:
-    """Certificates, as those of :mod:`.verdict`."""
+class ListedJudge(Judge):
+    """Certificates by looking at every decision."""
+
+    bounds: Comparisons  # type: ignore[assignment]
 
     def __init__(self, bounds: Comparisons) -> None:
-        self.bounds = bounds
-        self.graph: Graph = bounds.state.graph
-        self.possible: Indices | None = None
-        self.may_search, self.gave_up = True, False
+        super().__init__(bounds)  # type: ignore[arg-type]
 
-    def verdict(self, champion: Indices) -> Verdict:
-        """Return what is certain of a champion."""
-        least, _, others = self._faced(champion)
-        if not others.any() or least[others].min() > 0:
-            return Verdict(champion, "decided", 0)
-        shortfall = max(0, -int(least[others].min()))
-        status: PanelStatus | None = None
-        if not self.bounds.state.total.any():
-            return Verdict(champion, None, shortfall)
-        if self.bounds.criterion == "borda":
-            if shortfall == 0 and not self.may_beat_all(champion):
-                status = "tied"
-        elif shortfall == 0:
-            status = "unbeaten"
-        elif self.must_lose(champion) > 0 and self._others_lose(champion, shortfall):
-            status = "no_winner"
-        return Verdict(champion, status, shortfall)
+    @property
+    def compares_every_two(self) -> bool:
+        """Whether the least beaten decision can be found."""
+        return True
 
-    def may_beat_all(self, champion: Indices) -> bool:
-        """Whether a decision beats every other in some completion of the open answers, as far as is known."""
-        _, most, others = self._faced(champion)
-        return bool((most[others] > 0).all())
-
-    def must_lose(self, champion: Indices) -> int:
-        """Return the worst defeat that a decision suffers for certain; 0 if it may be unbeaten."""
-        return -int(min(0, self._faced(champion)[1].min()))
+    def most_dangerous(self, champion: Indices) -> Closest | None:
+        """Return another decision that may be ahead of a champion by most, or draw; None if none may."""
+        met = self.closest_other(champion)
+        return None if met is None or met[1] > 0 else Closest(*met)
 
     def closest_other(self, champion: Indices) -> tuple[Indices, int] | None:
         """Return the other decision over which the certain lead is smallest, and that lead."""
@@ -156,45 +140,41 @@ class ListedJudge:
         nearest = int(np.flatnonzero(others)[np.argmin(least[others])])
         return self.bounds.rows[nearest], int(least[nearest])
 
+    def must_lose(self, champion: Indices) -> int:
+        """Return the worst defeat that a decision suffers for certain; 0 if it may be unbeaten."""
+        return -int(min(0, self._faced(champion)[1].min()))
+
+    def may_beat_all(self, champion: Indices) -> bool:
+        """Whether a decision beats every other in some completion of the open answers, as far as is known."""
+        _, most, others = self._faced(champion)
+        return bool((most[others] > 0).all())
+
     def _faced(self, champion: Indices) -> tuple[Whole, Whole, Mask]:
         return *self.bounds.interval(self.bounds.coefficients(champion)), self.bounds.others(champion)
 
-    def _others_lose(self, champion: Indices, defeat: int) -> bool:
-        """Whether every other decision loses by this much at least."""
-        known = self.possible
-        if not self.may_search:
-            return False
-        if known is not None and (known != champion).any() and self.must_lose(known) < defeat:
-            return False
-        defeats, others = self.bounds.worst(1), self.bounds.others(champion)
+    def least_beaten(self, sign: int, excluded: Indices | None = None) -> tuple[Indices, Any]:
+        """Return the decision whose worst defeat is smallest, and that."""
+        defeats, rows = self.bounds.worst(sign), self.bounds.rows
         if defeats is None:
-            self.gave_up = True
-            return False
-        least = int(np.flatnonzero(others)[np.argmin(defeats[others])])
-        self.possible = self.bounds.rows[least]
-        return bool(defeats[least] >= defeat)
+            raise TooLargeError("Comparing every two decisions takes too long, or is too fine.")
+        if excluded is not None:
+            others = self.bounds.others(excluded)
+            defeats, rows = defeats[others], rows[others]
+        least = int(np.argmin(defeats))
+        return rows[least], defeats[least]
 
-    def safest(self) -> Indices | None:
-        """Return the decision with the smallest certain shortfall; None if that is out of reach."""
-        defeats = self.bounds.worst(-1)
-        return None if defeats is None else self.bounds.rows[int(np.argmin(defeats))]
+    def certain_defeats(self) -> tuple[Indices, Vector] | None:
+        """Return every decision, and the worst defeat that each suffers for certain."""
+        defeats = self.bounds.worst(1)
+        return None if defeats is None else (self.bounds.rows, defeats)
 
-    def possible_winners(self) -> Indices | None:
-        """Return the decisions that may be unbeaten, or have the best score; None if that takes long."""
-        return self.outlook(0).winners
-
-    def outlook(self, shortfall: int) -> Outlook:
-        """Return the decisions that may come out; ``shortfall`` is certain of some decision."""
+    def possible_best(self) -> Indices | None:
+        """Return the decisions that may have the best score; None if that takes long."""
         rows = self.bounds.rows
-        if self.bounds.criterion == "borda":
-            few = len(rows) <= COMPARED // 8
-            possible = rows[[self._faced(row)[1].min() >= 0 for row in rows]] if few else None
-            return Outlook(possible, possible)
-        must_lose = self.bounds.worst(1)
-        if must_lose is None:
-            return Outlook(None, None)
-        may_lose = self.bounds.worst(-1) if shortfall > 0 else np.zeros(1)
-        return Outlook.of(rows, must_lose, None if may_lose is None else float(may_lose.min()))
+        if len(rows) > COMPARED // 8:
+            return None
+        possible: Indices = rows[[self._faced(row)[1].min() >= 0 for row in rows]]
+        return possible
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,13 +198,13 @@ class ListedMethod:
         bounds = self.judge.bounds
         if bounds.criterion == "borda":
             return self.judge.verdict(self._best_score())
-        return prefer_unbeaten(self.judge, self._least_beaten(bounds.rows[0] if last is None else last))
+        return self.judge.prefer_unbeaten(self._least_beaten(bounds.rows[0] if last is None else last))
 
     def last_verdict(self, champion: Indices) -> Verdict:
         """Take the decision with the smallest certain shortfall, if it is within reach."""
         lineups = [champion, self._best_score()]
         if self.judge.bounds.criterion == "condorcet" and (safest := self.judge.safest()) is not None:
-            lineups = [safest]
+            lineups = [safest[0]]
         return surest(map(self.judge.verdict, lineups))
 
     @property
@@ -318,7 +298,11 @@ class ListedMethod:
             least, most = self.judge.bounds.interval(coefficients)
             bound = least if decision is plan.champion else most
             bound[~self.judge.bounds.others(decision)] = bound.max()
-            telling = np.abs(coefficients[int(bound.argmin())]) * self.state.open * askable
-            if telling.max(initial=0) > 0:
-                return self.state.edges_of(int(telling.argmax()))
+            if choice := self._most_telling(coefficients[int(bound.argmin())], askable):
+                return choice
         return None
+
+    def _most_telling(self, coefficients: Whole, askable: Mask) -> Choice | None:
+        """Return the pair whose open answers could change most between two decisions, if any could."""
+        telling = np.abs(coefficients) * self.state.open * askable
+        return self.state.edges_of(int(telling.argmax())) if telling.max(initial=0) > 0 else None

@@ -8,20 +8,21 @@ A judge may think higher or lower of a candidate than the others do. That is wha
 against the champion at a position a poor one to ask about it again: each judge has an offset per edge with a
 normal distribution, updated by each answer as in TrueSkill (Herbrich, Minka and Graepel 2006).
 
-All of it is a function of the count and of what was said; when that was makes no difference.
+All of it is a function of the count and of what was said; when that was makes no difference. Whole rankings,
+for forecasts, are drawn by the same strengths (:func:`drawn_times`).
 """
 
 from __future__ import annotations
 
-from math import erf, exp, pi, sqrt
+from math import erf, exp, inf, log, pi, sqrt
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
-from duelmatch.explorers.panel.closure import Opinions, pair_at
-from duelmatch.explorers.panel.state import PanelState, Weights
-from duelmatch.graph import Indices, Vector
+from duelmatch.explorers.panel.state import Opinions, PanelState, Weights, opinion_of, pair_at
+from duelmatch.graph import Graph, Indices, Vector
 
 PRIOR_ANSWERS = 4.0
 """How many answers the strengths are worth in the estimate of a single pair."""
@@ -32,10 +33,13 @@ STRENGTH_PRECISION = 0.7
 JUDGE_VARIANCE = 1.64
 """Of a judge's offsets, in logits: that of the Gumbel distribution, which Bradley-Terry comes from."""
 
-SWEEPS = 30
-"""Newton steps per strength at most; the fit ends earlier when none is as large as CLOSE_ENOUGH."""
+STEPS = 30
+"""Of Newton per strength at most; the fit ends earlier when none is as large as CLOSE_ENOUGH."""
 
 CLOSE_ENOUGH = 1e-3
+
+DRAWN = 12
+"""How often every time of a ranking is drawn. They start evenly spaced, in an order that fits the answers."""
 
 
 class PairTables(NamedTuple):
@@ -164,7 +168,7 @@ def _fit(tables: PairTables, position: int, strength: Vector, per_weight: float)
     start = tables.start[position]
     degree = tables.start[position + 1] - start
     odds = tables.odds
-    for _ in range(SWEEPS):
+    for _ in range(STEPS):
         largest = 0.0
         for one in range(degree):
             slope, curvature = -STRENGTH_PRECISION * strength[start + one], STRENGTH_PRECISION
@@ -211,3 +215,60 @@ def _move(strength: Vector, offset: Vector, variance: Vector, better: int, worse
         share = variance[edge] / deviation
         offset[edge] += sign * share * ratio
         variance[edge] *= max(0.05, 1 - variance[edge] / both * shrink)
+
+
+def drawn_times(
+    graph: Graph, strength: Vector, opinion: Opinions, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Return a time for every judge (a row of ``opinion``) and every edge; earlier is better.
+
+    Everybody ranks by the law of Plackett and Luce: a candidate comes up after a time that is exponential
+    with rate exp(strength), so that two compare by Bradley and Terry. What a judge has said puts an order on
+    some of the times, unless it contradicts itself; the others are drawn given that order, one time after the
+    other between those that bound it (Gibbs sampling).
+    """
+    begin = np.searchsorted(graph.pair_table.position, np.arange(graph.positions + 1))
+    times = np.empty((len(opinion), graph.edges))
+    _draw(
+        np.exp(strength), graph.start, begin, opinion,
+        rng.random((DRAWN, len(opinion), graph.edges)), times,
+    )  # fmt: skip
+    return times
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _draw(
+    rate: Vector,
+    start: Indices,
+    begin: Indices,
+    opinion: Opinions,
+    uniform: NDArray[np.float64],
+    times: NDArray[np.float64],
+) -> None:
+    for judge in range(len(opinion)):
+        for position in range(len(start) - 1):
+            first, degree = start[position], start[position + 1] - start[position]
+            time = times[judge, first : first + degree]
+            lead = np.zeros(degree)
+            for a in range(degree):
+                for b in range(degree):
+                    said = opinion_of(opinion[judge], begin[position], degree, a, b)
+                    lead[a] += said if said != 2 else 0
+            order = np.argsort(-lead)
+            for place in range(degree):
+                time[order[place]] = (place + 1.0) / degree
+            for sweep in range(len(uniform)):
+                for a in range(degree):
+                    low, high = 0.0, inf
+                    for b in range(degree):
+                        said = opinion_of(opinion[judge], begin[position], degree, a, b)
+                        if said == 1:
+                            high = min(high, time[b])
+                        elif said == -1:
+                            low = max(low, time[b])
+                    if low >= high:  # the judge contradicts this ranking
+                        continue
+                    share = uniform[sweep, judge, first + a]
+                    if high < inf:
+                        share *= 1.0 - exp(-rate[first + a] * (high - low))
+                    time[a] = low - log(1.0 - share) / rate[first + a]

@@ -28,7 +28,6 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from duelmatch.explorers.panel.bounds import BordaBounds
 from duelmatch.explorers.panel.conditions import NOTHING, goals, least_beaten
 from duelmatch.explorers.panel.model import Model, PairTables, expectations, normal, outlook
 from duelmatch.explorers.panel.state import PanelState
@@ -100,10 +99,9 @@ def condorcet_plan(model: Model, champion: Indices, pending: Vector) -> Question
     return _plan(graph, champion, share, ahead, deviation, least)
 
 
-def borda_estimates(model: Model, bounds: BordaBounds) -> tuple[Vector, Vector]:
-    """Return the expected rewards, with their variances, in shares."""
+def borda_estimates(model: Model, shares: Vector) -> tuple[Vector, Vector]:
+    """Return the expected rewards, with their variances, in shares; ``shares`` are those of the edges."""
     graph = model.state.graph
-    shares = np.array([float(share) for share in bounds.shares / bounds.share_unit])
     rewards, variances = np.zeros(graph.edges), np.zeros(graph.edges)
     _rewards(model.tables(), shares, rewards, variances)
     return rewards, variances

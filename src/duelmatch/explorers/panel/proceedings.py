@@ -23,14 +23,80 @@ there, and counts again when the voter is reinstated or the candidate is added a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from duelmatch.errors import DuelError, ProblemError
-from duelmatch.explorers.panel.entries import Backing, Change, Entry, Event, Groups, QuestionStatus, Seat
 from duelmatch.explorers.questions import Question
 from duelmatch.panel import Conflict
 from duelmatch.problem import Problem
+
+Event = Mapping[str, Any]
+Groups = Sequence[Sequence[str]]
+"""An answer: groups of candidates, best first; there is no difference within a group."""
+
+OpenAnswers = Literal["open", "dropped"]
+QuestionStatus = Literal["open", "answered", "skipped", "released"]
+
+
+@dataclass(slots=True)
+class Seat:
+    """A voter: what the vote weighs, what the voter does not judge, and whether it counts now."""
+
+    weight: object = 1
+    conflicts: tuple[Conflict, ...] = ()
+    struck: bool = False
+    left: OpenAnswers | None = None
+    answered: int = 0
+    open: int = 0
+    last: tuple[str, ...] = ()
+    """The candidates whom the voter was asked about last."""
+
+
+@dataclass(slots=True)
+class Entry:
+    """A question, and what became of it."""
+
+    question: Question
+    until: float | None = None
+    status: QuestionStatus = "open"
+    reason: str | None = None
+    answer: Groups | None = None
+    """None if there is none, or if it was struck."""
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Whose it is, and where: the voter and the position."""
+        return voter_of(self.question), self.question.position
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """That the status of an entry, or its answer, is not what it was."""
+
+    entry: Entry
+    before: QuestionStatus
+    after: QuestionStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Backing:
+    """Whom the design backs, which line-up may turn out less beaten, and what was certain then.
+
+    ``gave_up``: after so many answers the least beaten line-up was looked for in vain.
+    """
+
+    champion: Mapping[str, str] | None = None
+    rival: Mapping[str, str] | None = None
+    status: str | None = None
+    gave_up: int | None = None
+
+
+def voter_of(question: Question) -> str:
+    """Return whom a question was put to."""
+    assert question.voter is not None, "every question of a panel is a voter's"
+    return question.voter
 
 
 class Proceedings:
@@ -48,7 +114,7 @@ class Proceedings:
         self.is_settled = False
         """Whether the design has looked at everything that was answered."""
         self._changes: list[Change] | None = None
-        self._with_struck: set[tuple[str | None, str]] = set()
+        self._with_struck: set[tuple[str, str]] = set()
         """(voter, position) where an answer is struck, or was."""
 
     def note(self, event: Event) -> None:
@@ -91,9 +157,9 @@ class Proceedings:
             raise DuelError(f"There is no voter '{voter!s:.80}' on this panel.")
         return found
 
-    def open_of(self, voter: str) -> Iterator[Question]:
-        """Yield the questions that a voter has open."""
-        return iter([question for question in self.open.values() if question.voter == voter])
+    def open_of(self, voter: str) -> list[Question]:
+        """Return the questions that a voter has open."""
+        return [question for question in self.open.values() if question.voter == voter]
 
     # Questions and answers
 
@@ -137,10 +203,9 @@ class Proceedings:
         if entry.status != "answered":
             raise DuelError(f"Question {event['question']} is not answered, so nothing can be corrected.")
         was, entry.answer = entry.answer, event["answer"]
-        assert entry.question.voter is not None, "every question of a panel is a voter's"
-        self.told[entry.question.voter, entry.question.position][entry.question.id] = entry.answer
+        self.told[entry.place][entry.question.id] = entry.answer
         if was is None or entry.answer is None:
-            self._with_struck.add((entry.question.voter, entry.question.position))
+            self._with_struck.add(entry.place)
         self._changed(entry, "answered")
         self.is_settled = False
 
@@ -153,9 +218,8 @@ class Proceedings:
     def _move(
         self, entry: Entry, status: QuestionStatus, reason: str | None = None, answer: Groups | None = None
     ) -> None:
-        question, before = entry.question, entry.status
-        assert question.voter is not None, "every question of a panel is a voter's"
-        seat, place = self.seats[question.voter], (question.voter, question.position)
+        question, before, place = entry.question, entry.status, entry.place
+        seat = self.seats[place[0]]
         if before == "open":
             del self.open[question.id]
             seat.open -= 1
@@ -172,8 +236,7 @@ class Proceedings:
         self._changed(entry, before)
 
     def _changed(self, entry: Entry, before: QuestionStatus) -> None:
-        place = entry.question.voter, entry.question.position
-        if "answered" in (before, entry.status) and place in self._with_struck:
+        if "answered" in (before, entry.status) and entry.place in self._with_struck:
             self._changes = None  # what the voter judges may have changed
         if self._changes is not None:
             self._changes.append(Change(entry, before, entry.status))
@@ -245,24 +308,13 @@ class Proceedings:
         self.is_settled = True
 
 
-_KINDS = {
-    "asked": Proceedings._asked,
-    "answered": Proceedings._answered,
-    "skipped": Proceedings._skipped,
-    "released": Proceedings._released,
-    "undone": Proceedings._undone,
-    "corrected": Proceedings._corrected,
-    "struck": Proceedings._struck,
-    "reinstated": Proceedings._reinstated,
-    "left": Proceedings._left,
-    "returned": Proceedings._returned,
-    "entered": Proceedings._entered,
-    "conflict": Proceedings._conflict,
-    "cleared": Proceedings._cleared,
-    "dropped": Proceedings._dropped,
-    "added": Proceedings._added,
-    "backed": Proceedings._backed,
-}
+_KINDS: dict[str, Callable[[Proceedings, Event], None]] = {
+    kind: getattr(Proceedings, f"_{kind}")
+    for kind in (
+        "asked", "answered", "skipped", "released", "undone", "corrected", "struck", "reinstated", "left",
+        "returned", "entered", "conflict", "cleared", "dropped", "added", "backed",
+    )
+}  # fmt: skip
 
 
 def _seated(lineup: Mapping[str, Any] | None) -> dict[str, Any] | None:

@@ -7,21 +7,20 @@ once, everything is computed anew: a hundred thousand answers take less than a s
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from duelmatch.explorers.panel.closure import UNKNOWN, Opinions
-from duelmatch.explorers.panel.criteria import BordaMethod, CondorcetMethod
-from duelmatch.explorers.panel.entries import Change, Groups
+from duelmatch.explorers.panel.choice import Choice
+from duelmatch.explorers.panel.criteria import BordaMethod, CondorcetMethod, any_pair
 from duelmatch.explorers.panel.listed import LISTED, ListedMethod, ListedPlan
 from duelmatch.explorers.panel.model import Model
 from duelmatch.explorers.panel.plan import QuestionPlan
-from duelmatch.explorers.panel.proceedings import Proceedings
+from duelmatch.explorers.panel.proceedings import Change, Groups, Proceedings, voter_of
 from duelmatch.explorers.panel.seated import SeatedMethod
-from duelmatch.explorers.panel.state import PanelState
+from duelmatch.explorers.panel.state import UNKNOWN, Opinions, PanelState
 from duelmatch.explorers.questions import Question
 from duelmatch.graph import Indices, Mask, Vector
 from duelmatch.matchings.assignment import decisions_of
@@ -29,6 +28,8 @@ from duelmatch.panel import judged_pairs, those_there, voter_weights
 from duelmatch.preferences import Criterion
 
 Plan = QuestionPlan | ListedPlan
+Way = Callable[[int, Mask], Choice | None]
+"""Given a judge and the pairs that the judge can be asked about: what to ask, if anything of this kind."""
 
 MANY = 500
 """From so many changes on it is quicker to compute everything anew."""
@@ -98,10 +99,52 @@ class Projection:
         seat = self._proceedings.seats[self.voters[judge]]
         return seat.answered + seat.open
 
-    def just_seen(self, judge: int) -> Mask:
+    def _just_seen(self, judge: int) -> Mask:
         """Mark the edges of the candidates whom a judge was asked about last."""
         last = self._proceedings.seats[self.voters[judge]].last
         return np.array([candidate in last for candidate, _ in self.problem.edges], dtype=np.bool_)
+
+    def next_question(
+        self, plan: Plan, judges: list[int] | None, size: int, anything_open: bool, walking: bool
+    ) -> tuple[int, Choice] | None:
+        """Return which judge to ask what: one of these, or the one who has answered least.
+
+        The most useful kind that any judge can be asked. None if they cannot help now: the questions that
+        count are others' to answer.
+        """
+        everyone = range(len(self.voters))
+        asked = sorted(everyone, key=self.busy) if judges is None else judges
+        for way in self._ways(plan, size, anything_open, walking):
+            for judge in asked:
+                if choice := self._of_kind(way, judge):
+                    return judge, choice
+            if any(self._of_kind(way, judge) for judge in everyone if judge not in asked):
+                return None
+        return None
+
+    def _of_kind(self, way: Way, judge: int) -> Choice | None:
+        askable = self.askable(judge)
+        return way(judge, askable) if askable.any() else None
+
+    def _ways(self, plan: Plan, size: int, anything_open: bool, walking: bool) -> Iterator[Way]:
+        """Yield the kinds of questions, the most useful first."""
+        method = self.method
+
+        def useful(by: Plan) -> Way:
+            def choose(judge: int, askable: Mask) -> Choice | None:
+                seen = (
+                    self._just_seen(judge) if walking else np.zeros(self.problem.graph.edges, dtype=np.bool_)
+                )
+                choice: Choice | None = method.choose(by, judge, askable, self.blocked[judge] > 0, size, seen)
+                return choice
+
+            return choose
+
+        yield useful(plan)
+        if anything_open:  # as if nobody answered what is handed out
+            yield useful(method.plan(plan.champion, np.zeros(self.state.pairs)))
+        yield lambda judge, askable: method.refute(plan, askable)
+        yield lambda judge, askable: any_pair(self.state, askable)
 
     def pairs_of(self, question: Question) -> Indices:
         """Return the pairs that a question is about, of the candidates that are there."""
@@ -111,63 +154,66 @@ class Projection:
         return np.array([number_of(low, high) for low, high in combinations(known, 2)], dtype=np.intp)
 
     def _block(self, question: Question, sign: int, is_open: bool) -> None:
-        assert question.voter is not None, "every question of a panel is a voter's"
-        judge, pairs = self.number[question.voter], self.pairs_of(question)
+        judge, pairs = self.number[voter_of(question)], self.pairs_of(question)
         self.blocked[judge, pairs] += sign
         if is_open:
             self.pending[pairs] += sign * self.state.weight[judge]
 
     def _counts(self, question: Question) -> bool:
         """Whether an answer to a question counts."""
-        assert question.voter is not None, "every question of a panel is a voter's"
         known = sum((name, question.position) in self._edge for name in question.candidates)
-        return known >= 2 and not self._proceedings.seats[question.voter].struck
+        return known >= 2 and not self._proceedings.seats[voter_of(question)].struck
 
     def _tell(self, question: Question) -> None:
         """Record what a voter says at a position, all of it: an answer may have been taken back."""
-        assert question.voter is not None, "every question of a panel is a voter's"
-        judge, position = self.number[question.voter], self._position[question.position]
-        told = self._proceedings.told.get((question.voter, question.position), {})
-        asked = self.pairs_of(question)
-        values = np.full(self.state.pairs, UNKNOWN, dtype=np.int8)
+        voter, position = voter_of(question), question.position
+        told = self._proceedings.told.get((voter, position), {})
+        asked, values = self.pairs_of(question), np.full(self.state.pairs, UNKNOWN, dtype=np.int8)
         last = next(reversed(told), None)
-        answers = [told[last]] if last == question.id else list(told.values())
-        better, worse, ties = _told_edges(self._edge, question.position, answers)
-        if better:
-            pairs, said = self._as_opinions(better, worse, ties)
-            values[pairs] = said
-        self.state.tell(judge, position, asked, values[asked])
+        pairs, said = self._opinions(
+            self._compared(position, [told[last]] if last == question.id else told.values())
+        )
+        values[pairs] = said
+        self.state.tell(self.number[voter], self._position[position], asked, values[asked])
 
     def _all_said(self, judged: Mask) -> Opinions:
         """Return what every judge has said; a struck answer takes the judge out of its pairs."""
         said = np.full(judged.shape, UNKNOWN, dtype=np.int8)
         judges: list[int] = []
-        better: list[int] = []
-        worse: list[int] = []
-        ties: list[bool] = []
+        compared: list[tuple[int, int, bool]] = []
         for (voter, position), told in self._proceedings.told.items():
-            high, low, level = _told_edges(self._edge, position, told.values())
-            judges += [self.number[voter]] * len(high)
-            better += high
-            worse += low
-            ties += level
-        if better:
-            pairs, values = self._as_opinions(better, worse, ties)
-            said[judges, pairs] = values  # of several on a pair, the last
+            compared += self._compared(position, told.values())
+            judges += [self.number[voter]] * (len(compared) - len(judges))
+        pairs, values = self._opinions(compared)
+        said[judges, pairs] = values  # of several on a pair, the last
         for entry in self._proceedings.entries.values():
             if entry.status == "answered":
                 self.duels += entry.answer is not None and self._counts(entry.question)
                 if entry.answer is None:
-                    assert entry.question.voter is not None, "every question of a panel is a voter's"
-                    judge, pairs = self.number[entry.question.voter], self.pairs_of(entry.question)
+                    judge, pairs = self.number[voter_of(entry.question)], self.pairs_of(entry.question)
                     judged[judge, pairs] &= said[judge, pairs] != UNKNOWN
         return said
 
-    def _as_opinions(self, better: list[int], worse: list[int], ties: list[bool]) -> tuple[Indices, Opinions]:
-        high, low = np.array(better, dtype=np.intp), np.array(worse, dtype=np.intp)
-        values = np.where(high < low, 1, -1).astype(np.int8)
-        values[np.array(ties, dtype=np.bool_)] = 0
-        return self.problem.graph.pair_table.number(high, low), values
+    def _compared(self, position: str, answers: Iterable[Groups | None]) -> list[tuple[int, int, bool]]:
+        """Return the better and the worse edge of every pair in some answers, and whether they differ."""
+        compared = []
+        for answer in answers:
+            placed = [
+                (self._edge[name, position], place)
+                for place, group in enumerate(answer or ())
+                for name in group
+                if (name, position) in self._edge
+            ]
+            compared += [
+                (high, low, place < below) for (high, place), (low, below) in combinations(placed, 2)
+            ]
+        return compared
+
+    def _opinions(self, compared: list[tuple[int, int, bool]]) -> tuple[Indices, Opinions]:
+        """Return the pairs of edges that are compared, and the opinions on them."""
+        high, low, differ = np.array(compared, dtype=np.intp).reshape(-1, 3).T
+        opinions = (np.where(high < low, 1, -1) * differ).astype(np.int8)
+        return self.problem.graph.pair_table.number(high, low), opinions
 
 
 def _method(state: PanelState, model: Model, criterion: Criterion) -> Any:
@@ -178,25 +224,3 @@ def _method(state: PanelState, model: Model, criterion: Criterion) -> Any:
             return SeatedMethod(state, model, criterion)
         return ListedMethod(state, model, criterion, rows)
     return (CondorcetMethod if criterion == "condorcet" else BordaMethod)(state, model)
-
-
-def _told_edges(
-    edge: dict[tuple[str, str], int], position: str, answers: Iterable[Groups | None]
-) -> tuple[list[int], list[int], list[bool]]:
-    """Return the better and the worse edge of every pair in some answers, and whether they are level."""
-    better: list[int] = []
-    worse: list[int] = []
-    ties: list[bool] = []
-    for answer in answers:
-        placed = [
-            (edge[name, position], place)
-            for place, group in enumerate(answer or ())
-            for name in group
-            if (name, position) in edge
-        ]
-        for number, (high, place) in enumerate(placed):
-            for low, below in placed[number + 1 :]:
-                better.append(high)
-                worse.append(low)
-                ties.append(place == below)
-    return better, worse, ties

@@ -20,13 +20,13 @@ from copy import copy
 
 import numpy as np
 
-from duelmatch.explorers.panel.bounds import BordaBounds, CondorcetBounds, Whole, closest
+from duelmatch.explorers.panel.bounds import BordaBounds, CondorcetBounds, Whole
 from duelmatch.explorers.panel.choice import Choice
 from duelmatch.explorers.panel.conditions import NOTHING, least_beaten
-from duelmatch.explorers.panel.listed import ListedMethod, ListedPlan
+from duelmatch.explorers.panel.listed import ListedMethod, ListedPlan, worth
 from duelmatch.explorers.panel.model import Model
 from duelmatch.explorers.panel.state import PanelState
-from duelmatch.explorers.panel.verdict import BordaJudge, CondorcetJudge, Verdict, surest
+from duelmatch.explorers.panel.verdict import Judge, Verdict, surest
 from duelmatch.graph import Indices, Mask, Vector
 from duelmatch.matchings.assignment import decisions_of
 from duelmatch.preferences import Criterion
@@ -46,12 +46,9 @@ class SeatedMethod(ListedMethod):
 
     def __init__(self, state: PanelState, model: Model, criterion: Criterion) -> None:
         self.state, self.model = state, model
-        self._criterion, self._decisions = criterion, decisions_of(state.graph)
-        self.judge: CondorcetJudge | BordaJudge  # type: ignore[assignment]
-        if criterion == "condorcet":
-            self.judge = CondorcetJudge(CondorcetBounds(state))
-        else:
-            self.judge = BordaJudge(BordaBounds(state))
+        self._decisions = decisions_of(state.graph)
+        bounds = (CondorcetBounds if criterion == "condorcet" else BordaBounds)(state)
+        self.judge: Judge = Judge(bounds)  # type: ignore[assignment]
 
     def search(self, last: Indices | None) -> Verdict:
         """Find the decision to back: the best by the estimates, the last one while nothing beats it there."""
@@ -70,7 +67,7 @@ class SeatedMethod(ListedMethod):
             lost = np.bincount(first, ahead * mixture[second], edges)
             return np.asarray(won - lost, dtype=np.float64)
 
-        if isinstance(self.judge, BordaJudge):
+        if isinstance(self.judge.bounds, BordaBounds):
             return self._decisions.good_one(-facing(self.judge.bounds.shares.astype(np.float64)))
         uses, reply = self.state.graph.uses, self._decisions.good_one
         last = reply(np.zeros(edges)) if last is None else last
@@ -107,23 +104,12 @@ class SeatedMethod(ListedMethod):
 
     def _worth(self, one: Indices, other: Indices) -> Whole:
         """Return c of every pair: what an answer for its first edge adds to the lead of one over another."""
-        state = self.state
-        a, b = (state.graph.uses(decision).astype(np.int64) for decision in (one, other))
-        first, second = state.first, state.second
-        if isinstance(self.judge, BordaJudge):
-            q = self.judge.bounds.shares
-            worth = (a - b)[first] * q[second] - (a - b)[second] * q[first]
-        else:
-            worth = a[first] * b[second] - a[second] * b[first]
-        coefficients: Whole = worth * state.factor
+        uses, bounds = self.state.graph.uses, self.judge.bounds
+        shares = bounds.shares if isinstance(bounds, BordaBounds) else None
+        coefficients: Whole = worth(self.state, uses(one), uses(other), shares) * self.state.factor
         return coefficients
 
     def refute(self, plan: ListedPlan, askable: Mask) -> Choice | None:
         """Ask about the decision that keeps the champion from being certain."""
-        met = closest(self.state.graph, self.judge.bounds.least(plan.champion), plan.champion)
-        if met is None:
-            return None
-        telling = np.abs(self._worth(plan.champion, met.rival)) * self.state.open * askable
-        if telling.max(initial=0) <= 0:
-            return None
-        return self.state.edges_of(int(telling.argmax()))
+        met = self.judge.most_dangerous(plan.champion)
+        return None if met is None else self._most_telling(self._worth(plan.champion, met.rival), askable)

@@ -13,8 +13,7 @@ import numpy as np
 
 from duelmatch.errors import ProblemError
 from duelmatch.explorers.catalogue import Assumption
-from duelmatch.explorers.panel.entries import Backing
-from duelmatch.explorers.panel.proceedings import Proceedings
+from duelmatch.explorers.panel.proceedings import Backing, Proceedings
 from duelmatch.explorers.panel.projection import MANY, Plan, Projection
 from duelmatch.explorers.panel.verdict import Verdict
 from duelmatch.explorers.result import Progress, Result

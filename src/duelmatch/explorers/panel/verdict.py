@@ -26,17 +26,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 
 from duelmatch.errors import TooLargeError
-from duelmatch.explorers.panel.bounds import BordaBounds, CondorcetBounds, Whole, closest
+from duelmatch.explorers.panel.bounds import BordaBounds, Closest, CondorcetBounds, closest
 from duelmatch.graph import Graph, Indices, Vector
 from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.integers import cheapest, cheapest_and_bound
 from duelmatch.matchings.least_beaten import worst_defeats
-from duelmatch.matchings.minimax import least_beaten, worst_defeat
+from duelmatch.matchings.minimax import least_beaten
 
 PanelStatus = Literal["decided", "unbeaten", "no_winner", "tied"]
 
@@ -79,48 +79,13 @@ class Outlook:
         return cls(rows[must_lose <= 0], results)
 
 
-class MayBeUnbeaten(Protocol):
-    """A judge who has met a line-up that may turn out less beaten than the last champion."""
-
-    possible: Indices | None
-
-    def verdict(self, champion: Indices) -> Verdict:
-        """Return what is certain of a champion."""
-
-    def must_lose(self, champion: Indices) -> int:
-        """Return the worst defeat that a line-up suffers for certain."""
-
-
-def prefer_unbeaten(judge: MayBeUnbeaten, champion: Indices) -> Verdict:
-    """Judge a champion; if it is certain to lose, and the line-up met is not, judge that one."""
-    verdict, possible = judge.verdict(champion), judge.possible
-    if verdict.status is not None or possible is None:
-        return verdict
-    if judge.must_lose(champion) > 0 >= judge.must_lose(possible):
-        return judge.verdict(possible)
-    return verdict
-
-
 def surest(verdicts: Iterable[Verdict]) -> Verdict:
     """Return a verdict with a status, if there is one, and of several the one with the least shortfall."""
     return min(verdicts, key=lambda verdict: (verdict.status is None, verdict.shortfall))
 
 
-def closest_other(graph: Graph, bound: Whole, champion: Indices) -> tuple[Indices, int] | None:
-    """Return the other line-up with the smallest sum of ``bound``, and that sum; None if there is none.
-
-    Where it is too much work to find, one that comes close, and what the sum is at least.
-    """
-    best: tuple[Indices, int] | None = None
-    for edge in champion.tolist():
-        found = cheapest_and_bound(graph, bound, np.arange(graph.edges) != edge)
-        if found is not None and (best is None or found[1] < best[1]):
-            best = found[0], int(found[1])
-    return None if best is None else (best[0], best[1] - int(bound[champion].sum()))
-
-
-class _Judge:
-    """What certificates of both kinds rest on: what the open answers may do to a line-up."""
+class Judge:
+    """Certificates by an oracle for the line-up that is closest to a given one."""
 
     def __init__(self, bounds: CondorcetBounds | BordaBounds) -> None:
         self.bounds = bounds
@@ -132,9 +97,91 @@ class _Judge:
         self.gave_up = False
         """Whether it was looked for in vain."""
 
+    def verdict(self, champion: Indices) -> Verdict:
+        """Return what is certain of a champion."""
+        rival = self.most_dangerous(champion)
+        if rival is None:
+            return Verdict(champion, "decided", 0)
+        shortfall, status = max(0, -rival.ahead), None
+        if self.bounds.state.total.any():
+            status = self._status(champion, shortfall)
+        return Verdict(champion, status, shortfall)
+
+    def _status(self, champion: Indices, shortfall: int) -> PanelStatus | None:
+        """Return what is certain of a champion that is not certain to be ahead of every other."""
+        if self.bounds.criterion == "borda":  # the least beaten is never looked for
+            return "tied" if shortfall == 0 and not self.may_beat_all(champion) else None
+        if shortfall == 0:
+            return "unbeaten"
+        return (
+            "no_winner" if self.must_lose(champion) > 0 and self._others_lose(champion, shortfall) else None
+        )
+
+    def _others_lose(self, champion: Indices, defeat: int) -> bool:
+        """Whether every other line-up loses by this much at least."""
+        known = self.possible
+        if not self.may_search or not self.compares_every_two:
+            return False
+        if known is not None and (known != champion).any() and self.must_lose(known) < defeat:
+            return False
+        try:
+            found = self.least_beaten(1, champion)
+        except TooLargeError:
+            self.gave_up = True
+            return False
+        if found is None:
+            return True
+        self.possible, least = found
+        return bool(least >= defeat)
+
+    def prefer_unbeaten(self, champion: Indices) -> Verdict:
+        """Judge a champion; if it is certain to lose, and the line-up met is not, judge that one."""
+        verdict, possible = self.verdict(champion), self.possible
+        if verdict.status is not None or possible is None:
+            return verdict
+        if self.must_lose(champion) > 0 >= self.must_lose(possible):
+            return self.verdict(possible)
+        return verdict
+
+    def safest(self) -> tuple[Indices, Any] | None:
+        """Return the line-up with the smallest certain shortfall, and that; None if it is out of reach."""
+        try:
+            return self.least_beaten(-1)
+        except TooLargeError:
+            return None
+
+    def outlook(self, shortfall: int) -> Outlook:
+        """Return the line-ups that may come out; ``shortfall`` is certain of some line-up."""
+        if self.bounds.criterion == "borda":  # some line-up always has the best score
+            possible = self.possible_best()
+            return Outlook(possible, possible)
+        found = self.certain_defeats()
+        if found is None:
+            return Outlook(None, None)
+        safest = self.safest() if shortfall > 0 else (None, 0)
+        return Outlook.of(*found, None if safest is None else safest[1])
+
+    @property
+    def compares_every_two(self) -> bool:
+        """Whether the least beaten line-up can be found: not where they are too many (:mod:`.seated`)."""
+        return self.graph.places == self.graph.positions
+
+    def most_dangerous(self, champion: Indices) -> Closest | None:
+        """Return another line-up that may be ahead of a champion by most, or draw; None if none may."""
+        return closest(self.graph, self.bounds.least(champion), champion)
+
     def closest_other(self, champion: Indices) -> tuple[Indices, int] | None:
-        """Return the other line-up over which the certain lead is smallest, and that lead."""
-        return closest_other(self.graph, self.bounds.least(champion), champion)
+        """Return the other line-up over which the certain lead is smallest, and that lead; None if none is.
+
+        Where it is too much work to find, one that comes close, and what the lead is at least.
+        """
+        best: tuple[Indices, int] | None = None
+        bound = self.bounds.least(champion)
+        for edge in champion.tolist():
+            found = cheapest_and_bound(self.graph, bound, np.arange(self.graph.edges) != edge)
+            if found is not None and (best is None or found[1] < best[1]):
+                best = found[0], int(found[1])
+        return None if best is None else (best[0], best[1] - int(bound[champion].sum()))
 
     def must_lose(self, champion: Indices) -> int:
         """Return by how much another is ahead of a line-up for certain; 0 if it may be unbeaten, or best."""
@@ -154,106 +201,35 @@ class _Judge:
             return True
         return bool(most[met.rival].sum() > most[champion].sum())
 
+    def least_beaten(self, sign: int, excluded: Indices | None = None) -> tuple[Indices, Any] | None:
+        """Return the line-up whose worst defeat is smallest, and that; None if ``excluded`` is the only one.
 
-class CondorcetJudge(_Judge):
-    """Certificates by head-to-head margins."""
+        The worst defeat that is possible (-1), or the one that is certain (1), by Condorcet's criterion.
 
-    bounds: CondorcetBounds
+        :raises TooLargeError: if that is out of reach.
+        """
+        assert isinstance(self.bounds, CondorcetBounds), "rewards have a best, which nothing beats"
+        return least_beaten(self.graph, self.bounds.matrix(sign), excluded)
 
-    def verdict(self, champion: Indices) -> Verdict:
-        """Return what is certain of a champion."""
-        rival = closest(self.graph, self.bounds.least(champion), champion)
-        if rival is None:
-            return Verdict(champion, "decided", 0)
-        if rival.ahead >= 0:
-            return Verdict(champion, "unbeaten" if self.bounds.state.total.any() else None, 0)
-        status: PanelStatus | None = None
-        if self.must_lose(champion) > 0 and self._others_lose(champion, -rival.ahead):
-            status = "no_winner"
-        return Verdict(champion, status, -rival.ahead)
-
-    def _others_lose(self, champion: Indices, defeat: int) -> bool:
-        """Whether every other line-up loses by this much at least."""
-        known = self.possible
-        if not self.may_search or self.graph.places > self.graph.positions:  # many decisions: see .seated
-            return False
-        if known is not None and (known != champion).any() and self.must_lose(known) < defeat:
-            return False
-        try:
-            found = least_beaten(self.graph, self.bounds.matrix(1), champion)
-        except TooLargeError:
-            self.gave_up = True
-            return False
-        if found is None:
-            return True
-        self.possible, least = found
-        return bool(least >= defeat)
-
-    def safest(self) -> Indices | None:
-        """Return the line-up with the smallest certain shortfall; None if that is out of reach."""
-        found = self._safest()
-        return None if found is None else found[0]
-
-    def _safest(self) -> tuple[Indices, int] | None:
-        try:
-            found = least_beaten(self.graph, self.bounds.matrix(-1))
-        except TooLargeError:
-            return None
-        assert found is not None, "a Problem has a matching"
-        return found[0], int(found[1])
-
-    def most_dangerous(self, champion: Indices) -> Indices:
-        """Return another line-up that may beat a champion by most, or draw; the champion if none may."""
-        rival = closest(self.graph, self.bounds.least(champion), champion)
-        return champion if rival is None else rival.rival
-
-    def best_reply(self, matching: Indices) -> Indices:
-        """Return the line-up that beats another most, by the known answers."""
-        ahead = self.bounds.matrix(1) + self.bounds.matrix(-1)
-        return worst_defeat(self.graph, ahead, matching)[1]
-
-    def possible_winners(self) -> Indices | None:
-        """Return the line-ups that may be unbeaten when all have answered; None if there are too many."""
-        return self.outlook(0).winners
-
-    def outlook(self, shortfall: int) -> Outlook:
-        """Return the line-ups that may come out; ``shortfall`` is certain of some line-up."""
+    def certain_defeats(self) -> tuple[Indices, Vector] | None:
+        """Return every line-up, and the worst defeat that each suffers for certain; None if they are many."""
+        assert isinstance(self.bounds, CondorcetBounds), "rewards have a best, which nothing beats"
         rows = decisions_of(self.graph).listed(None, POSSIBLE)
-        must_lose = None if rows is None else self._must_lose_each(rows)
-        if rows is None or must_lose is None:
-            return Outlook(None, None)
-        safest = self._safest() if shortfall > 0 else None
-        return Outlook.of(rows, must_lose, safest[1] if safest else None if shortfall > 0 else 0)
-
-    def _must_lose_each(self, rows: Indices) -> Vector | None:
+        if rows is None:
+            return None
         if self.graph.one_to_one:
-            return np.array([self.must_lose(row) for row in rows])
+            return rows, np.array([self.must_lose(row) for row in rows])
         try:
-            return worst_defeats(self.graph, self.bounds.matrix(1), rows)
+            return rows, worst_defeats(self.graph, self.bounds.matrix(1), rows)
         except TooLargeError:
             return None
 
-
-class BordaJudge(_Judge):
-    """Certificates by rewards. The least beaten line-up is never looked for."""
-
-    bounds: BordaBounds
-
-    def verdict(self, champion: Indices) -> Verdict:
-        """Return what is certain of a champion."""
-        rival = closest(self.graph, self.bounds.least(champion), champion)
-        if rival is None:
-            return Verdict(champion, "decided", 0)
-        if rival.ahead < 0:
-            return Verdict(champion, None, -rival.ahead)
-        tied = self.bounds.state.total.any() and not self.may_beat_all(champion)
-        return Verdict(champion, "tied" if tied else None, 0)
-
-    def possible_winners(self) -> Indices | None:
-        """Return line-ups among which the best are; None if there are too many to look at.
+    def possible_best(self) -> Indices | None:
+        """Return line-ups among which those with the best score are; None if there are too many to look at.
 
         Each of them could overtake any single other one; perhaps not all others at once.
         """
+        assert isinstance(self.bounds, BordaBounds), "scores are sums of rewards"
         rows = decisions_of(self.graph).listed(None, POSSIBLE)
         if rows is None:
             return None
@@ -268,8 +244,3 @@ class BordaJudge(_Judge):
             keep.append(bool(bound[rival].sum() >= 0))
         possible: Indices = rows[keep]
         return possible
-
-    def outlook(self, shortfall: int) -> Outlook:
-        """Return the line-ups that may come out: some line-up always has the best score."""
-        possible = self.possible_winners()
-        return Outlook(possible, possible)
