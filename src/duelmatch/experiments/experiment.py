@@ -20,8 +20,8 @@ from typing import Any
 from duelmatch.errors import FileError, ProblemError, brief, listed
 from duelmatch.estimation import estimate_preferences
 from duelmatch.experiments.cell import Cell, Instance, Variant, derived_seed, digest, shown
-from duelmatch.explorers.catalogue import check, drawn_seed
-from duelmatch.files.documents import check_keys, whole
+from duelmatch.explorers.catalogue import check, drawn_seed, whole
+from duelmatch.files.documents import check_keys
 from duelmatch.files.preflib import load_preflib
 from duelmatch.files.problems import EXAMPLE, load_preferences
 from duelmatch.files.text import naming, read_text
@@ -127,7 +127,7 @@ def from_dict(content: Mapping[str, Any], folder: str | os.PathLike[str] = ".") 
         raise ProblemError(f"An experiment is a mapping with the layout of its file, not {brief(content)}.")
     check_keys(content, KEYS, "An experiment")
     drawn = "seed" not in content
-    seed = drawn_seed() if drawn else whole(content["seed"], "seed", 0)
+    seed = drawn_seed() if drawn else whole("seed", content["seed"])
     title = content.get("title", "experiment")
     if not isinstance(title, str):
         raise ProblemError(f"title must be text, not {title!r:.80}.")
@@ -135,7 +135,7 @@ def from_dict(content: Mapping[str, Any], folder: str | os.PathLike[str] = ".") 
     instances = list(_labelled(list(_instances(content, seed, Path(folder)))))
     variants = list(_variants(content))
     deltas = tuple(_deltas(content.get("deltas", [0.05])))
-    repetitions = whole(content.get("repetitions", 100), "repetitions", 1)
+    repetitions = whole("repetitions", content.get("repetitions", 100), 1)
     cells = len(instances) * len(variants) * len(deltas)
     if cells > MOST_CELLS or cells * repetitions > MOST_RUNS:
         raise ProblemError(
@@ -149,7 +149,7 @@ def from_dict(content: Mapping[str, Any], folder: str | os.PathLike[str] = ".") 
         deltas,
         tuple(instances),
         tuple(variants),
-        None if max_duels is None else whole(max_duels, "max_duels", 1),
+        None if max_duels is None else whole("max_duels", max_duels, 1),
         (lambda other: from_dict({**content, "seed": other}, folder)) if drawn else None,
     )
 
@@ -248,7 +248,7 @@ def _generated(name: str, called: Any, given: Mapping[str, Any], seed: int) -> I
     known = list(signature(make).parameters)
     seeded = "seed" in known
     check_keys(given, [*known, *(["instances"] if seeded else [])], f"'{make.__name__}'")
-    draws = whole(given.get("instances", 1), "instances", 1)
+    draws = whole("instances", given.get("instances", 1), 1)
     if draws > 1 and "seed" in given:
         raise ProblemError("it has both 'instances' and 'seed'; give a list of seeds alone.")
     for parameters in grid({key: value for key, value in given.items() if key != "instances"}):

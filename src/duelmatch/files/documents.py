@@ -105,13 +105,6 @@ def number(value: Tree, what: str) -> float:
     raise FileError(f"{what} must be a number, not {shown(value)}.")
 
 
-def whole(value: object, what: str, least: int) -> int:
-    """Return a whole number, of a format that has them."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ProblemError(f"{what} must be a whole number of at least {least}, not {value!r:.80}.")
-    return value
-
-
 def parse(text: str, suffix: str) -> Tree:
     """Return the content of a YAML or JSON text; words that are not text come as :class:`Bare`."""
     tree = _parse_json(text) if suffix == ".json" else _parse_yaml(text)
