@@ -140,10 +140,9 @@ class StudyLog:
             self.rules = [dict(rule) for rule in problem.get("rules") or ()]
             self.judges: dict[str, Judge] = {}
             for one in self.settings.get("voters") or ():
-                self._entered(one["id"], one.get("weight", 1), one.get("conflicts") or ())
-        except (*UNFIT, ImpossibleError) as error:
-            what = error if isinstance(error, ImpossibleError) else NOT_AS_WRITTEN
-            raise DamagedError(f"The first entry does not create a study: {what}.") from None
+                self._on_entered(one["id"], one.get("weight", 1), one.get("conflicts") or ())
+        except UNFIT as error:
+            raise DamagedError(f"The first entry does not create a study: {_clause(error)}.") from None
         self.questions: dict[int, AskedQuestion] = {}
         self.given: dict[int, AskedQuestion] = {}
         """Those that were answered, in the order of the answers."""
@@ -261,18 +260,18 @@ class StudyLog:
         kind, number = entry["kind"], entry["seq"]
         if kind in BESIDE:
             return
-        if kind not in NOTED:
+        note = getattr(self, f"_on_{kind}", None)
+        if note is None:
             raise DamagedError(f"Entry {number} is of a kind that no study writes: '{kind:.50}'.")
         try:
-            said = {key: value for key, value in entry["data"].items() if key != SALT}
-            getattr(self, f"_{kind}")(entry.get("voter"), **said)
-        except (*UNFIT, ImpossibleError) as error:
-            what = error if isinstance(error, ImpossibleError) else NOT_AS_WRITTEN
+            note(entry.get("voter"), **{key: value for key, value in entry["data"].items() if key != SALT})
+        except UNFIT as error:
+            what = _clause(error)
             raise DamagedError(f"Entry {number} ('{kind}') does not fit those before it: {what}.") from None
 
     # Questions and answers
 
-    def _asked(
+    def _on_asked(
         self,
         voter: str,
         question: int,
@@ -285,9 +284,8 @@ class StudyLog:
         if type(question) is not int:
             raise ImpossibleError("a question has no number")
         if question in self.questions or not set(candidates) <= set(self.staying(position)):
-            raise ImpossibleError(
-                f"question {question} was asked before, or is not about candidates for {position}"
-            )
+            what = f"was asked before, or is not about candidates for {position}"
+            raise ImpossibleError(f"question {question} {what}")
         if ballot >= 0:
             drawn = self.ballots[ballot]
             j, of_these = drawn.questions[place]
@@ -295,7 +293,7 @@ class StudyLog:
                 raise ImpossibleError(f"question {question} is not on the ballot of its voter")
         self.questions[question] = AskedQuestion(voter, position, tuple(candidates), ballot, place)
 
-    def _answered(self, voter: Any, question: int, answer: Groups, coin: Any = None) -> None:
+    def _on_answered(self, voter: Any, question: int, answer: Groups, coin: Any = None) -> None:
         # a coin: the tie was tossed by a study of format 1
         asked = self._question(question)
         if voter != asked.voter:
@@ -305,10 +303,9 @@ class StudyLog:
         self._check_answer(asked, answer)
         asked.answer = answer
         self.given[question] = asked
-        if (
-            asked.ballot >= 0 and self.ballots[asked.ballot].holder == asked.voter
-        ):  # else it is too late to count
-            self.ballots[asked.ballot].answered[asked.place] = question
+        drawn = self._ballot_of(asked)
+        if drawn is not None and drawn.holder == asked.voter:  # else it is too late to count
+            drawn.answered[asked.place] = question
 
     def _check_answer(self, asked: AskedQuestion, answer: Groups) -> None:
         if sorted(name for group in answer for name in group) != sorted(asked.candidates):
@@ -319,44 +316,47 @@ class StudyLog:
             raise ImpossibleError(f"question {json.dumps(number):.20} was not asked")
         return self.questions[number]
 
-    def _undone(self, voter: Any, question: int) -> None:
+    def _ballot_of(self, asked: AskedQuestion) -> DrawnBallot | None:
+        return self.ballots[asked.ballot] if asked.ballot >= 0 else None
+
+    def _on_undone(self, voter: Any, question: int) -> None:
         asked = self._question(question)
         if 0 <= asked.ballot < self.settled():
             raise ImpossibleError(f"the ballot of question {question} had been counted")
         asked.answer = None
         self.given.pop(question, None)
-        if asked.ballot >= 0 and self.ballots[asked.ballot].answered.pop(asked.place, None) is not None:
-            self.ballots[asked.ballot].holder, self.ballots[asked.ballot].finished = asked.voter, False
+        drawn = self._ballot_of(asked)
+        if drawn is not None and drawn.answered.pop(asked.place, None) is not None:
+            drawn.holder, drawn.finished = asked.voter, False
 
-    def _corrected(self, voter: Any, question: int, answer: Groups | None, clerical: bool = False) -> None:
+    def _on_corrected(self, voter: Any, question: int, answer: Groups | None, clerical: bool = False) -> None:
         asked = self._question(question)
         if answer is not None:
             self._check_answer(asked, answer)
-        if asked.ballot < 0:
+        drawn = self._ballot_of(asked)
+        if drawn is None:
             asked.answer = answer
-        elif self.ballots[asked.ballot].answered.get(asked.place) == question and (
-            clerical or answer is None
-        ):
+        elif drawn.answered.get(asked.place) == question and (clerical or answer is None):
             self._correct(answers={**self.corrections[-1].answers, (asked.ballot, asked.place): answer})
 
     # Who counts, and who stands
 
-    def _struck(self, voter: str) -> None:
+    def _on_struck(self, voter: str) -> None:
         self._correct(struck=self.corrections[-1].struck | {voter})
 
-    def _reinstated(self, voter: str) -> None:
+    def _on_reinstated(self, voter: str) -> None:
         self._correct(struck=self.corrections[-1].struck - {voter})
 
     def _correct(self, **changes: Any) -> None:
         new = replace(self.corrections[-1], **changes)
         self.corrections = [one for one in self.corrections if one != new] + [new]
 
-    def _dropped(self, voter: Any, candidate: str) -> None:
+    def _on_dropped(self, voter: Any, candidate: str) -> None:
         self.dropped.add(candidate)
         self.capacity.pop(candidate, None)
         self.rules = [left for rule in self.rules if (left := _without(rule, candidate)) is not None]
 
-    def _added(self, voter: Any, candidate: str, positions: list[str]) -> None:
+    def _on_added(self, voter: Any, candidate: str, positions: list[str]) -> None:
         if candidate in self.candidates and candidate not in self.dropped:
             raise ImpossibleError(f"'{candidate}' was a candidate already")
         self.dropped.discard(candidate)
@@ -365,33 +365,33 @@ class StudyLog:
         for position in positions:
             self.at[position].append(candidate)
 
-    def _entered(self, voter: str, weight: int = 1, conflicts: Sequence[Any] = ()) -> None:
+    def _on_entered(self, voter: str, weight: int = 1, conflicts: Sequence[Any] = ()) -> None:
         if voter in self.judges:
             raise ImpossibleError(f"voter {voter} was on the panel already")
         if type(weight) is not int or weight < 1:
             raise ImpossibleError(f"the weight of voter {voter} is not a whole number from 1 on")
         self.judges[voter] = Judge(weight, list(conflicts))
 
-    def _conflict(self, voter: str, candidates: list[Any]) -> None:
-        if self.settings.get("algorithm") == "panel":  # in a crowd, their questions are skipped
-            self.judges[voter].conflicts.extend(candidates)
+    def _judge(self, voter: str) -> Judge:
+        """Return a member of the panel; a crowd skips questions, and waits for nobody in particular."""
+        return self.judges[voter] if self.settings.get("algorithm") == "panel" else Judge(1, [])
 
-    def _cleared(self, voter: str, candidates: list[Any]) -> None:
-        if self.settings.get("algorithm") == "panel":
-            judge = self.judges[voter]
-            judge.conflicts = [one for one in judge.conflicts if one not in candidates]
+    def _on_conflict(self, voter: str, candidates: list[Any]) -> None:
+        self._judge(voter).conflicts.extend(candidates)
 
-    def _left(self, voter: str, open_answers: str) -> None:
-        if self.settings.get("algorithm") == "panel":  # others wait for nobody in particular
-            self.judges[voter].dropped = open_answers == "dropped"
+    def _on_cleared(self, voter: str, candidates: list[Any]) -> None:
+        judge = self._judge(voter)
+        judge.conflicts = [one for one in judge.conflicts if one not in candidates]
 
-    def _returned(self, voter: str) -> None:
-        if self.settings.get("algorithm") == "panel":
-            self.judges[voter].dropped = False
+    def _on_left(self, voter: str, open_answers: str) -> None:
+        self._judge(voter).dropped = open_answers == "dropped"
+
+    def _on_returned(self, voter: str) -> None:
+        self._judge(voter).dropped = False
 
     # Designs and ballots
 
-    def _designed(
+    def _on_designed(
         self, voter: Any, design: int, champion: dict[str, str], chances: list[float], **rest: Any
     ) -> None:
         pairs, at_positions, proof_for = self.pairs(), rest["position_chances"], rest["proof_for"]
@@ -412,7 +412,7 @@ class StudyLog:
             )
         )
 
-    def _opened(
+    def _on_opened(
         self, voter: str, ballot: int, design: int, questions: list[Any], deadline: Any = None
     ) -> None:
         if ballot != len(self.ballots) or not 0 <= design < len(self.designs):
@@ -435,7 +435,7 @@ class StudyLog:
             if not all(any(pair[0] == j and one in pair[1:] for pair in drawn) for one in candidates):
                 raise ImpossibleError(f"'{' or '.join(candidates)}' at {j} had no chance to be on the ballot")
 
-    def _passed(self, voter: str, ballot: int, deadline: Any = None) -> None:
+    def _on_passed(self, voter: str, ballot: int, deadline: Any = None) -> None:
         self._takes_part(voter)
         if self.ballots[ballot].holder is not None or self.ballots[ballot].finished:
             raise ImpossibleError(f"ballot {ballot} was another voter's")
@@ -446,10 +446,10 @@ class StudyLog:
             raise ImpossibleError(f"voter {voter} has two ballots, which are then not independent")
         self.has_ballot.add(voter)
 
-    def _expired(self, voter: Any, ballot: int) -> None:
+    def _on_expired(self, voter: Any, ballot: int) -> None:
         self.ballots[ballot].holder = None
 
-    def _finished(self, voter: Any, ballot: int) -> None:
+    def _on_finished(self, voter: Any, ballot: int) -> None:
         self.ballots[ballot].holder, self.ballots[ballot].finished = None, True
 
     def settled(self) -> int:
@@ -458,16 +458,16 @@ class StudyLog:
         return next(unfinished, len(self.ballots))
 
 
-NOTED = (
-    "asked", "answered", "undone", "corrected", "struck", "reinstated", "dropped", "added", "entered",
-    "conflict", "cleared", "left", "returned", "designed", "opened", "passed", "expired", "finished",
-)  # fmt: skip
 BESIDE = (
     "skipped", "released", "joined", "backed", "paused", "resumed", "closed", "reopened", "renamed",
     "detailed", "imported-old", "linked", "revoked", "named", "webhook", "reported",
     "resolved", "published",
 )  # fmt: skip
 """Kinds of entries that no verdict depends on."""
+
+
+def _clause(error: Exception) -> str:
+    return str(error) if isinstance(error, ImpossibleError) else NOT_AS_WRITTEN
 
 
 def places(answer: Groups) -> dict[str, int]:
