@@ -16,7 +16,7 @@ from functools import cache, wraps
 from importlib.metadata import entry_points
 from inspect import signature
 from numbers import Integral, Real
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,10 +73,7 @@ def random_problem(candidates: int, positions: int, density: float = 1.0, seed: 
     rng = np.random.default_rng(seed)
     present = rng.random((positions, candidates)) < density
     present[np.arange(positions), rng.permutation(candidates)[:positions]] = True
-    candidate_names = [f"c{i + 1}" for i in range(candidates)]
-    position_names = [f"s{j + 1}" for j in range(positions)]
-    edges = [(candidate_names[i], position_names[j]) for j, i in np.argwhere(present)]
-    return Problem.from_edges(edges, candidate_names, position_names)
+    return _problem(present)
 
 
 @_of_numbers
@@ -89,7 +86,8 @@ def uniform(
     seed: int = 0,
 ) -> Preferences:
     """Return independent probabilities, uniform between ``low`` and ``high``: often no Condorcet winner."""
-    _check_range(low, high)
+    if not 0 <= low <= high <= 1:
+        raise ProblemError(f"The probabilities must satisfy 0 <= low <= high <= 1, not {low!r} and {high!r}.")
     problem = random_problem(candidates, positions, density, seed)
     rng = np.random.default_rng([seed, 1])
     return _from_upper(problem, rng.uniform(low, high, (problem.graph.edges,) * 2))
@@ -133,8 +131,7 @@ def planted(
 
     :raises ProblemError: if nothing could be decided, or not with so many rules.
     """
-    if not 0 < gap <= 0.5:
-        raise ProblemError(f"The gap must lie above 0 and be at most 0.5, not {gap!r}.")
+    _check_advantage("gap", gap)
     if not 0 <= noise <= 0.5:
         raise ProblemError(f"The noise must lie between 0 and 0.5, not {noise!r}.")
     problem = random_problem(candidates, positions, density, seed)
@@ -153,28 +150,25 @@ def planted(
 def _constrained(
     problem: Problem, capacity: int, seats: int, weight: float, rules: int, seed: int
 ) -> Problem:
-    conditions: dict[str, Any] = {
-        "capacity": dict.fromkeys(problem.candidates, capacity),
-        "seats": dict.fromkeys(problem.positions, seats),
-        "weight": {problem.positions[0]: weight},
-    }
-    found = replace(problem, **conditions)
+    found = replace(
+        problem,
+        capacity=dict.fromkeys(problem.candidates, capacity),
+        seats=dict.fromkeys(problem.positions, seats),
+        weight={problem.positions[0]: weight},
+    )
     rng = np.random.default_rng([seed, 2])
     for _ in range(MOST_TRIES * rules):
         if len(found.rules) == rules:
             break
         two = sorted(rng.permutation(len(problem.candidates))[:2].tolist())
+        rule = Rule(of=tuple(problem.candidates[number] for number in two), at_most=1)
         with suppress(NoMatchingError):
-            found = replace(found, rules=(*found.rules, _not_both(problem, two)))
+            found = replace(found, rules=(*found.rules, rule))
     if len(found.rules) < rules:
         raise ProblemError(
             f"No decision is left with so many rules; ask for fewer than {len(found.rules) + 1}."
         )
     return found
-
-
-def _not_both(problem: Problem, two: list[int]) -> Rule:
-    return Rule(of=tuple(problem.candidates[number] for number in two), at_most=1)
 
 
 @_of_numbers
@@ -186,8 +180,7 @@ def cyclic(candidates: int, positions: int, strength: float = 0.1) -> Preference
     """
     if not candidates >= 3:
         raise ProblemError(f"A cycle needs at least 3 candidates, not {candidates}.")
-    if not 0 < strength <= 0.5:
-        raise ProblemError(f"The strength must lie above 0 and be at most 0.5, not {strength!r}.")
+    _check_advantage("strength", strength)
     problem = random_problem(candidates, positions)
     candidate = problem.graph.edge_candidate
     ahead = (candidate[None, :] - candidate[:, None]) % candidates
@@ -204,12 +197,8 @@ def equal_gaps(positions: int, gap: float = 0.1) -> Preferences:
     """
     if not positions >= 2:
         raise ProblemError(f"Equal gaps need at least 2 positions, not {positions}.")
-    if not 0 < gap <= 0.5:
-        raise ProblemError(f"The gap must lie above 0 and be at most 0.5, not {gap!r}.")
-    problem = random_problem(positions, positions)
-    graph = problem.graph
-    wins = (graph.edge_candidate == graph.edge_position).astype(float)
-    return _from_upper(problem, 0.5 + gap * (wins[:, None] - wins[None, :]))
+    _check_advantage("gap", gap)
+    return _diagonal(random_problem(positions, positions), gap)
 
 
 @_of_numbers
@@ -225,14 +214,11 @@ def rings(positions: int, ring: int = 2, gap: float = 0.1) -> Preferences:
         raise ProblemError(
             f"A ring has 2 positions or more, a number that divides them all: not {ring!r} of {positions}."
         )
-    if not 0 < gap <= 0.5:
-        raise ProblemError(f"The gap must lie above 0 and be at most 0.5, not {gap!r}.")
-    names = [f"c{i + 1}" for i in range(positions)], [f"s{j + 1}" for j in range(positions)]
-    following = [j + 1 if (j + 1) % ring else j + 1 - ring for j in range(positions)]
-    edges = [(names[0][i], names[1][j]) for j in range(positions) for i in (j, following[j])]
-    problem = Problem.from_edges(edges, *names)
-    wins = (problem.graph.edge_candidate == problem.graph.edge_position).astype(float)
-    return _from_upper(problem, 0.5 + gap / ring * (wins[:, None] - wins[None, :]))
+    _check_advantage("gap", gap)
+    own = np.arange(positions)
+    present = np.eye(positions, dtype=bool)
+    present[own, np.where((own + 1) % ring, own + 1, own + 1 - ring)] = True
+    return _diagonal(_problem(present), gap / ring)
 
 
 def paper_example() -> Preferences:
@@ -252,6 +238,18 @@ def paper_example() -> Preferences:
     )
 
 
+def _problem(present: NDArray[np.bool_]) -> Problem:
+    """Return the problem with candidates c1, c2, ... at positions s1, s2, ..., from rows of positions."""
+    names = [f"c{i + 1}" for i in range(present.shape[1])], [f"s{j + 1}" for j in range(len(present))]
+    return Problem.from_edges([(names[0][i], names[1][j]) for j, i in np.argwhere(present)], *names)
+
+
+def _diagonal(problem: Problem, gap: float) -> Preferences:
+    """Let the j-th candidate win all duels at the j-th position with 1/2 + ``gap``; all others are even."""
+    wins = (problem.graph.edge_candidate == problem.graph.edge_position).astype(float)
+    return _from_upper(problem, 0.5 + gap * (wins[:, None] - wins[None, :]))
+
+
 def _from_upper(problem: Problem, matrix: NDArray[np.float64]) -> Preferences:
     """Keep the upper triangle of a matrix, mirror it, and put 1/2 on the diagonal."""
     upper = np.triu(matrix, 1)
@@ -260,9 +258,9 @@ def _from_upper(problem: Problem, matrix: NDArray[np.float64]) -> Preferences:
     )
 
 
-def _check_range(low: float, high: float) -> None:
-    if not 0 <= low <= high <= 1:
-        raise ProblemError(f"The probabilities must satisfy 0 <= low <= high <= 1, not {low!r} and {high!r}.")
+def _check_advantage(name: str, value: float) -> None:
+    if not 0 < value <= 0.5:
+        raise ProblemError(f"The {name} must lie above 0 and be at most 0.5, not {value!r}.")
 
 
 BUILT_IN: dict[str, Generator] = {
