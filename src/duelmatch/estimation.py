@@ -81,8 +81,7 @@ def _estimated(
     for position in range(graph.positions):
         own = graph.at(position)
         block = wins[own, own] + smoothing / 2
-        np.fill_diagonal(block, 0.0)
-        matrix[own, own] = _bradley_terry(block) if method == "bradley-terry" else _frequencies(block)
+        matrix[own, own] = _bradley_terry(block) if method == "bradley-terry" else block / (block + block.T)
     return Preferences.from_matrix(problem, matrix)
 
 
@@ -101,16 +100,9 @@ def _wins(answers: list[Answer], problem: Problem) -> NDArray[np.float64]:
     return wins
 
 
-def _frequencies(wins: NDArray[np.float64]) -> NDArray[np.float64]:
-    both = wins + wins.T
-    np.fill_diagonal(both, 1.0)
-    shares = wins / both
-    np.fill_diagonal(shares, 0.5)
-    return shares
-
-
 def _bradley_terry(wins: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the probabilities under the strengths that make the answers most likely."""
+    wins = wins - np.diag(np.diag(wins))  # nobody has met themselves
     total = wins.sum() or 1.0
 
     def loss(strength: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
