@@ -71,19 +71,30 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     app.state.preparing = None
     app.state.readiness = Readiness(store.writer.check)
     problems.install(app, pages.refusal_page)
+    _add_routes(app)
+    _add_middleware(app, config)
+    _describe_problems(app)
+    return app
+
+
+def _add_routes(app: FastAPI) -> None:
+    """Add the API, the pages, and what operators and monitoring ask for."""
     refusals = documented(400, 403, 408, 413, 422, 429, 503)
     app.router.routes[:0] = voting.direct_routes("/api/v1", refusals)
     api = APIRouter(prefix="/api/v1", responses=refusals)
     for part in (voters.router, organising.router, creating.router, pictures.router, events.router):
         api.include_router(part)
     app.include_router(api)
-    app.include_router(pages.router)
-    app.include_router(judges.router)
-    app.include_router(pictures.pages)
+    for part in (pages.router, judges.router, pictures.pages):
+        app.include_router(part)
     app.mount("/static", GZipMiddleware(StaticFiles(directory=pages.STATIC), minimum_size=500))
     app.add_api_route("/healthz", _alive, include_in_schema=False)
     app.add_api_route("/readyz", _ready, include_in_schema=False)
     app.add_api_route("/metrics", _metrics, include_in_schema=False)
+
+
+def _add_middleware(app: FastAPI, config: Config) -> None:
+    """Add what a request passes before the routes are looked through, from the last to the first."""
     app.add_middleware(voting.DirectVotes, prefix="/api/v1")
     app.add_middleware(BodyLimit)
     if config.rates is not None:
@@ -92,8 +103,6 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
         app.state.buckets = {"link": app.state.links.buckets, **addresses}
     app.add_middleware(Guard)
     app.add_middleware(RequestLog, metrics=app.state.metrics)
-    _describe_problems(app)
-    return app
 
 
 async def _alive() -> PlainTextResponse:
