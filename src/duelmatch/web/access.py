@@ -1,7 +1,11 @@
 """Who is calling: the token of a link, as ``Authorization: Bearer`` or in a cookie, and what it allows.
 
-One browser can hold several links of one study, as an organiser may vote, too. The operation decides which of
-them counts.
+There is a cookie for each study and role, out of reach of scripts: one browser can hold several links of one
+study, as an organiser may vote, too. The operation decides which of them counts.
+
+``SameSite=Lax`` and not ``Strict``: whoever follows a link from a message comes from another site, and must
+not be a stranger on the page that the link leads to. Nothing is changed by a GET, and what is changed by
+others is guarded by :mod:`duelmatch.web.guard`.
 
 Dependencies that do not wait for the database are ``async``: FastAPI runs all others in a worker thread, and
 the way there and back takes longer than the work.
@@ -13,22 +17,30 @@ import hmac
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from fastapi import Depends, HTTPException, Path, Request
+from fastapi import Depends, HTTPException, Path, Request, Response
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from fastapi.security.utils import get_authorization_scheme_param
+from starlette.datastructures import Headers
 
 from duelmatch.errors import NotThereError
-from duelmatch.studies import Access, Role, Store, Study
+from duelmatch.studies import Access, Role, Store, Study, link_id_of
 from duelmatch.web.config import Config
-from duelmatch.web.cookies import bearer_token, remembered
 from duelmatch.web.languages import to_translate
 from duelmatch.web.models import ID
 from duelmatch.web.proxies import is_local
 
-bearer = HTTPBearer(auto_error=False, description="The token of an organiser's, a voter's or an open link.")
 ROLES: tuple[Role, ...] = ("organiser", "voter", "open")
 
 StudyId = Annotated[str, Path(description="The id of the study.", pattern=ID)]
-Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]
+_bearer = HTTPBearer(auto_error=False, description="The token of an organiser's, a voter's or an open link.")
+Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
+"""What :func:`bearer_token` reads, in the OpenAPI description."""
+
+MOST_REMEMBERED = 50
+"""Tokens of a browser that are looked at on the first page."""
+
+LASTS = 60 * 86_400
+"""Seconds."""
 
 ONLY_VOTERS = "Only a voter can do this."
 ONLY_ORGANISERS = to_translate("Only the organiser can do this.")
@@ -36,6 +48,47 @@ LENT = (
     "The link that you use stops working by itself, and what you want to do would last longer. Ask an "
     "organiser whose link lasts."
 )
+
+
+def bearer_token(headers: Headers) -> str | None:
+    """Return the token in the header ``Authorization``, if there is one."""
+    scheme, token = get_authorization_scheme_param(headers.get("authorization"))
+    return token.strip() if scheme.lower() == "bearer" else None
+
+
+def cookie_name(request: Request, study: str, role: Role) -> str:
+    """Return the name of a cookie; over HTTPS one that browsers accept from this very host only."""
+    prefix = "__Host-" if request.url.scheme == "https" else ""
+    return f"{prefix}duelmatch-{study}-{role}"
+
+
+def remember(response: Response, request: Request, study: str, role: Role, token: str) -> None:
+    """Let the browser remember a link's token."""
+    name, secure = cookie_name(request, study, role), request.url.scheme == "https"
+    response.set_cookie(name, token, LASTS, secure=secure, httponly=True, samesite="lax")
+
+
+def forget(response: Response, request: Request, study: str, role: Role) -> None:
+    """Let the browser forget it."""
+    name, secure = cookie_name(request, study, role), request.url.scheme == "https"
+    response.delete_cookie(name, secure=secure, httponly=True, samesite="lax")
+
+
+def remembered(request: Request, study: str, role: Role) -> str | None:
+    """Return the token that the browser remembers."""
+    return request.cookies.get(cookie_name(request, study, role))
+
+
+def all_remembered(request: Request) -> list[str]:
+    """Return the tokens of all studies that the browser remembers, up to a limit."""
+    tokens = [token for name, token in request.cookies.items() if "duelmatch-" in name]
+    return tokens[:MOST_REMEMBERED]
+
+
+def tokens_in(request: Request) -> set[str]:
+    """Return what a request shows that could be tokens, up to a limit, whatever else is in its headers."""
+    shown = bearer_token(request.headers) or ""
+    return {token for token in (shown, *all_remembered(request)) if link_id_of(token) is not None}
 
 
 def no_access() -> HTTPException:
@@ -132,9 +185,9 @@ def who_creates(request: Request) -> Literal["anybody", "key", "nobody"]:
     return "anybody" if is_local(request) else "key" if config.create_key else "nobody"
 
 
-async def require_creator(request: Request, credentials: Credentials) -> None:
+async def require_creator(request: Request, _documented: Credentials) -> None:
     """Refuse callers who may not create studies on this server."""
-    check_creator(request, credentials.credentials if credentials else "")
+    check_creator(request, bearer_token(request.headers) or "")
 
 
 def check_creator(request: Request, given: str) -> None:

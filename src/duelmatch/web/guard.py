@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from duelmatch.web.cookies import bearer_token
+from duelmatch.web.access import bearer_token
 from duelmatch.web.problems import refusal
 
 POLICY = "; ".join(

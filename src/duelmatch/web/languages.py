@@ -82,14 +82,8 @@ def remember_language(request: Request, response: Response) -> None:
     """Let the browser remember the language that was just chosen."""
     chosen = request.query_params.get("language")
     if chosen in LANGUAGES:
-        response.set_cookie(
-            COOKIE,
-            str(chosen),
-            max_age=LASTS,
-            secure=request.url.scheme == "https",
-            httponly=True,
-            samesite="lax",
-        )
+        secure = request.url.scheme == "https"
+        response.set_cookie(COOKIE, str(chosen), LASTS, secure=secure, httponly=True, samesite="lax")
 
 
 def install(environment: Environment) -> None:

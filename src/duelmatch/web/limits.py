@@ -15,10 +15,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from duelmatch.errors import DuelmatchError
 from duelmatch.studies import Store
-from duelmatch.web.access import bearer, require_creator
+from duelmatch.web.access import bearer_token, check_creator, tokens_in
 from duelmatch.web.pictures import LARGEST_PICTURE
 from duelmatch.web.problems import reason_of, refusal
-from duelmatch.web.rates import kind_of, tokens_in
+from duelmatch.web.rates import kind_of
 
 LARGEST_BODY = 1_000_000
 """Bytes: a problem with its texts."""
@@ -90,7 +90,7 @@ async def _may_send_much(request: Request) -> bool:
     """Whether the caller shows an organiser's link, or creates studies and may do so."""
     with suppress(HTTPException):
         if kind_of(request.url.path) in ("create", "read"):
-            await require_creator(request, await bearer(request))
+            check_creator(request, bearer_token(request.headers) or "")
             return True
     store: Store = request.app.state.store
     try:

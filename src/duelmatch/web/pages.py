@@ -16,9 +16,17 @@ from duelmatch.phrases import likely
 from duelmatch.studies import LARGEST_NUMBER, Access, Role, Study
 from duelmatch.version import __version__
 from duelmatch.web import languages, wording
-from duelmatch.web.access import GetAccess, GetStore, GetStudy, organiser_link, who_creates
+from duelmatch.web.access import (
+    GetAccess,
+    GetStore,
+    GetStudy,
+    all_remembered,
+    organiser_link,
+    remember,
+    remembered,
+    who_creates,
+)
 from duelmatch.web.answer_pages import TROUBLES, AnswerPage, reports_of, written_time
-from duelmatch.web.cookies import all_remembered, remember, remembered
 from duelmatch.web.languages import language_of, remember_language, to_translate
 from duelmatch.web.links import PATH, address_of, is_of_this_machine
 from duelmatch.web.models import Before, OfVoter, PageNumber

@@ -35,9 +35,9 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from duelmatch.errors import DuelmatchError
-from duelmatch.studies import Role, Store, link_id_of
+from duelmatch.studies import Role, Store
+from duelmatch.web.access import tokens_in
 from duelmatch.web.config import Rate, Rates
-from duelmatch.web.cookies import all_remembered, bearer_token
 from duelmatch.web.problems import refusal
 
 FORGET_AFTER = 3600.0
@@ -192,12 +192,6 @@ def kind_of(path: str) -> Literal["create", "read", "picture", "join"] | None:
     if path.endswith("/pictures"):
         return "picture"
     return "join" if path.endswith("/join") else None
-
-
-def tokens_in(request: Request) -> set[str]:
-    """Return what a request shows that could be tokens, up to a limit, whatever else is in its headers."""
-    shown = bearer_token(request.headers) or ""
-    return {token for token in (shown, *all_remembered(request)) if link_id_of(token) is not None}
 
 
 def network_of(address: str) -> str:

@@ -7,8 +7,16 @@ from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from duelmatch.files.problems import tree_of
 from duelmatch.studies import Study
 from duelmatch.web import models
-from duelmatch.web.access import ROLES, CallingVoter, GetAccess, GetStudy, require_open_link
-from duelmatch.web.cookies import forget, remember, remembered
+from duelmatch.web.access import (
+    ROLES,
+    CallingVoter,
+    GetAccess,
+    GetStudy,
+    forget,
+    remember,
+    remembered,
+    require_open_link,
+)
 from duelmatch.web.problems import documented
 
 router = APIRouter(prefix="/studies/{study}", tags=["voter"], responses=documented(401, 404))

@@ -26,8 +26,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from duelmatch.errors import NotAllowedError
 from duelmatch.studies import LARGEST_NUMBER, Access, Feed, Nothing, Question, Receipt, Store, Study
 from duelmatch.web import models
-from duelmatch.web.access import ONLY_VOTERS, access_of
-from duelmatch.web.cookies import bearer_token, remembered
+from duelmatch.web.access import ONLY_VOTERS, access_of, bearer_token, remembered
 from duelmatch.web.problems import REFUSALS, documented, reason_of, refusal
 
 Returned = TypeVar("Returned")
