@@ -79,14 +79,12 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
 
 def _add_routes(app: FastAPI) -> None:
     """Add the API, the pages, and what operators and monitoring ask for."""
-    refusals = documented(400, 403, 408, 413, 422, 429, 503)
-    app.router.routes[:0] = voting.direct_routes("/api/v1", refusals)
-    api = APIRouter(prefix="/api/v1", responses=refusals)
-    for part in (voters.router, organising.router, creating.router, pictures.router, events.router):
-        api.include_router(part)
+    api = APIRouter(prefix="/api/v1", responses=documented(400, 403, 408, 413, 422, 429, 503))
+    for part in (voting, voters, organising, creating, pictures, events):
+        api.include_router(part.router)
     app.include_router(api)
-    for part in (pages.router, judges.router, pictures.pages):
-        app.include_router(part)
+    for router in (pages.router, judges.router, pictures.pages):
+        app.include_router(router)
     app.mount("/static", GZipMiddleware(StaticFiles(directory=pages.STATIC), minimum_size=500))
     app.add_api_route("/healthz", _alive, include_in_schema=False)
     app.add_api_route("/readyz", _ready, include_in_schema=False)

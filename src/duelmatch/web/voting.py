@@ -16,9 +16,8 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
-from fastapi import HTTPException, Request, Response
+from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.routing import APIRoute
 from pydantic import BaseModel, ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -41,6 +40,8 @@ NOT_YET = (
     "the same again in a moment: an answer counts once."
 )
 
+router = APIRouter(prefix="/studies/{study}", tags=["voter"], responses=documented(401, 404))
+
 _STUDY = {
     "name": "study",
     "in": "path",
@@ -54,14 +55,27 @@ _NUMBER = {
     "required": True,
     "schema": {"type": "integer", "minimum": 1, "maximum": LARGEST_NUMBER},
 }
+_ANSWER = {
+    "content": {"application/json": {"schema": models.VoterAnswer.model_json_schema()}},
+    "required": True,
+}
+_SECURED: dict[str, Any] = {"security": [{"HTTPBearer": []}]}
+"""In the OpenAPI description, which FastAPI cannot tell from the functions."""
 
 
+@router.post("/question", response_model=models.Question, openapi_extra={"parameters": [_STUDY], **_SECURED})
 async def next_question(request: Request) -> Response:
     """Return my open question, or the next one; asked again, it is the same."""
     asked = await _as_voter(request, lambda feed, voter: feed.ask(voter))
     return _sent(models.Question.model_validate(asked))
 
 
+@router.post(
+    "/questions/{number}/answer",
+    response_model=models.Kept,
+    responses=documented(409),
+    openapi_extra={"parameters": [_STUDY, _NUMBER], "requestBody": _ANSWER, **_SECURED},
+)
 async def answer(request: Request) -> Response:
     """Answer a question of mine, and perhaps get the next one.
 
@@ -102,33 +116,6 @@ class DirectVotes:
         except REFUSALS as error:
             response = refusal(*reason_of(error))
         await response(scope, receive, send)
-
-
-def direct_routes(prefix: str, responses: dict[int | str, dict[str, Any]]) -> list[APIRoute]:
-    """Return the two as FastAPI describes them."""
-    schema = models.VoterAnswer.model_json_schema()
-    body = {"content": {"application/json": {"schema": schema}}, "required": True}
-    secured: dict[str, Any] = {"security": [{"HTTPBearer": []}]}
-    return [
-        APIRoute(
-            f"{prefix}/studies/{{study}}/question",
-            next_question,
-            methods=["POST"],
-            tags=["voter"],
-            response_model=models.Question,
-            responses={**responses, **documented(401, 404)},
-            openapi_extra={"parameters": [_STUDY], **secured},
-        ),
-        APIRoute(
-            f"{prefix}/studies/{{study}}/questions/{{number}}/answer",
-            answer,
-            methods=["POST"],
-            tags=["voter"],
-            response_model=models.Kept,
-            responses={**responses, **documented(401, 404, 409)},
-            openapi_extra={"parameters": [_STUDY, _NUMBER], "requestBody": body, **secured},
-        ),
-    ]
 
 
 async def _as_voter(request: Request, work: Callable[[Feed, str], Returned]) -> Returned:
