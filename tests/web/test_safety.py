@@ -16,12 +16,13 @@ from starlette.requests import Request
 
 from duelmatch.errors import StoreError
 from duelmatch.studies import Store, Study
-from duelmatch.web import Config, Rate, Rates
+from duelmatch.web import Config, Rate, Rates, create_app
+from duelmatch.web.access import note_link
 from duelmatch.web.guard import is_our_own
 from duelmatch.web.links import qr_code
 from duelmatch.web.metrics import JsonFormatter
 from duelmatch.web.proxies import Proxies, is_local
-from duelmatch.web.rates import FORGET_AFTER, MOST_REMEMBERED, Buckets, LinkLimit, network_of
+from duelmatch.web.rates import FORGET_AFTER, MOST_REMEMBERED, Buckets, RateLimit, network_of
 from web.running import served
 
 SAME = {"Sec-Fetch-Site": "same-origin"}
@@ -321,18 +322,26 @@ def test_a_hall_behind_one_address_votes_by_an_open_link(store: Store, study: St
     assert codes == [200] * 48
 
 
-def test_made_up_tokens_get_no_bucket_and_empty_nobody_elses(study: Study) -> None:
+def test_made_up_tokens_get_no_bucket_and_empty_nobody_elses(store: Store, study: Study) -> None:
     real, guessed = study.new_link("voter", study.add_voter()), study.new_link("organiser")
-    links = LinkLimit(Rate(0.01, 2))
-    links.note(real, "voter")
-    links.note(study.new_link("open"), "open")
-    assert links.wait(real) == 0
-    assert links.wait(guessed) is None
-    assert links.wait(real[:16] + guessed[16:]) is None, "the id of a link is no secret"
-    assert len(links.buckets._levels) == 1
-    wait = links.wait(real)
-    assert wait is not None
-    assert wait > 0
+    app = create_app(store, Config(rates=Rates(link=Rate(0.01, 2))))
+    links, addresses = app.state.buckets["link"], app.state.buckets["address"]
+    note_link(Request({"type": "http", "app": app}), real, "voter")
+    note_link(Request({"type": "http", "app": app}), study.new_link("open"), "open")
+    limit = RateLimit(app, app.state.buckets)
+
+    def wait(token: str) -> float:
+        headers = [(b"authorization", f"Bearer {token}".encode())]
+        client = ("192.0.2.7", 1)
+        return limit._wait(
+            {"type": "http", "method": "GET", "path": "/", "headers": headers, "client": client}
+        )
+
+    assert wait(real) == 0
+    assert not addresses._levels, "a link that is known is counted by itself"
+    assert wait(guessed) == wait(real[:16] + guessed[16:]) == 0, "the id of a link is no secret"
+    assert (len(links._levels), len(addresses._levels)) == (1, 1)
+    assert wait(real) > 0
 
 
 def test_through_a_proxy_nobody_creates_studies_without_the_key(store: Store) -> None:
@@ -462,21 +471,20 @@ def test_proxies_are_addresses() -> None:
 
 def test_callers_are_remembered_as_hashes_for_an_hour_at_most() -> None:
     now = 0.0
-    buckets = Buckets(lambda: now)
-    rate = Rate(0.0001, 1)
-    assert buckets.wait("address 192.0.2.7", rate) == 0
-    assert buckets.wait("address 192.0.2.7", rate) > 0
+    buckets = Buckets(Rate(0.0001, 1), lambda: now)
+    assert buckets.wait("address 192.0.2.7") == 0
+    assert buckets.wait("address 192.0.2.7") > 0
     assert b"192.0.2.7" not in repr(buckets.__dict__).encode()
     key = buckets._key
     now = FORGET_AFTER + 1
-    assert buckets.wait("address 192.0.2.7", rate) == 0
+    assert buckets.wait("address 192.0.2.7") == 0
     assert buckets._key != key
 
 
 def test_strangers_do_not_fill_the_memory() -> None:
-    buckets = Buckets(lambda: 0.0)
+    buckets = Buckets(Rate(1, 1), lambda: 0.0)
     for number in range(MOST_REMEMBERED + 10):
-        buckets.wait(str(number), Rate(1, 1))
+        buckets.wait(str(number))
     assert len(buckets._levels) == MOST_REMEMBERED
 
 

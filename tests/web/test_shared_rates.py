@@ -50,13 +50,10 @@ def hear(server: SharedRates, buckets: Buckets, level: float) -> None:
 
 def test_servers_tell_each_other_of_busy_callers_only_and_under_a_hash(postgres: Callable[[], str]) -> None:
     url = postgres()
-    rate = Rate(1, 20)
     with Store(url) as store, Store(url) as other:
         stores = [store, other]
-        buckets = [{"address": Buckets(lambda: 0.0)} for _ in stores]
-        servers = [
-            SharedRates(each, own, Rates(address=rate)) for each, own in zip(stores, buckets, strict=True)
-        ]
+        buckets = [{"address": Buckets(Rate(1, 20), lambda: 0.0)} for _ in stores]
+        servers = [SharedRates(each, own) for each, own in zip(stores, buckets, strict=True)]
         study = store.create(PROBLEM, Settings("condorcet"), "x")
         study.new_link("organiser")
         for server in servers:
@@ -66,20 +63,20 @@ def test_servers_tell_each_other_of_busy_callers_only_and_under_a_hash(postgres:
         assert key == servers[1]._key_of_hour()
         assert key is not None
         for _ in range(5):
-            assert here.wait("192.0.2.7", rate) == 0
+            assert here.wait("192.0.2.7") == 0
         assert here.share(key) == {}, "a quarter is nobody's business"
-        assert here.wait("192.0.2.7", rate) == 0
+        assert here.wait("192.0.2.7") == 0
         (told,) = here.share(key).items()
         assert told[1] == 6
         assert "192" not in bytes.fromhex(told[0]).decode("latin-1")
         for _ in range(10):
-            assert here.wait("192.0.2.7", rate) == 0
+            assert here.wait("192.0.2.7") == 0
         servers[0].exchange()
         hear(servers[1], there, 10)
-        assert sum(there.wait("192.0.2.7", rate) == 0 for _ in range(20)) == 10
+        assert sum(there.wait("192.0.2.7") == 0 for _ in range(20)) == 10
         servers[1].exchange()
         hear(servers[0], here, -6)
-        assert here.wait("192.0.2.7", rate) == 7
+        assert here.wait("192.0.2.7") == 7
         for server in servers:
             server.close()
 

@@ -110,7 +110,7 @@ def access_of(request: Request, store: Store, study: str) -> dict[Role, Access]:
         access = store.access(token)
         if access is not None and access.study == study:
             allowed[access.role] = access
-            request.app.state.links.note(token, access.role)
+            note_link(request, token, access.role)
     if not allowed:
         raise no_access()
     try:
@@ -118,6 +118,12 @@ def access_of(request: Request, store: Store, study: str) -> dict[Role, Access]:
     except NotThereError:
         raise no_access() from None
     return allowed
+
+
+def note_link(request: Request, token: str, role: Role) -> None:
+    """Let a link that turned out to be real have a rate limit of its own; many may share an open one."""
+    if (buckets := request.app.state.buckets) and role != "open":
+        buckets["link"].note(token)
 
 
 async def get_store(request: Request) -> Store:

@@ -25,7 +25,7 @@ from duelmatch.web.limits import BodyLimit
 from duelmatch.web.metrics import Metrics, RequestLog
 from duelmatch.web.problems import documented
 from duelmatch.web.proxies import is_local
-from duelmatch.web.rates import OF_ADDRESSES, Buckets, LinkLimit, RateLimit
+from duelmatch.web.rates import RateLimit, buckets_of
 from duelmatch.web.runs import RemoteRun
 from duelmatch.web.watching import Watcher
 from duelmatch.web.webhooks import Teller
@@ -59,7 +59,7 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     app.state.store = store
     app.state.config = config
     app.state.metrics = Metrics()
-    app.state.links = LinkLimit(None if config.rates is None else config.rates.link)
+    app.state.buckets = {} if config.rates is None else buckets_of(config.rates)
     app.state.bridge = None
     app.state.watched = lru_cache(events.MOST_WATCHED)(events.WatchedStudy)
     app.state.watcher = Watcher()
@@ -72,7 +72,7 @@ def create_app(store: Store, config: Config | None = None) -> FastAPI:
     app.state.readiness = Readiness(store.writer.check)
     problems.install(app, pages.refusal_page)
     _add_routes(app)
-    _add_middleware(app, config)
+    _add_middleware(app)
     _describe_problems(app)
     return app
 
@@ -91,14 +91,12 @@ def _add_routes(app: FastAPI) -> None:
     app.add_api_route("/metrics", _metrics, include_in_schema=False)
 
 
-def _add_middleware(app: FastAPI, config: Config) -> None:
+def _add_middleware(app: FastAPI) -> None:
     """Add what a request passes before the routes are looked through, from the last to the first."""
     app.add_middleware(voting.DirectVotes, prefix="/api/v1")
     app.add_middleware(BodyLimit)
-    if config.rates is not None:
-        addresses = {kind: Buckets() for kind in OF_ADDRESSES}
-        app.add_middleware(RateLimit, rates=config.rates, links=app.state.links, addresses=addresses)
-        app.state.buckets = {"link": app.state.links.buckets, **addresses}
+    if app.state.buckets:
+        app.add_middleware(RateLimit, buckets=app.state.buckets)
     app.add_middleware(Guard)
     app.add_middleware(RequestLog, metrics=app.state.metrics)
 

@@ -27,6 +27,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import fields
 from ipaddress import IPv4Address, IPv6Network, ip_address
 from typing import Literal
 
@@ -35,7 +36,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from duelmatch.errors import DuelmatchError
-from duelmatch.studies import Role, Store
+from duelmatch.studies import Store
 from duelmatch.web.access import tokens_in
 from duelmatch.web.config import Rate, Rates
 from duelmatch.web.problems import refusal
@@ -61,10 +62,9 @@ UNLIMITED = ("/healthz", "/readyz", "/static/")
 class Buckets:
     """A bucket for each caller: every call takes a drop, and it fills up again with time."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+    def __init__(self, rate: Rate, clock: Callable[[], float] = time.monotonic) -> None:
+        self._rate, self._clock = rate, clock
         self._begin_anew(clock())
-
         self._lock = threading.Lock()
 
     def _begin_anew(self, now: float, key: bytes | None = None) -> None:
@@ -73,24 +73,25 @@ class Buckets:
         """What is in each bucket, since when, and what was taken that the other servers do not know of."""
         self._busy: set[bytes] = set()
 
-    def wait(self, caller: str, rate: Rate) -> float:
+    def wait(self, caller: str) -> float:
         """Count a call; return 0, or how many seconds the caller should have waited."""
         with self._lock:
             now = self._clock()
             if now - self._since > FORGET_AFTER:
                 self._begin_anew(now)
             name = self._name(caller)
-            level, untold = self._level(name, rate, now)
+            level, untold = self._level(name, now)
             if level < 1:
                 self._put(name, level, now, untold)
-                return (1 - level) / rate.per_second
+                return (1 - level) / self._rate.per_second
             self._put(name, level - 1, now, untold + 1)
-            if level - 1 < BUSY * rate.burst:
+            if level - 1 < BUSY * self._rate.burst:
                 self._busy.add(name)
             return 0.0
 
-    def _level(self, name: bytes, rate: Rate, now: float) -> tuple[float, int]:
+    def _level(self, name: bytes, now: float) -> tuple[float, int]:
         """Return the level of a bucket, and what was taken that other servers do not know of."""
+        rate = self._rate
         level, before, untold = self._levels.get(name, (rate.burst, now, 0))
         level += (now - before) * rate.per_second
         return (level, untold) if level < rate.burst else (rate.burst, 0)
@@ -114,12 +115,17 @@ class Buckets:
             self._busy.clear()
             return told
 
-    def take(self, name: str, drops: int, rate: Rate) -> None:
+    def take(self, name: str, drops: int) -> None:
         """Take out of a bucket what a caller has taken at another server."""
         with self._lock:
             now, key = self._clock(), bytes.fromhex(name)
-            level, untold = self._level(key, rate, now)
-            self._put(key, max(-rate.burst, level - drops), now, untold)
+            level, untold = self._level(key, now)
+            self._put(key, max(-self._rate.burst, level - drops), now, untold)
+
+    def note(self, caller: str) -> None:
+        """Count a call by somebody who turned out to be real, if it is the first."""
+        if not self.knows(caller):
+            self.wait(caller)
 
     def knows(self, caller: str) -> bool:
         """Whether there is a bucket for a caller."""
@@ -129,38 +135,16 @@ class Buckets:
         return hashlib.blake2b(caller.encode("utf-8", "replace"), key=self._key, digest_size=16).digest()
 
 
-class LinkLimit:
-    """The links of voters and organisers that have opened a study, and how often each has called."""
-
-    def __init__(self, rate: Rate | None) -> None:
-        self.rate = rate
-        self.buckets = Buckets()
-
-    def note(self, token: str, role: Role) -> None:
-        """Count a call by a link that turned out to be real, if it is the first."""
-        if self.rate is not None and role != "open" and not self.buckets.knows(token):
-            self.buckets.wait(token, self.rate)
-
-    def wait(self, token: str) -> float | None:
-        """Count a call by a link, and say how long it has to wait; None if it is not known."""
-        if self.rate is None or not self.buckets.knows(token):
-            return None
-        return self.buckets.wait(token, self.rate)
-
-
-OF_ADDRESSES = ("address", "create", "read", "picture", "join")
+def buckets_of(rates: Rates) -> dict[str, Buckets]:
+    """Return the buckets of each kind: of links that have opened a study, and of addresses."""
+    return {kind.name: Buckets(getattr(rates, kind.name)) for kind in fields(rates)}
 
 
 class RateLimit:
     """Refuses links and addresses that call too often."""
 
-    def __init__(
-        self, app: ASGIApp, rates: Rates, links: LinkLimit, addresses: Mapping[str, Buckets]
-    ) -> None:
-        self._app = app
-        self._rates = rates
-        self._links = links
-        self._addresses = addresses
+    def __init__(self, app: ASGIApp, buckets: Mapping[str, Buckets]) -> None:
+        self._app, self._buckets = app, buckets
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or say when to come back."""
@@ -175,11 +159,12 @@ class RateLimit:
     def _wait(self, scope: Scope) -> float:
         request = Request(scope)
         address = network_of(request.client.host if request.client else "")
-        waits = [wait for token in tokens_in(request) if (wait := self._links.wait(token)) is not None]
-        wait = max(waits) if waits else self._addresses["address"].wait(address, self._rates.address)
+        links = self._buckets["link"]
+        waits = [links.wait(token) for token in tokens_in(request) if links.knows(token)]
+        wait = max(waits) if waits else self._buckets["address"].wait(address)
         kind = kind_of(scope["path"]) if scope["method"] == "POST" else None
         if not wait and kind is not None:
-            wait = self._addresses[kind].wait(address, getattr(self._rates, kind))
+            wait = self._buckets[kind].wait(address)
         return wait
 
 
@@ -214,11 +199,10 @@ def network_of(address: str) -> str:
 class SharedRates:
     """What this server has to tell the others of its buckets, by kind, and to hear from them."""
 
-    def __init__(self, store: Store, buckets: Mapping[str, Buckets], rates: Rates) -> None:
+    def __init__(self, store: Store, buckets: Mapping[str, Buckets]) -> None:
         self._store = store
         self._messages = store.messages(CHANNEL)
         self._buckets = buckets
-        self._rates = rates
         self._key: tuple[int, bytes] | None = None
 
     def exchange(self) -> None:
@@ -228,9 +212,8 @@ class SharedRates:
         told = {kind: buckets.share(key) for kind, buckets in self._buckets.items()}
         for message in self._messages.exchange(list(_written(told))):
             for kind, callers in json.loads(message).items():
-                rate: Rate = getattr(self._rates, kind)
                 for name, drops in callers.items():
-                    self._buckets[kind].take(name, drops, rate)
+                    self._buckets[kind].take(name, drops)
 
     def close(self) -> None:
         """Close the connection."""
@@ -260,10 +243,10 @@ def share_rates(app: FastAPI, every: float = EVERY) -> threading.Thread | None:
 
     Return the thread that does so; None if there is nothing to share.
     """
-    config, store = app.state.config, app.state.store
-    if config.rates is None or store.database.is_sqlite:
+    buckets, store = app.state.buckets, app.state.store
+    if not buckets or store.database.is_sqlite:
         return None
-    shared = SharedRates(store, app.state.buckets, config.rates)
+    shared = SharedRates(store, buckets)
 
     def work() -> None:
         while not app.state.stopping:

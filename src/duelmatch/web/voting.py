@@ -25,7 +25,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from duelmatch.errors import NotAllowedError
 from duelmatch.studies import LARGEST_NUMBER, Access, Feed, Nothing, Question, Receipt, Store, Study
 from duelmatch.web import models
-from duelmatch.web.access import ONLY_VOTERS, access_of, bearer_token, remembered
+from duelmatch.web.access import ONLY_VOTERS, access_of, bearer_token, note_link, remembered
 from duelmatch.web.problems import REFUSALS, documented, reason_of, refusal
 
 Returned = TypeVar("Returned")
@@ -143,7 +143,7 @@ async def _as_voter(request: Request, work: Callable[[Feed, str], Returned]) -> 
         raise
     if done is None:
         raise HTTPException(403, ONLY_VOTERS)
-    request.app.state.links.note(token or "", "voter")
+    note_link(request, token or "", "voter")
     return done[0]
 
 
