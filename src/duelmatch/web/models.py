@@ -536,8 +536,7 @@ class Standings(_Shown):
     @classmethod
     def of(cls, estimates: studies.Estimates | None) -> Standings | None:
         """Show the standings, if there are any."""
-        found = None if estimates is None else estimates.standings
-        if estimates is None or found is None:
+        if estimates is None or (found := estimates.standings) is None:
             return None
         own = {"estimate": True, "answers": estimates.answers, "entry": estimates.entry}
         return cls.shown(found, probability=found.by_position, **own)

@@ -210,13 +210,14 @@ def answers(
 @router.get("/studies/{study}/candidates", dependencies=[Depends(organiser_link)])
 def candidates(request: Request, study: GetStudy) -> Response:
     """Show what voters read of candidates and positions, to change it, and take in a late candidate."""
-    names = Names.of(study.problem)
+    problem, dropped = study.problem, study.status().dropped
+    names = Names.of(problem)
     return page(
         request,
         "candidates.html",
         study=study,
-        problem=study.problem,
-        candidates=names.without(study.status().dropped),
+        problem=problem,
+        candidates=names.without(dropped),
         positions=list(names.positions.values()),
     )
 

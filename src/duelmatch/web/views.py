@@ -95,9 +95,9 @@ class Dashboard:
     """All that an organiser sees of a study, with estimates if there are any, and a page of its voters."""
 
     def __init__(self, study: Study, page: int = 1, estimates: Estimates | None = None) -> None:
-        self.names = names = Names.of(study.problem)
-        history = study.history()
         self.status = status = study.status()
+        history = study.history()
+        self.names = names = Names.of(study.problem)  # which has all of whom the status tells
         certain, p_value = status.certain, status.progress.p_value
         standings = None if estimates is None or certain or not status.counted else estimates.standings
         self.standings = standings

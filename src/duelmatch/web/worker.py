@@ -97,10 +97,6 @@ class Worker:
             if self._process is None:
                 self._begin()
 
-    def close(self) -> None:
-        """End the process, whatever it does."""
-        self._kill()
-
     def run(
         self,
         function: Callable[..., Returned],
@@ -173,7 +169,7 @@ class Worker:
         if self._process is not process:
             raise UnreachableError("The server is being stopped.")
         if answer is None:
-            self._kill()
+            self.close()
             self._begin()  # so that the next one need not wait for it
             return False, ExhaustedError(
                 f"This takes more than {seconds:g} seconds, or more memory than there is for it. Choose a "
@@ -191,7 +187,7 @@ class Worker:
             try:
                 self._greeted = _read(self._process, monotonic() + STARTING) is not None
             except (OSError, EOFError):  # it has died, or was closed
-                self._kill()
+                self.close()
         if not self._greeted or self._process is None:
             raise UnreachableError("A worker process could not be started.")
         return self._process
@@ -204,7 +200,8 @@ class Worker:
         self._process = subprocess.Popen(arguments, stdin=pipe, stdout=pipe, start_new_session=apart)
         self._greeted = False
 
-    def _kill(self) -> None:
+    def close(self) -> None:
+        """End the process, whatever it does."""
         process, self._process = self._process, None
         if process is None:
             return
