@@ -103,9 +103,9 @@ class CarCond:
 
     def _draw_conclusions(self) -> None:
         """Decide the edges that the accepted and rejected ones decide by themselves."""
-        allowed = allowed_edges(self._graph, np.flatnonzero(self.accepted), np.flatnonzero(self.rejected))
-        if decisions_of(self._graph).some(allowed) is None:
+        if not self._possible():
             return
+        allowed = self._allowed
         self.rejected |= ~allowed & ~self.accepted
         rest = decisions_of(self._graph.part(allowed))
         numbers = np.flatnonzero(allowed)
@@ -114,9 +114,12 @@ class CarCond:
 
     def _possible(self) -> bool:
         """Whether some matching contains what is accepted and avoids what is rejected."""
-        accepted, rejected = np.flatnonzero(self.accepted), np.flatnonzero(self.rejected)
-        allowed = allowed_edges(self._graph, accepted, rejected)
-        return decisions_of(self._graph).some(allowed) is not None
+        return decisions_of(self._graph).some(self._allowed) is not None
+
+    @property
+    def _allowed(self) -> Mask:
+        """Mark the edges of the matchings that contain what is accepted and avoid what is rejected."""
+        return allowed_edges(self._graph, np.flatnonzero(self.accepted), np.flatnonzero(self.rejected))
 
     def snapshot(self) -> Snapshot:
         """Report the decided edges, and the strategy the estimates favour, rounded to a matching."""
@@ -124,19 +127,13 @@ class CarCond:
         accepted, rejected = np.flatnonzero(self.accepted), np.flatnonzero(self.rejected)
         game = new_game(graph, weighed(graph, self.tally.estimate))
         solution = game.solve(accepted, rejected, accepted, rejected)
-        allowed = allowed_edges(graph, accepted, rejected)
-        leader = None if solution.x is None else decisions_of(graph).best(solution.x, allowed)
+        leader = None if solution.x is None else decisions_of(graph).best(solution.x, self._allowed)
         if self.round_number == 0 or leader is None:
             return Snapshot(leader, self.accepted.copy(), self.rejected.copy())
         undecided = ~(self.accepted | self.rejected)
         gap = float(paper_radius(np.array(self.round_number), self.round_number, self._delta, graph.pairs))
-        return Snapshot(
-            leader,
-            self.accepted.copy(),
-            self.rejected.copy(),
-            gap,
-            self._duels_left(leader, undecided),
-        )
+        left = self._duels_left(leader, undecided)
+        return Snapshot(leader, self.accepted.copy(), self.rejected.copy(), gap, left)
 
     def _duels_left(self, leader: Indices, undecided: Mask) -> int | None:
         """Estimate what is left, taking the leader for the winner and the estimates for the truth.

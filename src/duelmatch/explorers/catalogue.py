@@ -23,7 +23,7 @@ from inspect import signature
 from numbers import Integral, Real
 from pkgutil import resolve_name
 from reprlib import repr as shortly
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from duelmatch.errors import AlgorithmError, DuelmatchError, ProblemError, did_you_mean, listed
 
@@ -100,7 +100,7 @@ class Assumption(StrEnum):
     ADMISSIONS_BLIND = "admissions_blind", "late candidates were admitted without regard to answers"
 
 
-def is_whole(value: object) -> bool:
+def is_whole(value: object) -> TypeGuard[int]:
     """Whether a value is a whole number from 0, of Python or numpy; True and False are not numbers here."""
     return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 0
 
@@ -110,10 +110,10 @@ def whole(name: str, number: object, low: int = 0, high: int | None = None) -> i
 
     :raises ProblemError: naming it, if not.
     """
-    if not is_whole(number) or int(number) < low or (high is not None and int(number) > high):  # type: ignore[call-overload]
+    if not is_whole(number) or int(number) < low or (high is not None and int(number) > high):
         limit = f"of at least {low}" if high is None else f"from {low} to {high}"
         raise ProblemError(f"{name} must be a whole number {limit}, not {shortly(number)}.")
-    return int(number)  # type: ignore[call-overload, no-any-return]
+    return int(number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +165,8 @@ class Parameter:
             return value
         if self.per_edge and isinstance(value, Mapping):
             return dict(_number_of_edge(self.name, *each) for each in value.items())
-        if self.kind is int and is_whole(value) and self.low <= int(value) <= self.high:  # type: ignore[call-overload]
-            return int(value)  # type: ignore[call-overload]
+        if self.kind is int and is_whole(value) and self.low <= int(value) <= self.high:
+            return int(value)
         is_number = isinstance(value, Real) and not isinstance(value, bool)
         if self.kind is float and is_number and self.low <= value < self.high:  # type: ignore[operator]
             return float(value)  # type: ignore[arg-type]
@@ -271,15 +271,13 @@ class Algorithm:
         if problem.graph.conditions is None:
             return
         if missing := [name for name in problem.conditions if name not in self.conditions]:
-            why = [self.why_not.get(name, "it does not say that it can") for name in missing]
-            raise ProblemError(
-                f"{self.name} cannot take {' and '.join(missing)}: {'; '.join(dict.fromkeys(why))}."
-            )
+            why = dict.fromkeys(self.why_not.get(name, "it does not say that it can") for name in missing)
+            raise ProblemError(f"{self.name} cannot take {' and '.join(missing)}: {'; '.join(why)}.")
 
     def search(self, problem: Problem, delta: float, seed: int, parameters: Mapping[str, Any]) -> Search:
         """Begin a run of duels, for which the parameters of ballots mean nothing; numbers go by edge."""
         try:
-            make = resolve_name(self.make) if isinstance(self.make, str) else self.make
+            make = _resolved(self.make)
         except (ImportError, AttributeError, ValueError) as error:
             raise AlgorithmError(f"What makes a run of {self.name} cannot be imported: {error}") from error
         of_voters = {parameter.name for parameter in self.parameters if parameter.of_voters}
@@ -300,9 +298,8 @@ class Algorithm:
         """
         if self.bound is None:
             return None
-        bound = resolve_name(self.bound) if isinstance(self.bound, str) else self.bound
-        taken = signature(bound).parameters
-        given = {name: value for name, value in parameters.items() if name in taken}
+        bound = _resolved(self.bound)
+        given = {name: parameters[name] for name in signature(bound).parameters if name in parameters}
         try:
             return float(bound(preferences, delta, **given))
         except DuelmatchError:
@@ -310,6 +307,11 @@ class Algorithm:
         except Exception as error:  # of another package
             reason = f"{type(error).__name__}: {error}"
             raise AlgorithmError(f"The bound of {self.name} cannot be computed: {reason}") from error
+
+
+def _resolved(function: Callable[..., Any] | str) -> Callable[..., Any]:
+    """Import what is given as ``"module:name"``."""
+    return resolve_name(function) if isinstance(function, str) else function
 
 
 def _epsilon(default: float | None) -> Parameter:
@@ -579,11 +581,8 @@ def _add(algorithm: Algorithm) -> None:
         raise ProblemError(f"'{algorithm.name}' is an algorithm of duelmatch; choose another name.")
     for other in _known.values():
         kinds = {parameter.name: parameter.kind for parameter in other.parameters}
-        for parameter in algorithm.parameters:
-            if (
-                other.name != algorithm.name
-                and kinds.get(parameter.name, parameter.kind) is not parameter.kind
-            ):
+        for parameter in algorithm.parameters if other.name != algorithm.name else ():
+            if kinds.get(parameter.name, parameter.kind) is not parameter.kind:
                 raise ProblemError(
                     f"The parameter '{parameter.name}' of '{algorithm.name}' has another type in "
                     f"'{other.name}'; give it another name."

@@ -100,7 +100,7 @@ class ClucbBorda:
         """Run until the best matching is within epsilon (None), or shown to be best (an outcome)."""
         graph = self._graph
         opponents = self._opponents_for(epsilon / 8)
-        margin = epsilon / 4 if opponents.biased or self._schedule == "every" else 0.0
+        margin = epsilon / 4 if opponents.eta > 0 or self._schedule == "every" else 0.0
         events = max(graph.pairs, graph.edges)
         asked = np.zeros(graph.edges, dtype=np.int64)
         credit = np.zeros(graph.edges)
@@ -130,13 +130,13 @@ class ClucbBorda:
             t += _learn(asked, credit, reward, parts, edges, times, met_itself, duels.first, answers.score)
 
     def _opponents_for(self, eta: float) -> _Opponents:
-        if self._opponents is None or self._opponents.needs_renewal(eta):
+        if self._opponents is None or eta < self._opponents.eta:
             self._opponents = _opponents(self._graph, eta, self._seed, self._rng)
         return self._opponents
 
     @property
     def _assuming(self) -> tuple[Assumption, ...]:
-        return (Assumption.MIXED_SAMPLER,) if self._opponents and self._opponents.biased else ()
+        return (Assumption.MIXED_SAMPLER,) if self._opponents and self._opponents.eta > 0 else ()
 
     def _leader(self) -> Indices:
         assert self._look is not None, "an epoch has looked"
@@ -158,15 +158,12 @@ class ClucbBorda:
 class _Opponents(Protocol):
     """Chooses whom an edge meets: at its position, the edge of a random matching."""
 
-    biased: bool
-    """Whether matchings are drawn almost uniformly only."""
+    eta: float
+    """Within how much of uniform the matchings are drawn; 0 if exactly."""
     known_part: Vector
     """What the reward of each edge owes to meeting itself, as far as that is known beforehand."""
     asked_part: Vector
     """The part of the reward that is estimated from answers."""
-
-    def needs_renewal(self, eta: float) -> bool:
-        """Whether opponents within ``eta`` of uniform must be drawn by another sampler."""
 
     def draw(self, edges: Indices, times: Counts) -> tuple[Counts, Round]:
         """Return how often each edge met itself, and its duels with others."""
@@ -175,16 +172,13 @@ class _Opponents(Protocol):
 class _KnownOpponents:
     """Draws opponents from exact marginals, given that they are not the edge itself."""
 
-    biased = False
+    eta = 0.0
 
     def __init__(self, graph: Graph, marginals: Vector, rng: np.random.Generator) -> None:
         self._rng = rng
         self._others = [_others(graph, marginals, edge) for edge in range(graph.edges)]
         self.known_part = marginals / 2
         self.asked_part = 1.0 - marginals
-
-    def needs_renewal(self, eta: float) -> bool:
-        return False
 
     def draw(self, edges: Indices, times: Counts) -> tuple[Counts, Round]:
         if times is ONCE:
@@ -204,12 +198,9 @@ class _SampledOpponents:
     def __init__(self, graph: Graph, sampler: Sampler) -> None:
         self._graph = graph
         self._sampler = sampler
-        self.biased = sampler.eta > 0
+        self.eta = sampler.eta
         self.known_part = np.zeros(graph.edges)
         self.asked_part = np.ones(graph.edges)
-
-    def needs_renewal(self, eta: float) -> bool:
-        return eta < self._sampler.eta
 
     def draw(self, edges: Indices, times: Counts) -> tuple[Counts, Round]:
         matchings = self._sampler.draw(int(times.max()))

@@ -50,15 +50,14 @@ class CrowdExplorer(Explorer):
                     "This run began with questions to nobody in particular, each a new person's: "
                     "begin another one for voters, and name the voter from the first question on."
                 )
-            self._ballots = self._begin_ballots()
+            from duelmatch.explorers.ballots.explorer import BallotExplorer
+
+            settings = {name: value for name, value in self.parameters.items() if name != "batch"}
+            most, criterion = self.max_duels, cast(Criterion, self.name)
+            self._ballots = BallotExplorer(
+                super().problem, criterion, self.delta, self.seed, max_answers=most, **settings
+            )
         return self._ballots
-
-    def _begin_ballots(self) -> BallotExplorer:
-        from duelmatch.explorers.ballots.explorer import BallotExplorer
-
-        settings = {name: value for name, value in self.parameters.items() if name != "batch"}
-        most, criterion = self.max_duels, cast(Criterion, self.name)
-        return BallotExplorer(super().problem, criterion, self.delta, self.seed, max_answers=most, **settings)
 
     @property
     def of_voters(self) -> bool:

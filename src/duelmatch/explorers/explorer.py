@@ -6,14 +6,21 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from inspect import signature
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from duelmatch.errors import DuelError, ProblemError, brief, did_you_mean, listed
-from duelmatch.explorers.catalogue import BUILT_IN, check, described, drawn_seed, reference_name, whole
+from duelmatch.explorers.catalogue import (
+    BUILT_IN,
+    check,
+    described,
+    drawn_seed,
+    is_whole,
+    reference_name,
+    whole,
+)
 from duelmatch.explorers.engine import (
     AimsAtBudget,
     Counts,
@@ -24,7 +31,7 @@ from duelmatch.explorers.engine import (
     Search,
     Snapshot,
 )
-from duelmatch.explorers.questions import MISSING, Answer, places, told
+from duelmatch.explorers.questions import MISSING, Answer, says_first, told
 from duelmatch.explorers.result import Progress, Result
 from duelmatch.graph import Graph, Vector
 from duelmatch.problem import Duel, Problem, check_problem
@@ -285,7 +292,7 @@ class Explorer:
         """
         self._engine.check_going_on()
         pair = self._pair_of(duel)
-        first_wins = _first_wins(duel, told(answer, winner))
+        first_wins = says_first(duel, told(answer, winner))
         self._engine.interrupted = True
         del self._open[duel.id]
         self._duels += 1
@@ -485,7 +492,7 @@ def whole_number(n: object) -> int:
 
     :raises DuelError: if that is not a whole number of at least 0.
     """
-    if isinstance(n, bool) or not isinstance(n, Integral) or n < 0:
+    if not is_whole(n):
         raise DuelError(
             f"The number of duels to ask for must be a whole number of at least 0, not {n!r:.80}."
         )
@@ -531,13 +538,6 @@ class AnswerCounts:
             self._ties += int(answers.ties.sum())
         self._uncounted.clear()
         return self._wins, self._duels, self._ties
-
-
-def _first_wins(duel: Duel, answer: Answer) -> bool | None:
-    """Return whether the first of a duel wins; None for a tie."""
-    place = places(duel, answer)
-    first, second = place[duel.first], place[duel.second]
-    return None if first == second else first < second
 
 
 class Queue:

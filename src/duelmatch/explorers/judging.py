@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from duelmatch.errors import JudgeError, ProblemError
 from duelmatch.explorers.catalogue import described, drawn_seed, whole
 from duelmatch.explorers.explorer import Explorer, FirstTies, explorer
-from duelmatch.explorers.questions import Question, places
+from duelmatch.explorers.questions import Question, says_first
 from duelmatch.explorers.result import Result
 from duelmatch.problem import Duel, Problem
 
@@ -214,9 +214,8 @@ class Judging:
         """Return what a judge says to a duel, putting it again if the judge fails."""
         for left in reversed(range(self._tries)):
             try:
-                place = places(duel, await self._judges[name](duel))
-                first, second = place[duel.first], place[duel.second]
-                return None if first == second else duel.first if first < second else duel.second
+                first = says_first(duel, await self._judges[name](duel))
+                return None if first is None else duel.first if first else duel.second
             except Exception as error:
                 self._failures[name] += 1
                 if not left:

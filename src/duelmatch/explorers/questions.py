@@ -85,6 +85,16 @@ def places(question: Question | Duel, answer: object) -> dict[str, int]:
     return place
 
 
+def says_first(question: Question | Duel, answer: object) -> bool | None:
+    """Return whether the first of two is the better one by an answer; None for no difference.
+
+    :raises DuelError: if the answer is not one to this question.
+    """
+    place = places(question, answer)
+    first, second = place[question.first], place[question.second]
+    return None if first == second else first < second
+
+
 def groups_of(order: Mapping[str, int]) -> list[list[str]]:
     """Write an answer as groups of candidates, best first, from the place of each; sorted within a group."""
     return [sorted(name for name in order if order[name] == each) for each in sorted(set(order.values()))]

@@ -7,20 +7,21 @@ import pytest
 
 import brute
 from cases import each
+from duelmatch.explorers.frugal.allocation import allocation
 from duelmatch.explorers.frugal.search import borda_champion, condorcet_champion
-from duelmatch.explorers.frugal.stakes import Pairs, allocation
+from duelmatch.explorers.frugal.stakes import Pairs
 from duelmatch.matchings.assignment import usable_edges
 from duelmatch.theory.limit import balanced_allocation
 from explorers.frugal.test_stakes import stakes_for
 from explorers.frugal.watching import ALONE, PROBLEMS, coefficients, gaps
 
 MANY = 60
-STAKES = "duelmatch.explorers.frugal.stakes"
+ALLOCATION = "duelmatch.explorers.frugal.allocation"
 
 
 def needed(graph, criterion, seed, explored, calls, monkeypatch):
     """Return the duels of the hardest rival under the design, over those under the best allocation."""
-    monkeypatch.setattr(f"{STAKES}.EXPLORED", explored)
+    monkeypatch.setattr(f"{ALLOCATION}.EXPLORED", explored)
     rng = np.random.default_rng(seed)
     everyone = brute.matchings(graph)
     champion = everyone[rng.integers(len(everyone))]
@@ -52,7 +53,7 @@ def test_the_design_comes_close_to_the_best_allocation(monkeypatch, problem, cri
 @pytest.mark.parametrize("criterion", ["condorcet", "borda"])
 def test_a_single_step_is_far_from_it(monkeypatch, criterion):
     """So the test above can fail."""
-    monkeypatch.setattr(f"{STAKES}.STEPS", 0)
+    monkeypatch.setattr(f"{ALLOCATION}.STEPS", 0)
     far = [needed(PROBLEMS["wide"].graph, criterion, seed, 1e-9, 1, monkeypatch) for seed in range(5)]
     assert max(far) > 1.1
 

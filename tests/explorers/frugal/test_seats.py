@@ -8,10 +8,10 @@ import pytest
 import choices
 from cases import each
 from duelmatch.explorers.engine import RoundAnswers
+from duelmatch.explorers.frugal.allocation import allocation
 from duelmatch.explorers.frugal.listed import LOG_SHARES, Ledger, ListedRivals, bets
 from duelmatch.explorers.frugal.search import FrugalSearch
-from duelmatch.explorers.frugal.seats import pairs_within
-from duelmatch.explorers.frugal.stakes import NO_RUIN, Pairs, Play, Prospects, Stakes, allocation
+from duelmatch.explorers.frugal.stakes import NO_RUIN, Pairs, Play, Prospects, Stakes, pairs_within
 from duelmatch.explorers.frugal.tables import SCALES, Tables
 from duelmatch.matchings.assignment import decisions_of
 

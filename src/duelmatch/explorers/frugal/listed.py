@@ -42,21 +42,18 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from duelmatch.explorers.frugal.allocation import OPTIMISM, allocation, levelled, squared_margins
 from duelmatch.explorers.frugal.opponents import Beliefs, Matches, Opponents, settle_matches
-from duelmatch.explorers.frugal.seats import pairs_within
 from duelmatch.explorers.frugal.stakes import (
     NO_RUIN,
-    OPTIMISM,
     Drawn,
     Play,
     Played,
     Prospects,
     Stakes,
-    allocation,
     highest,
-    levelled,
     over,
-    squared_margins,
+    pairs_within,
 )
 from duelmatch.graph import Graph, Indices, Mask, Vector
 

@@ -19,7 +19,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from duelmatch.explorers.frugal.stakes import EXPLORED, LEAST_SHARE, OPTIMISM, STEPS, Drawn, Pairs
+from duelmatch.explorers.frugal.allocation import EXPLORED, LEAST_SHARE, OPTIMISM, STEPS
+from duelmatch.explorers.frugal.stakes import Drawn, Pairs
 from duelmatch.graph import Indices, Mask, Matrix, Vector
 
 POOL = 12

@@ -9,7 +9,7 @@ edge of the pair, the second, or neither. Condorcet: a duel with the champion's 
 meets and nothing else. Borda: with q the marginals, every duel at a position moves the rewards of its two
 edges, w(first) by q(second) and w(second) by -q(first), hence D by the champion's share of that and by the
 rival's. So the criteria differ in three numbers per pair, and in nothing else. Weights of positions are
-factors of these numbers; :mod:`duelmatch.explorers.frugal.seats` says what several seats change.
+factors of these numbers.
 
 Draw a pair with probability omega_pair and let X be 1 if its first edge won, 1/2 for a tie, else 0. Then
 Y(B) = c_pair(B) / omega_pair (X - 1/2) has mean D(A, B) and second moment
@@ -23,20 +23,18 @@ has mean D(A, B) too, whatever m is, as long as it was chosen before the duel: a
 is v(B) = sum of c_pair(B)^2 / omega_pair (p (1 - p) + (p - 1/2 - m)^2), which is less where duels are
 lopsided and the model is about right. Listed rivals have it; one table for all of them has no room for it.
 
-The pairs are those of the information limit's best allocation, for the rivals that are left. The number of
-duels that reject rival B grows as v(B) / D(B)^2, so the best omega makes the largest of these smallest. As
-for the limit itself (:mod:`duelmatch.theory.limit`), omega is explicit once the rivals have shares mu:
-omega_pair^2 is proportional to sum_B mu_B c_pair(B)^2 / D(B)^2. The best mu is a fixed point of
-
-    mu_B  <-  mu_B (v(B) / D(B)^2) / normalisation,
-
-which is what is iterated here, from the shares of the round before: the estimates move little between two
-rounds, and so do the shares. All of it goes through edges, so a step costs O(rivals x positions + pairs).
+**Several seats.** Where a position has several, a rival may use both edges of a pair. c_pair(B) is affine in
+which of the two edges B uses, so for a rival with both it is first + second - neither. D stays a sum over
+edges, if what all rivals share at a position is split between its seats. Squares are no such sum: a rival
+with both edges of a pair adds both^2 - first^2 - second^2 + neither^2 = 2 (first - neither) (second -
+neither), never above 0, for each such pair. The wealth per edge of the tables ignores it, which can only make
+it smaller: (1 + neither) (1 + both) >= (1 + first) (1 + second) for the same reason.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -44,7 +42,6 @@ from numba import njit
 from numpy.typing import NDArray
 
 from duelmatch.explorers.engine import RoundAnswers
-from duelmatch.explorers.frugal.seats import iterate_seats, pairs_within
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.assignment import decisions_of
 
@@ -53,24 +50,6 @@ NO_RUIN = 0.9
 
 LEAST_DOUBT = 0.1
 """No answer is taken to be so certain in advance that its variance is below this part of an even one's."""
-
-OPTIMISM = 0.1
-"""How many squared standard errors are added to a squared gap: no gap is taken for 0."""
-
-STEPS = 15
-"""Steps towards the best shares in every round."""
-
-MANY, FEW_STEPS = 100_000, 1
-"""More pairs than this take fewer steps: shares carry over between rounds, and asking must be quick."""
-
-EXPLORED = 0.1
-"""The share of the duels that is spread evenly over all pairs that tell anything."""
-
-LEVELS = (0.0, 0.15, 0.3, 0.5, 0.8)
-"""How much of omega may be in proportion to the stakes, where there is a slack."""
-
-LEAST_SHARE = 1e-4
-"""No rival's share falls below this part of an even share, or it could not come back."""
 
 
 class Pairs:
@@ -114,6 +93,14 @@ class Pairs:
         won, lost = np.zeros(self.graph.edges), np.zeros(self.graph.edges)
         _won_and_lost(self.graph.start, advantage * self.scale, marginals, won, lost)
         return won - lost
+
+
+def pairs_within(graph: Graph, rows: Indices) -> Indices:
+    """Return the numbers of the pairs that each decision uses both edges of."""
+    position = np.repeat(np.arange(graph.positions), graph.seats)
+    columns = [two for two in combinations(range(graph.places), 2) if position[two[0]] == position[two[1]]]
+    number = graph.pair_table.number
+    return np.stack([number(rows[:, one], rows[:, other]) for one, other in columns], axis=1)
 
 
 def variance_of_share(duels: Vector) -> Vector:
@@ -483,131 +470,3 @@ class Played:
     """What was expected of 2 p - 1, for each pair drawn."""
     foreseen: Vector
     """What was expected of D, as a sum over edges."""
-
-
-def squared_margins(gaps: Vector, slack: float) -> Vector:
-    """Return the square of what the bets are on: D, either way, or D + slack if there is one.
-
-    A rival that seems to win by more than three quarters of the slack is kept: that may be noise.
-    """
-    squares: Vector = np.square(gaps if slack == 0.0 else np.maximum(gaps + slack, 0.25 * slack))
-    return squares
-
-
-def allocation(stakes: Stakes, rivals: Indices, squared_gaps: Vector, shares: Vector, used: Mask) -> Vector:
-    """Return omega for rivals with the given D(B)^2, and move their ``shares`` towards the best ones.
-
-    Every pair that tells about a matching of the ``used`` edges has a chance to be drawn: without that, Y
-    would not have mean D for it.
-    """
-    pairs, graph = stakes.pairs, stakes.pairs.graph
-    np.maximum(shares, LEAST_SHARE / len(shares), out=shares)
-    shares /= shares.sum()
-    omega, told = np.zeros(pairs.count), stakes.told(used)
-    if stakes.both is not None:
-        squares = stakes.neither**2, stakes.first**2, stakes.second**2, stakes.both**2
-        within = pairs_within(graph, rivals)
-        iterate_seats(rivals, within, squared_gaps, shares, pairs.first, pairs.second, *squares, STEPS, omega)
-        chances: Vector = omega[told]
-    else:
-        part = slice(None) if told.all() else np.flatnonzero(told)  # for Condorcet few tell anything
-        doubt = np.ones(0) if stakes.expected is None else stakes.doubt[part]
-        chances = np.empty(pairs.count if isinstance(part, slice) else len(part))
-        _iterate(
-            rivals, squared_gaps, shares, pairs.first[part], pairs.second[part], pairs.position[part],
-            graph.edge_position, stakes.neither[part], stakes.first[part], stakes.second[part], doubt,
-            STEPS if len(chances) <= MANY else FEW_STEPS, chances,
-        )  # fmt: skip
-    chances = (1 - EXPLORED) * chances + EXPLORED / len(chances)
-    chances /= chances.sum()
-    if len(chances) == len(omega):
-        return chances
-    omega[:] = 0.0
-    omega[told] = chances
-    return omega
-
-
-def levelled(omega: Vector, stakes: Stakes, rows: Indices, margins: Vector) -> Vector:
-    """Return omega mixed with a level one, as far as that lets the slowest rival be ruled out sooner.
-
-    A pair that is hardly ever drawn has a large |Y|, and as no duel may ruin, all bets are small then. That
-    does not matter for small margins, whose best bets are smaller yet. For large ones it is what takes
-    time, and omega had better be in proportion to the stakes.
-    """
-    level = np.maximum(np.abs(stakes.neither), np.maximum(np.abs(stakes.first), np.abs(stakes.second)))
-    level = np.where(omega > 0, level, 0.0) / level[omega > 0].sum()
-    best, least = omega, np.inf
-    for part in LEVELS:
-        mixed = (1 - part) * omega + part * level
-        spread, worst = over(rows, stakes.spread(mixed)), highest(rows, stakes.worst(mixed))
-        bet = np.minimum(margins / spread, NO_RUIN / worst)
-        slowest = float(np.max(1 / (bet * (margins - 0.5 * bet * spread))))
-        if slowest < least:
-            best, least = mixed, slowest
-    return best
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def _iterate(
-    rivals: Indices,
-    squared_gaps: Vector,
-    shares: Vector,
-    pair_first: Indices,
-    pair_second: Indices,
-    pair_position: Indices,
-    edge_position: Indices,
-    neither: Vector,
-    first: Vector,
-    second: Vector,
-    doubt: Vector,
-    steps: int,
-    omega: Vector,
-) -> None:
-    """Improve the shares in place and fill in omega, for the pairs given and one seat a position.
-
-    ``neither``, ``first`` and ``second`` are c, and ``doubt`` is what part of an answer's variance is left,
-    empty if all of it.
-    """
-    count, positions = rivals.shape
-    edges, pairs = len(edge_position), len(pair_first)
-    load, spread = np.zeros(edges), np.zeros(edges)
-    for step in range(steps + 1):
-        load[:] = 0.0
-        at_position, common = np.zeros(positions), np.zeros(positions)
-        for rival in range(count):
-            share = shares[rival] / squared_gaps[rival]
-            for position in range(positions):
-                load[rivals[rival, position]] += share
-        for edge in range(edges):
-            at_position[edge_position[edge]] += load[edge]
-        total = 0.0
-        for pair in range(pairs):
-            one, other = pair_first[pair], pair_second[pair]
-            left = doubt[pair] if len(doubt) > 0 else 1.0
-            square = neither[pair] ** 2 * left * (at_position[pair_position[pair]] - load[one] - load[other])
-            square += first[pair] ** 2 * left * load[one] + second[pair] ** 2 * left * load[other]
-            omega[pair] = np.sqrt(max(square, 0.0))
-            total += omega[pair]
-        if step == steps:
-            for pair in range(pairs):
-                omega[pair] /= total
-            return
-        spread[:] = 0.0
-        for pair in range(pairs):
-            omega[pair] /= total
-            if omega[pair] > 1e-9:
-                left = doubt[pair] if len(doubt) > 0 else 1.0
-                none = neither[pair] ** 2 * left
-                inverse = 1.0 / omega[pair]
-                common[pair_position[pair]] += none * inverse
-                spread[pair_first[pair]] += (first[pair] ** 2 * left - none) * inverse
-                spread[pair_second[pair]] += (second[pair] ** 2 * left - none) * inverse
-        total = 0.0
-        for rival in range(count):
-            needed = 0.0
-            for position in range(positions):
-                needed += spread[rivals[rival, position]] + common[position]
-            shares[rival] *= needed / squared_gaps[rival]
-            total += shares[rival]
-        for rival in range(count):
-            shares[rival] /= total

@@ -19,18 +19,10 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.special import entr
 
+from duelmatch.explorers.frugal.allocation import OPTIMISM, squared_margins
 from duelmatch.explorers.frugal.listed import Proof, Rivals, most_duels
 from duelmatch.explorers.frugal.opponents import Beliefs
-from duelmatch.explorers.frugal.stakes import (
-    NO_RUIN,
-    OPTIMISM,
-    Drawn,
-    Play,
-    Played,
-    Prospects,
-    Stakes,
-    squared_margins,
-)
+from duelmatch.explorers.frugal.stakes import NO_RUIN, Drawn, Play, Played, Prospects, Stakes
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.assignment import FORBIDDEN, decisions_of
 
