@@ -9,6 +9,7 @@ seat, a candidate fills one seat at most, and all positions count the same: the 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -21,6 +22,8 @@ Indices = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
+Edges = Sequence[int] | Indices
+"""Some edges, by their numbers."""
 
 
 @dataclass(frozen=True, eq=False)

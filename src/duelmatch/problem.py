@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import product
 from types import MappingProxyType
 from typing import Any
@@ -192,8 +193,9 @@ class Problem:
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle by the arguments: read-only mappings cannot be pickled themselves."""
         details = dict(self.candidate_details), dict(self.position_details)
-        conditions = dict(self.capacity), dict(self.seats), dict(self.weight), self.rules
-        return _rebuilt, ((self.candidates, self.positions, self.edges, *details), conditions)
+        capacity, seats, weight = dict(self.capacity), dict(self.seats), dict(self.weight)
+        rebuild = partial(Problem, capacity=capacity, seats=seats, weight=weight, rules=self.rules)
+        return rebuild, (self.candidates, self.positions, self.edges, *details)
 
     @classmethod
     def from_edges(
@@ -408,8 +410,3 @@ def _edge_numbers(
         np.array([candidate_number[candidate] for candidate, _ in seen], dtype=np.intp),
         np.array([position_number[position] for _, position in seen], dtype=np.intp),
     )
-
-
-def _rebuilt(arguments: tuple[Any, ...], conditions: tuple[Any, ...]) -> Problem:
-    capacity, seats, weight, rules = conditions
-    return Problem(*arguments, capacity=capacity, seats=seats, weight=weight, rules=rules)

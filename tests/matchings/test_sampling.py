@@ -62,8 +62,8 @@ def test_the_chi_square_test_notices_a_slight_preference() -> None:
 def test_samples_from_fewer_kept_layers_are_uniform_too(seed: int, stride: int) -> None:
     for block in blocks(brute.problem(seed).graph):
         size = 20 * max(20, len(brute.matchings(block.graph)))
-        layers = _Layers(plan(block.graph), stride)
-        drawn = layers.draw(block.graph, size, np.random.default_rng([seed, stride]))
+        layers = _Layers(block.graph, plan(block.graph), stride)
+        drawn = layers.draw(size, np.random.default_rng([seed, stride]))
         assert p_value(block.graph, drawn) > LEAST_P_VALUE
 
 

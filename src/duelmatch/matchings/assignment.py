@@ -9,7 +9,6 @@ position. Every maximum matching of a problem fills every position.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -18,16 +17,14 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from duelmatch.graph import Graph, Indices, Mask, Vector
+from duelmatch.graph import Edges, Graph, Indices, Mask, Vector
 from duelmatch.matchings.protocol import MEMORY, Alternatives, Decisions
 
 FORBIDDEN = 1e7
 """A weight that no matching of allowed edges outweighs, far from where doubles lose the digits needed."""
 
 
-def allowed_edges(
-    graph: Graph, required: Sequence[int] | Indices = (), forbidden: Sequence[int] | Indices = ()
-) -> Mask:
+def allowed_edges(graph: Graph, required: Edges = (), forbidden: Edges = ()) -> Mask:
     """Mark the edges left once ``required`` (A in the paper) and ``forbidden`` (R) are honoured.
 
     Requiring an edge forbids every other edge at its position and of its candidate, unless that has capacity
@@ -135,10 +132,8 @@ def _all_distances(graph: Graph, target: Indices, loss: Vector) -> NDArray[np.fl
 class Assignments(Decisions):
     """The maximum matchings of a graph, by the functions above."""
 
-    fast = True
-
     def best(
-        self, weights: Vector, allowed: Mask | None = None, required: Sequence[int] | Indices = ()
+        self, weights: Vector, allowed: Mask | None = None, required: Edges = (), exact: bool = True
     ) -> Indices | None:
         """Return a matching of largest weight among the allowed edges, with the required; None if none is."""
         if len(required):

@@ -8,14 +8,13 @@ tie; of candidates, since two copies could meet in one position, and decisions w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from duelmatch.graph import Graph, Indices, Mask, Vector
+from duelmatch.graph import Edges, Graph, Indices, Mask, Vector
 from duelmatch.matchings.protocol import Alternatives, Decisions
 
 Costs = NDArray[Any]
@@ -29,7 +28,7 @@ class Flows(Decisions):
         self._present = graph.edge_at >= 0
 
     def best(
-        self, weights: Costs, allowed: Mask | None = None, required: Sequence[int] | Indices = ()
+        self, weights: Costs, allowed: Mask | None = None, required: Edges = (), exact: bool = True
     ) -> Indices | None:
         """Return a decision of largest weight among the allowed edges, with the required; None if none is.
 

@@ -18,7 +18,6 @@ with m + l + n variables. The paper approximates this value by projected subgrad
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import highspy
@@ -27,7 +26,7 @@ from scipy.sparse import block_array, csc_array
 
 from duelmatch.errors import DuelmatchError
 from duelmatch.feasibility import seat_rows
-from duelmatch.graph import Graph, Indices, Mask, Matrix, Vector
+from duelmatch.graph import Edges, Graph, Indices, Mask, Matrix, Vector
 from duelmatch.matchings.assignment import allowed_edges, best_matching
 
 TOLERANCE = 1e-10
@@ -94,10 +93,10 @@ class Game:
 
     def solve(
         self,
-        required_x: Sequence[int] | Indices = (),
-        forbidden_x: Sequence[int] | Indices = (),
-        required_y: Sequence[int] | Indices = (),
-        forbidden_y: Sequence[int] | Indices = (),
+        required_x: Edges = (),
+        forbidden_x: Edges = (),
+        required_y: Edges = (),
+        forbidden_y: Edges = (),
     ) -> Solution:
         """Solve the game with these edges required of, and forbidden to, either side."""
         x_allowed = allowed_edges(self.graph, required_x, forbidden_x)

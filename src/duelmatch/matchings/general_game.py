@@ -18,7 +18,6 @@ until none is worth more. That ends, since decisions are finite; it is exact up 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +26,9 @@ from scipy.sparse import block_array, csr_array, diags_array
 
 from duelmatch.errors import DuelmatchError, TooLargeError
 from duelmatch.feasibility import seat_rows
-from duelmatch.graph import Graph, Indices, Mask, Matrix, Vector
+from duelmatch.graph import Edges, Graph, Indices, Mask, Matrix, Vector
 from duelmatch.matchings.game import NO_GAME, Solution
 from duelmatch.matchings.protocol import Decisions
-
-Edges = Sequence[int] | Indices
 
 ACCURACY = 1e-10
 """How far the double oracle's bounds on the value may be apart, relative to the largest payoff."""

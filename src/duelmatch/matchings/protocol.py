@@ -15,7 +15,6 @@ What the defaults need is imported when they are used: assignments, which have t
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb, log
@@ -24,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from duelmatch.graph import Graph, Indices, Mask, Vector
+from duelmatch.graph import Edges, Graph, Indices, Mask, Vector
 
 if TYPE_CHECKING:
     from duelmatch.matchings.counters import Counters
@@ -59,31 +58,22 @@ class Decisions(ABC):
 
     @abstractmethod
     def best(
-        self, weights: Vector, allowed: Mask | None = None, required: Sequence[int] | Indices = ()
+        self, weights: Vector, allowed: Mask | None = None, required: Edges = (), exact: bool = True
     ) -> Indices | None:
-        """Return a decision of largest weight among the allowed edges, with the required; None if none is."""
+        """Return a decision of largest weight among the allowed edges, with the required; None if none is.
 
-    def good(
-        self, weights: Vector, allowed: Mask | None = None, required: Sequence[int] | Indices = ()
-    ) -> Indices | None:
-        """Return a best decision, or a good one where the best takes long: for what need not be proven."""
-        return self.best(weights, allowed, required)
+        Where the best takes long and need not be ``exact``, since it proves nothing, a good one will do.
+        """
 
-    def some(self, allowed: Mask | None = None, required: Sequence[int] | Indices = ()) -> Indices | None:
+    def some(self, allowed: Mask | None = None, required: Edges = ()) -> Indices | None:
         """Return a decision of allowed edges with those required; None if there is none."""
         return self.best(np.zeros(self.graph.edges), allowed, required)
 
-    def one(self, weights: Vector, allowed: Mask | None = None) -> Indices:
-        """Return a decision of largest weight where there must be one."""
-        best = self.best(weights, allowed)
+    def one(self, weights: Vector, allowed: Mask | None = None, exact: bool = True) -> Indices:
+        """Return a decision of largest weight where there must be one, or a good one."""
+        best = self.best(weights, allowed, exact=exact)
         assert best is not None, "the allowed edges hold a decision"
         return best
-
-    def good_one(self, weights: Vector, allowed: Mask | None = None) -> Indices:
-        """Return a good decision where there must be one."""
-        good = self.good(weights, allowed)
-        assert good is not None, "the allowed edges hold a decision"
-        return good
 
     def best_other(self, weights: Vector, decision: Indices, allowed: Mask | None = None) -> Indices | None:
         """Return a best decision that differs from ``decision``; None if there is no other.

@@ -48,15 +48,16 @@ and times.
 
 from __future__ import annotations
 
-from math import e, lgamma, log
+from math import e, inf, lgamma, log
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from duelmatch.errors import NoMatchingError, ProblemError, TooLargeError
+from duelmatch.errors import NoMatchingError, TooLargeError
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.blocks import blocks
+from duelmatch.matchings.sampling import draw_blocks
 
 Counts = NDArray[np.int64]
 
@@ -88,10 +89,10 @@ class RejectionSampler:
         if graph.some_matching() is None:
             raise NoMatchingError("No matching fills every position, so there is none to draw.")
         self._graph = graph
-        self._parts = [(block.edges, _Trials(block.graph)) for block in blocks(graph)]
+        self._parts = [(block, _Trials(block.graph)) for block in blocks(graph)]
         pilot = np.random.default_rng([seed, PILOT_STREAM])
         for _, trials in self._parts:
-            trials.check(pilot)
+            trials.draw(PILOT_MATCHINGS, pilot, PILOT_TRIALS)
             trials.taken = 0
         self._rng = np.random.default_rng([seed, DRAWING_STREAM])
 
@@ -100,15 +101,9 @@ class RejectionSampler:
         """How many trials the draws have taken so far, in all blocks."""
         return sum(trials.taken for _, trials in self._parts)
 
-    def draw(self, size: int) -> NDArray[np.intp]:
+    def draw(self, size: int) -> Indices:
         """Return ``size`` matchings, one a row, as the edge number of each position."""
-        if size < 0:
-            raise ProblemError(f"The number of samples cannot be negative: {size}.")
-        drawn = np.empty((size, self._graph.positions), dtype=np.intp)
-        for edges, trials in self._parts:
-            positions = self._graph.edge_position[edges[trials.graph.start[:-1]]]
-            drawn[:, positions] = edges[trials.draw(size, self._rng)]
-        return drawn
+        return draw_blocks(self._graph, self._parts, size, self._rng)
 
 
 class _Trials:
@@ -120,36 +115,28 @@ class _Trials:
         self._adjacent = graph.edge_at >= 0
         self._bound, self._shrink = bound_table(graph.candidates)
 
-    def draw(self, size: int, rng: np.random.Generator) -> Indices:
-        """Return ``size`` matchings of the block, as edge numbers."""
-        candidates = np.empty((size, self.graph.positions), dtype=np.int64)
+    def draw(self, size: int, rng: np.random.Generator, limit: float = inf) -> Indices:
+        """Return ``size`` matchings of the block, as edge numbers.
+
+        :raises TooLargeError: if that takes more than ``limit`` trials.
+        """
+        graph = self.graph
+        candidates = np.empty((size, graph.positions), dtype=np.int64)
         found = 0
         while found < size:
-            found = self._go_on(candidates, found, TRIALS_AT_ONCE, rng)
-        edges: Indices = self.graph.edge_at[np.arange(self.graph.positions), candidates]
-        return edges
-
-    def check(self, rng: np.random.Generator) -> None:
-        """Find a few matchings.
-
-        :raises TooLargeError: if that takes too many trials.
-        """
-        candidates = np.empty((PILOT_MATCHINGS, self.graph.positions), dtype=np.int64)
-        found = 0
-        while found < PILOT_MATCHINGS:
-            if self.taken >= PILOT_TRIALS:
+            if self.taken >= limit:
                 raise TooLargeError(
-                    f"Drawing exactly uniform matchings of a block of {self.graph.positions} positions and "
-                    f"{self.graph.candidates} candidates would take more than "
+                    f"Drawing exactly uniform matchings of a block of {graph.positions} positions and "
+                    f"{graph.candidates} candidates would take more than "
                     f"{PILOT_TRIALS // PILOT_MATCHINGS:,} trials a draw: {self.taken:,} found {found}. Use "
                     "the almost uniform sampler 'chain', which rests on a rule of thumb."
                 )
-            found = self._go_on(candidates, found, TRIALS_AT_ONCE, rng)
-
-    def _go_on(self, candidates: Counts, found: int, most: int, rng: np.random.Generator) -> int:
-        found, taken = _try_often(self._adjacent, self._bound, self._shrink, candidates, found, most, rng)
-        self.taken += taken
-        return found
+            found, taken = _try_often(
+                self._adjacent, self._bound, self._shrink, candidates, found, TRIALS_AT_ONCE, rng
+            )
+            self.taken += taken
+        edges: Indices = graph.edge_at[np.arange(graph.positions), candidates]
+        return edges
 
 
 def bound_table(largest: int) -> tuple[Vector, Vector]:

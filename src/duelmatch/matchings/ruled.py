@@ -16,7 +16,6 @@ relaxation make the bound as small as they can without an edge in mind.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -26,7 +25,7 @@ from scipy.sparse import csc_array
 
 from duelmatch.errors import DuelmatchError, TooLargeError
 from duelmatch.feasibility import MOST_BRANCHINGS, Rows, decision_rows, rule_rows
-from duelmatch.graph import Graph, Indices, Mask, Vector
+from duelmatch.graph import Edges, Graph, Indices, Mask, Vector
 from duelmatch.matchings.flows import Costs, Flows
 from duelmatch.matchings.protocol import Alternatives, Decisions
 
@@ -64,22 +63,14 @@ class Ruled(Decisions):
         return self.rows is not None
 
     def best(
-        self, weights: Vector, allowed: Mask | None = None, required: Sequence[int] | Indices = ()
+        self, weights: Vector, allowed: Mask | None = None, required: Edges = (), exact: bool = True
     ) -> Indices | None:
-        """Return a decision of largest weight among the allowed edges, with the required; None if none is."""
-        return self._best(weights, allowed, required, exact=True)
+        """Return a decision of largest weight among the allowed edges, with the required; None if none is.
 
-    def good(
-        self, weights: Vector, allowed: Mask | None = None, required: Sequence[int] | Indices = ()
-    ) -> Indices | None:
-        """Return the best decision or one of the best; None if there is none."""
-        return self._best(weights, allowed, required, exact=False)
-
-    def _best(
-        self, weights: Vector, allowed: Mask | None, required: Sequence[int] | Indices, exact: bool
-    ) -> Indices | None:
+        If it need not be ``exact``, one of the best.
+        """
         if self.rows is not None:
-            return self._best_listed(weights, allowed, required)
+            return self._best_listed(self.rows, weights, allowed, required)
         flow = self.flows.best(weights, allowed, required)
         if flow is None or self.obeys(flow):
             return flow
@@ -89,15 +80,13 @@ class Ruled(Decisions):
         """Whether a decision by seats and capacities alone obeys the rules."""
         return all(rule.holds(self.graph.uses(flow)) for rule in self.graph.rules)
 
-    def _best_listed(
-        self, weights: Vector, allowed: Mask | None, required: Sequence[int] | Indices
-    ) -> Indices | None:
-        assert self.rows is not None, "asked before"
-        totals = (weights if allowed is None else np.where(allowed, weights, -np.inf))[self.rows].sum(axis=1)
+    @staticmethod
+    def _best_listed(rows: Indices, weights: Vector, allowed: Mask | None, required: Edges) -> Indices | None:
+        totals = (weights if allowed is None else np.where(allowed, weights, -np.inf))[rows].sum(axis=1)
         for edge in required:
-            totals[(self.rows != edge).all(axis=1)] = -np.inf
+            totals[(rows != edge).all(axis=1)] = -np.inf
         best = int(np.argmax(totals))
-        return None if totals[best] == -np.inf else self.rows[best]
+        return None if totals[best] == -np.inf else rows[best]
 
     def alternatives(self, weights: Vector) -> Alternatives:
         """Return the best weight with and without every single edge; -inf where there is no such decision."""
@@ -185,9 +174,7 @@ class Program:
             {"mip_rel_gap": 0.0, "mip_abs_gap": GAP, "mip_max_nodes": MOST_BRANCHINGS}, program
         )
 
-    def best(
-        self, weights: Vector, allowed: Mask | None, required: Sequence[int] | Indices, exact: bool
-    ) -> Indices | None:
+    def best(self, weights: Vector, allowed: Mask | None, required: Edges, exact: bool) -> Indices | None:
         """Return the best decision, or if it need not be exact a good one; None if there is none.
 
         First a short branch and bound over the relaxation, the likelier branch first: where it is long,

@@ -17,15 +17,15 @@ two are compiled, and imported where they are used, so that counting alone does 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from duelmatch.errors import ProblemError, TooLargeError
-from duelmatch.graph import Graph, Vector
-from duelmatch.matchings.blocks import blocks
+from duelmatch.graph import Graph, Indices, Vector
+from duelmatch.matchings.blocks import Block, blocks
 from duelmatch.matchings.counting import plan_within
 from duelmatch.matchings.elimination import Elimination, Step
 from duelmatch.matchings.protocol import MEMORY
@@ -48,7 +48,7 @@ class Sampler(Protocol):
     method: str
     eta: float
 
-    def draw(self, size: int) -> NDArray[np.intp]:
+    def draw(self, size: int) -> Indices:
         """Return ``size`` matchings, each the edge numbers of its positions."""
 
 
@@ -67,34 +67,47 @@ def sampler(
         case "exact":
             return ExactSampler(graph, seed, memory)
         case "rejection":
-            return _rejection(graph, seed)
+            from duelmatch.matchings.rejection import RejectionSampler
+
+            return RejectionSampler(graph, seed)
         case "chain":
-            return _chain(graph, eta, seed)
+            from duelmatch.matchings.chain import Chain
+
+            return Chain(graph, eta, seed)
         case "auto":
-            return uniform_sampler(graph, seed, memory) or _chain(graph, eta, seed)
+            return uniform_sampler(graph, seed, memory) or sampler(graph, "chain", eta, seed)
     raise ProblemError(f"The method must be 'auto', 'exact', 'rejection' or 'chain', not {method!r}.")
 
 
 def uniform_sampler(graph: Graph, seed: int = 0, memory: int = MEMORY) -> Sampler | None:
     """Return a sampler whose draws are proven to be uniform and independent; None if none is feasible."""
-    try:
+    with suppress(TooLargeError):
         return ExactSampler(graph, seed, memory)
-    except TooLargeError:
-        with suppress(TooLargeError):
-            return _rejection(graph, seed)
+    with suppress(TooLargeError):
+        return sampler(graph, "rejection", seed=seed)
     return None
 
 
-def _rejection(graph: Graph, seed: int) -> Sampler:
-    from duelmatch.matchings.rejection import RejectionSampler
+class BlockSampler(Protocol):
+    """Draws matchings of one block."""
 
-    return RejectionSampler(graph, seed)
+    def draw(self, size: int, rng: np.random.Generator) -> Indices:
+        """Return ``size`` matchings, each the edge numbers of its positions."""
 
 
-def _chain(graph: Graph, eta: float, seed: int) -> Sampler:
-    from duelmatch.matchings.chain import Chain
-
-    return Chain(graph, eta, seed)
+def draw_blocks(
+    graph: Graph, parts: Iterable[tuple[Block, BlockSampler]], size: int, rng: np.random.Generator
+) -> Indices:
+    """Draw from every block by itself; return matchings of the graph, a row each."""
+    if size < 0:
+        raise ProblemError(f"The number of samples cannot be negative: {size}.")
+    drawn = np.empty((size, graph.positions), dtype=np.intp)
+    for block, part in parts:
+        positions = graph.edge_position[block.edges[block.graph.start[:-1]]]
+        for first in range(0, size, CHUNK):
+            count = min(CHUNK, size - first)
+            drawn[first : first + count, positions] = block.edges[part.draw(count, rng)]
+    return drawn
 
 
 class ExactSampler:
@@ -106,48 +119,42 @@ class ExactSampler:
     def __init__(self, graph: Graph, seed: int = 0, memory: int = MEMORY) -> None:
         self._graph = graph
         self._rng = np.random.default_rng(seed)
-        self._blocks = blocks(graph)
-        self._layers = [
-            None if block.graph.is_complete else _Layers(*plan_within(block.graph, memory))
-            for block in self._blocks
-        ]
+        self._parts = [(block, _exact(block.graph, memory)) for block in blocks(graph)]
 
-    def draw(self, size: int) -> NDArray[np.intp]:
+    def draw(self, size: int) -> Indices:
         """Return ``size`` independent uniform matchings, each the edge numbers of its positions."""
-        if size < 0:
-            raise ProblemError(f"The number of samples cannot be negative: {size}.")
-        drawn = np.empty((size, self._graph.positions), dtype=np.intp)
-        for block, layers in zip(self._blocks, self._layers, strict=True):
-            positions = self._graph.edge_position[block.edges[block.graph.start[:-1]]]
-            for first in range(0, size, CHUNK):
-                count = min(CHUNK, size - first)
-                edges = (
-                    self._arrangements(block.graph, count)
-                    if layers is None
-                    else layers.draw(block.graph, count, self._rng)
-                )
-                drawn[first : first + count, positions] = block.edges[edges]
-        return drawn
+        return draw_blocks(self._graph, self._parts, size, self._rng)
 
-    def _arrangements(self, graph: Graph, count: int) -> NDArray[np.intp]:
-        """Draw from a complete block: the first l of n candidates in random order."""
-        shuffled = self._rng.permuted(np.tile(np.arange(graph.candidates), (count, 1)), axis=1)
-        edges: NDArray[np.intp] = graph.edge_at[np.arange(graph.positions), shuffled[:, : graph.positions]]
+
+def _exact(graph: Graph, memory: int) -> BlockSampler:
+    return _Arrangements(graph) if graph.is_complete else _Layers(graph, *plan_within(graph, memory))
+
+
+class _Arrangements:
+    """Draws from a complete block: the first l of n candidates in random order."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+
+    def draw(self, size: int, rng: np.random.Generator) -> Indices:
+        graph = self._graph
+        shuffled = rng.permuted(np.tile(np.arange(graph.candidates), (size, 1)), axis=1)
+        edges: Indices = graph.edge_at[np.arange(graph.positions), shuffled[:, : graph.positions]]
         return edges
 
 
 class _Layers:
     """The layers of one block's count, kept between draws if memory allows, else computed anew."""
 
-    def __init__(self, plan: Elimination, stride: int) -> None:
-        self._plan, self._stride = plan, stride
+    def __init__(self, graph: Graph, plan: Elimination, stride: int) -> None:
+        self._graph, self._plan, self._stride = graph, plan, stride
         self._kept: list[tuple[Step, Vector]] | None = None
 
-    def draw(self, graph: Graph, count: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    def draw(self, size: int, rng: np.random.Generator) -> Indices:
         if self._stride == 1 and self._kept is None:
             self._kept = list(self._plan.layers_backwards(1))
-        uses = np.zeros((count, graph.edges), dtype=np.bool_)
-        states = np.zeros(count, dtype=np.int64)
+        uses = np.zeros((size, self._graph.edges), dtype=np.bool_)
+        states = np.zeros(size, dtype=np.int64)
         for step, layer in self._kept or self._plan.layers_backwards(self._stride):
             states = step.sample(layer, states, uses, rng)
-        return np.nonzero(uses)[1].reshape(count, graph.positions)
+        return np.nonzero(uses)[1].reshape(size, self._graph.positions)

@@ -92,7 +92,7 @@ def _branch_and_bound(decisions: Ruled, costs: Costs, upper: Vector) -> tuple[In
         bound = max(bound, at_least)
         nodes += [(bound, low, without_edge), (bound, with_edge, high)]
     if found is None:
-        found = decisions.good(weights, upper > 0.5)
+        found = decisions.best(weights, upper > 0.5, exact=False)
     if found is None:
         return None
     return found, min([costs[found].sum(), *(at_least for at_least, _, _ in nodes)])

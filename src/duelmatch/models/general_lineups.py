@@ -47,7 +47,7 @@ class DecisionFinder(Finder):
             if self._marginals is None:
                 rows[number], defeats[number] = self._unbeaten(table, start, among)
             else:
-                rows[number] = self._decisions.good_one(self._ahead(table, self._marginals), among)
+                rows[number] = self._decisions.one(self._ahead(table, self._marginals), among, exact=False)
         return rows, defeats
 
     def shortfalls(self, tables: Matrix, best: Indices, matching: Indices) -> Vector:
@@ -78,7 +78,7 @@ class DecisionFinder(Finder):
     def _respond(self, table: Vector, decision: Indices, among: Mask | None) -> tuple[Indices, float]:
         """Return the decision that does best against another, and by how much it is ahead."""
         ahead = self._ahead(table, self._graph.uses(decision).astype(np.float64))
-        response = self._decisions.good_one(ahead, among)
+        response = self._decisions.one(ahead, among, exact=False)
         return response, float(ahead[response].sum())
 
     def _ahead(self, table: Vector, mixture: Vector) -> Vector:

@@ -143,7 +143,7 @@ class TabledEvidence(Settling):
         edge = int(least.argmin())
         if least[edge] >= proof_threshold:
             return True
-        self._doubt = decisions_of(graph).good(-self.proof.logs.mean(axis=0), feared, [edge])
+        self._doubt = decisions_of(graph).best(-self.proof.logs.mean(axis=0), feared, [edge], exact=False)
         return False
 
 

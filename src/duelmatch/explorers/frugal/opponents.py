@@ -159,7 +159,7 @@ class Opponents:
         self._turn += 1
         hardest = int(np.argmax(shares)) if self._turn % 2 else (self._turn // 2 * 7919) % len(rows)
         against = self._pairs.against(rows[hardest], beliefs.advantage)
-        response = self._decisions.good(against, self._usable)
+        response = self._decisions.best(against, self._usable, exact=False)
         if response is not None:
             self._admit(response, False)
 

@@ -588,7 +588,7 @@ def _walk(
 def _response(pairs: Pairs, advantage: Vector, current: Indices, allowed: Mask) -> tuple[Indices, float]:
     """Return what does best against a matching, and by how much it beats it."""
     against = pairs.against(current, advantage)
-    response = pairs.decisions.good_one(against, allowed)
+    response = pairs.decisions.one(against, allowed, exact=False)
     return response, float(against[response].sum())
 
 
@@ -600,7 +600,7 @@ def _error(pairs: Pairs, current: Indices, response: Indices) -> float:
 
 def borda_champion(pairs: Pairs, advantage: Vector, marginals: Vector, allowed: Mask) -> Indices:
     """Return the best matching of the allowed edges under the estimated rewards."""
-    return pairs.decisions.good_one(pairs.rewards(advantage, marginals), allowed)
+    return pairs.decisions.one(pairs.rewards(advantage, marginals), allowed, exact=False)
 
 
 def _most_wins(pairs: Pairs, advantage: Vector, allowed: Mask) -> Indices:

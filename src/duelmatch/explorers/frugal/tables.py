@@ -212,7 +212,7 @@ class TabledRivals(Rivals[Tables]):
         known = {tuple(row) for row in self.rows.tolist()}
         new: list[Indices] = []
         for edge in hardest[: 4 * NEW_RIVALS if decisions.fast else SLOW_RIVALS].tolist():
-            row = decisions.good(weights, allowed, [edge])
+            row = decisions.best(weights, allowed, [edge], exact=False)
             if row is not None and tuple(row.tolist()) not in known:
                 known.add(tuple(row.tolist()))
                 new.append(row)

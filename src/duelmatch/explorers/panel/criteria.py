@@ -115,12 +115,12 @@ class BordaMethod(_Method):
     def search(self, last: Indices | None) -> Verdict:
         """Back the line-up whose score is best under the estimates."""
         rewards, graph = borda_estimates(self.model, self._shares)[0], self.state.graph
-        return self.judge.verdict(decisions_of(graph).good_one(rewards * graph.edge_share))
+        return self.judge.verdict(decisions_of(graph).one(rewards * graph.edge_share, exact=False))
 
     def last_verdict(self, champion: Indices) -> Verdict:
         """Take the line-up that is best in the middle of what is possible, or the one backed."""
         middle = self.bounds.rewards(1) + self.bounds.rewards(-1)
-        matching = decisions_of(self.state.graph).good_one(middle.astype(np.float64))
+        matching = decisions_of(self.state.graph).one(middle.astype(np.float64), exact=False)
         return surest(map(self.judge.verdict, (matching, champion)))
 
     def plan(self, champion: Indices, pending_pairs: Vector) -> QuestionPlan:

@@ -24,6 +24,7 @@ Where capacities, weights or rules are in force, both are done by :mod:`.conditi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numba import njit
@@ -88,7 +89,7 @@ def _champion_under_conditions(model: Model, last: Indices, rounds: int) -> Indi
         return over
 
     most = 10 * ROUNDS_TIMES_EDGES // graph.edges + 1 if decisions.fast else SLOW_ROUNDS
-    return least_beaten(facing, decisions.good_one, last, min(rounds, most))
+    return least_beaten(facing, partial(decisions.one, exact=False), last, min(rounds, most))
 
 
 def condorcet_plan(model: Model, champion: Indices, pending: Vector) -> QuestionPlan:

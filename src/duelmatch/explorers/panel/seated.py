@@ -17,6 +17,7 @@ That there is no winner is never said here: it takes comparing every two decisio
 from __future__ import annotations
 
 from copy import copy
+from functools import partial
 
 import numpy as np
 
@@ -68,8 +69,8 @@ class SeatedMethod(ListedMethod):
             return np.asarray(won - lost, dtype=np.float64)
 
         if isinstance(self.judge.bounds, BordaBounds):
-            return self._decisions.good_one(-facing(self.judge.bounds.shares.astype(np.float64)))
-        uses, reply = self.state.graph.uses, self._decisions.good_one
+            return self._decisions.one(-facing(self.judge.bounds.shares.astype(np.float64)), exact=False)
+        uses, reply = self.state.graph.uses, partial(self._decisions.one, exact=False)
         last = reply(np.zeros(edges)) if last is None else last
         return least_beaten(lambda decision: facing(uses(decision).astype(float)), reply, last, rounds)
 
@@ -84,7 +85,7 @@ class SeatedMethod(ListedMethod):
         answers, for_first = np.zeros(state.pairs, dtype=np.intp), np.ones(state.pairs, dtype=np.bool_)
         for _ in range(RIVALS):
             bound = bounds.least(champion).astype(np.float64)
-            rival = self._decisions.good_one(-bound)
+            rival = self._decisions.one(-bound, exact=False)
             behind = float(bound[champion].sum() - bound[rival].sum())
             if behind <= 0:
                 break
