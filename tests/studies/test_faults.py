@@ -180,8 +180,8 @@ def test_a_failing_writer_leaves_other_studies_in_memory(
         entered.set()
         release.wait()
 
-    def work(transaction: Transaction, feed: Feed) -> None:
-        insert_links(transaction.connection, broken.id, "organiser", [None], 0.0)
+    def work(feed: Feed) -> None:
+        insert_links(feed.held.connection, broken.id, "organiser", [None], 0.0)
         feed.enter([("f" * 16, 1, ())])
         raise error
 
@@ -189,7 +189,7 @@ def test_a_failing_writer_leaves_other_studies_in_memory(
     entered.wait()
     asked = before.submit(lambda feed: feed.ask(voters[0]))
     added = broken.submit(lambda feed: feed.enter([("a" * 16, 1, ())]))
-    failed = broken._submit(work, None)
+    failed = broken.submit(work)
     last = behind.submit(lambda feed: feed.ask(voters[2]))
     release.set()
     for first in firsts:

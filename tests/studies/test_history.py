@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from duelmatch.studies import Question, Study
-from duelmatch.studies.history import SPACING
+from duelmatch.studies.kinds import SPACING
 from studies.playing import question_for, replayed, vote
 
 

@@ -45,7 +45,7 @@ def browser(driver: webdriver.Chrome, place: tuple[str, Store]) -> Browser:
 @pytest.fixture
 def shown_study(place: tuple[str, Store], monkeypatch: pytest.MonkeyPatch) -> Study:
     # Earlier versions took any link, and their studies are still shown.
-    monkeypatch.setattr("duelmatch.studies.candidates.check_addresses", lambda link, picture: None)
+    monkeypatch.setattr("duelmatch.studies.texts.check_addresses", lambda link, picture: None)
     problem = dm.Problem(
         ("Ann", HOSTILE, "Cyd"),
         ("Chair", "Editor"),

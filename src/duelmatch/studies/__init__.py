@@ -24,7 +24,7 @@ except ModuleNotFoundError:
     raise MissingExtraError("Studies need SQLAlchemy and Alembic: pip install 'duelmatch[studies]'") from None
 
 from duelmatch.studies.entries import Entry
-from duelmatch.studies.estimates import Estimates, Moment
+from duelmatch.studies.estimates import Action, Estimates, Moment, Preview, Standpoint, preview
 from duelmatch.studies.exchange import (
     export_answers,
     export_log,
@@ -36,23 +36,24 @@ from duelmatch.studies.exchange import (
 )
 from duelmatch.studies.feed import Feed
 from duelmatch.studies.hints import Hints
-from duelmatch.studies.history import HOUR, History, Point
 from duelmatch.studies.kinds.stacks import begin_run
 from duelmatch.studies.links import Access, Link, Role
 from duelmatch.studies.links import id_of as link_id_of
-from duelmatch.studies.previews import Action, Preview, Standpoint, preview
 from duelmatch.studies.rehearsal import rehearse
+from duelmatch.studies.schema import LARGEST_NUMBER
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.state import MOST_PAIRS, check_beginning
 from duelmatch.studies.store import Store
 from duelmatch.studies.study import LONGEST_REASON, Study
-from duelmatch.studies.texts import LARGEST_NUMBER
 from duelmatch.studies.values import (
+    HOUR,
     AnswersLeft,
     GivenAnswer,
+    History,
     Listed,
     Nothing,
     Phase,
+    Point,
     Question,
     Ranking,
     Reason,

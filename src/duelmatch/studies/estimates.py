@@ -1,7 +1,8 @@
-"""What a study will probably come to: standings and a forecast, both estimates, from one moment of its log.
+"""What a study will probably come to, and what a change would do to it, both from one moment of its log.
 
-They take seconds, so whoever serves voters has them computed elsewhere: a :class:`Moment` has all that they
-are computed from, and can be sent to another process.
+That takes seconds, so whoever serves voters has it computed elsewhere: a :class:`Moment` has all that the
+standings and the forecast are computed from, and can be sent to another process; a preview changes a copy of
+the run.
 """
 
 from __future__ import annotations
@@ -9,10 +10,16 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
-from duelmatch.errors import DuelmatchError
+from duelmatch.errors import DuelmatchError, NotAllowedError, NotThereError
 from duelmatch.explorers.result import Forecast
 from duelmatch.models.standings import Standings
+from duelmatch.problem import Matching
+
+if TYPE_CHECKING:
+    from duelmatch.explorers.ballots.explorer import BallotExplorer
+    from duelmatch.explorers.panel import PanelExplorer
 
 SIMULATING = 1.0
 """Seconds of a processor for a forecast, unless told otherwise."""
@@ -65,3 +72,76 @@ class Moment:
             return forecast(pickle.loads(self.run), seconds=seconds)
         except DuelmatchError:
             return None
+
+
+Action = Literal["strike", "reinstate", "drop", "leave", "strike_answer"]
+
+
+@dataclass(frozen=True, slots=True)
+class Standpoint:
+    """Where a study stands, before or after a change.
+
+    ``certain``: whether the result is certain, or proven. ``lineup`` is the result then, and else the leader
+    of the standings, an estimate; None without any answer.
+    """
+
+    certain: bool
+    status: str
+    answers: int
+    lineup: Matching | None
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a change would do."""
+
+    before: Standpoint
+    after: Standpoint
+
+
+def preview(run: bytes, action: Action, what: str | int) -> Preview:
+    """Say what a change would do to a run that was pickled."""
+    before: Any = pickle.loads(run)
+    after: Any = pickle.loads(run)
+    _change(after, action, what)
+    return Preview(_standpoint(before), _standpoint(after))
+
+
+def _change(run: PanelExplorer | BallotExplorer, action: Action, what: Any) -> None:
+    from duelmatch.explorers.ballots.explorer import BallotExplorer  # compiled, as the other is
+    from duelmatch.explorers.panel import PanelExplorer
+
+    match action, run:
+        case "strike", _:
+            run.strike(what)
+        case "reinstate", _:
+            run.reinstate(what)
+        case "drop", _:
+            run.drop(what)
+        case "leave", PanelExplorer():
+            run.leave(what, "dropped")
+        case "leave", _:
+            run.leave(what)
+        case _, PanelExplorer():
+            run.strike_answer(run.question(what))
+        case _, BallotExplorer():
+            if (told := run.state.told_as(what)) is None:
+                raise NotThereError(f"Question {what} has no answer.")
+            run.strike_answer(told.question)
+        case _:
+            raise NotAllowedError("There is no such change.")
+
+
+def _standpoint(run: PanelExplorer | BallotExplorer) -> Standpoint:
+    from duelmatch.explorers.ballots.explorer import BallotExplorer
+
+    result = run.result
+    certain = result.status != "budget_spent"
+    answers = run.state.counted if isinstance(run, BallotExplorer) else run.duels
+    lineup = result.matching if certain else None
+    if not certain and answers:
+        try:
+            lineup = run.standings().leader
+        except DuelmatchError:  # too large
+            lineup = result.matching
+    return Standpoint(certain, result.status, answers, lineup)

@@ -20,14 +20,12 @@ from duelmatch.answers import Answer, ranking_text
 from duelmatch.errors import DuelmatchError, FileError, NotAllowedError
 from duelmatch.files.tables import dump_table, harmless
 from duelmatch.studies import schema
-from duelmatch.studies.candidates import check_shown
 from duelmatch.studies.entries import BEGINNING, FORMAT, Entry, canonical, checked, line_of
 from duelmatch.studies.links import is_id
-from duelmatch.studies.log import LAST
 from duelmatch.studies.state import State
 from duelmatch.studies.store import Store
 from duelmatch.studies.study import Study
-from duelmatch.studies.texts import plain
+from duelmatch.studies.texts import check_shown, plain
 from duelmatch.studies.values import GivenAnswer
 
 ANSWER_COLUMNS = ("voter", "position", "ranking")
@@ -72,7 +70,7 @@ def exported_log(study: Study, people: bool = False) -> Iterator[str]:
 
 def _latest_first(study: Study) -> Iterator[GivenAnswer]:
     """Yield all answers, the latest first, a page at a time: who votes waits for no more than a page."""
-    before = LAST
+    before = schema.LARGEST_NUMBER
     while page := study.answers(before, limit=AT_ONCE):
         yield from page
         before = page[-1].entry

@@ -12,13 +12,12 @@ from typing import Any, Literal
 from duelmatch.errors import ConflictError, DuelError, NotAllowedError, NotThereError, StudyError
 from duelmatch.explorers import questions
 from duelmatch.problem import Problem
-from duelmatch.studies.candidates import check_titles, with_candidate, with_details
 from duelmatch.studies.entries import Entry, salted
-from duelmatch.studies.kinds import Event, Later, Newcomer
+from duelmatch.studies.kinds import Event, Kind, Later, Newcomer
 from duelmatch.studies.log import Held
 from duelmatch.studies.questions import Asked
 from duelmatch.studies.state import Member, State, check_size
-from duelmatch.studies.texts import look_alike
+from duelmatch.studies.texts import check_titles, look_alike, with_candidate, with_details
 from duelmatch.studies.values import (
     Nothing,
     Phase,
@@ -76,10 +75,10 @@ class Feed:
 
     def sweep(self, but_of: str = "") -> None:
         """Release questions that have been open for too long, except the one of this voter."""
-        with self._recording():
-            self.state.kind.expire(self.held.now)
+        with self._recording() as kind:
+            kind.expire(self.held.now)
             for question in self.state.expired(self.held.now, but_of):
-                self.state.kind.release(question, "expired")
+                kind.release(question, "expired")
 
     def tell(self, voter: str, question: int, answer: questions.Answer) -> Receipt:
         """Keep an answer, or return it if it was kept before, as when it is sent again."""
@@ -100,8 +99,8 @@ class Feed:
             data = {"question": question, "answer": [list(group) for group in ranking]}
             self.append("answered", data, voter)
         else:
-            with self._recording():
-                self.state.kind.tell(question, ranking, self.held.now)
+            with self._recording() as kind:
+                kind.tell(question, ranking, self.held.now)
         return self._receipt(question, repeated=False)
 
     def _receipt(self, question: int, repeated: bool) -> Receipt:
@@ -129,8 +128,8 @@ class Feed:
             self._give_back(voter, question, lambda: self.state.kind.skip(question, reason or None))
             return
         try:
-            with self._recording():
-                self.state.kind.skip(question, reason or None)
+            with self._recording() as kind:
+                kind.skip(question, reason or None)
         except DuelError:
             raise ConflictError(f"Question {question} is not open any more; ask for the next one.") from None
 
@@ -164,10 +163,10 @@ class Feed:
             raise ConflictError("The organiser has struck that answer, so it cannot be taken back.")
         self._check_can_be_asked_again(last)
         following = member.open
-        with self._recording():
-            self.state.kind.undo(last.number, self.held.now)
+        with self._recording() as kind:
+            kind.undo(last.number, self.held.now)
             if following is not None:
-                self.state.kind.release(following, "undo")
+                kind.release(following, "undo")
         return self.state.question(self.state.questions[last.number])
 
     def _check_can_be_asked_again(self, asked: Asked) -> None:
@@ -212,29 +211,29 @@ class Feed:
         ranking = None if answer is None else self.ranking(asked, answer)
         if (ranking is None and asked.struck) or (ranking == asked.answer and not asked.struck):
             return
-        with self._recording():
-            self.state.kind.correct(question, ranking, clerical)
+        with self._recording() as kind:
+            kind.correct(question, ranking, clerical)
 
     def strike(self, voter: str) -> None:
         """Let no answer of a voter count, given or to come."""
         if not self.state.member(voter).struck:
             self.keep_secret(voter, OTHERWISE_COUNTED)
-            with self._recording():
-                self.state.kind.strike(voter)
+            with self._recording() as kind:
+                kind.strike(voter)
 
     def reinstate(self, voter: str) -> None:
         """Take back that a voter was struck."""
         if self.state.member(voter).struck:
             self.keep_secret(voter, OTHERWISE_COUNTED)
-            with self._recording():
-                self.state.kind.reinstate(voter)
+            with self._recording() as kind:
+                kind.reinstate(voter)
 
     def drop(self, candidate: str) -> None:
         """Take a candidate out who withdrew."""
         self.state.problem.candidate_number(candidate)
         if candidate not in self.state.dropped:
-            with self._recording():
-                self.state.kind.drop(candidate)
+            with self._recording() as kind:
+                kind.drop(candidate)
 
     def add(self, candidate: str, positions: Sequence[str], details: Mapping[str, Any]) -> None:
         """Take in a late candidate."""
@@ -251,8 +250,8 @@ class Feed:
         # Refused later, it would take back what is written by then. Also without a title: the name of a late
         # candidate may be the title of another.
         check_titles(with_details(larger, about), [candidate])
-        with self._recording():
-            self.state.kind.add(candidate, positions)
+        with self._recording() as kind:
+            kind.add(candidate, positions)
         if about:
             self.append("detailed", about)
 
@@ -276,8 +275,8 @@ class Feed:
     def enter(self, voters: Sequence[Newcomer]) -> None:
         """Take in voters, which for a panel takes no longer than to take in one."""
         self.check_room(len(voters), sum(len(conflicts) for _, _, conflicts in voters))
-        with self._recording():
-            self.state.kind.enter(voters)
+        with self._recording() as kind:
+            kind.enter(voters)
 
     def leave(self, voter: str, open_answers: Literal["open", "dropped"]) -> None:
         """Ask a voter nothing more."""
@@ -285,14 +284,14 @@ class Feed:
             raise StudyError(f"Open answers stay 'open' or are 'dropped', not {open_answers!r:.40}.")
         member = self.state.member(voter)
         if not member.left or (open_answers == "dropped") > member.open_dropped:
-            with self._recording():
-                self.state.kind.leave(voter, open_answers)
+            with self._recording() as kind:
+                kind.leave(voter, open_answers)
 
     def come_back(self, voter: str) -> None:
         """Ask a voter again who had left."""
         if self.state.member(voter).left:
-            with self._recording():
-                self.state.kind.come_back(voter)
+            with self._recording() as kind:
+                kind.come_back(voter)
 
     def conflict(self, voter: str, candidates: Sequence[str], own: bool = False) -> None:
         """Let a voter not judge some candidates any more; ``own``: the voter has said so."""
@@ -303,8 +302,8 @@ class Feed:
             if not own:
                 self.keep_secret(voter, OTHERWISE_COUNTED)
             self.check_room(0, len(new))
-            with self._recording():
-                self.state.kind.conflict(voter, new)
+            with self._recording() as kind:
+                kind.conflict(voter, new)
 
     def clear_conflict(self, voter: str, candidates: Sequence[str]) -> None:
         """Let a voter judge candidates again about whom there was a conflict."""
@@ -313,8 +312,8 @@ class Feed:
             self.state.problem.candidate_number(candidate)
         if gone := [candidate for candidate in dict.fromkeys(candidates) if candidate in known]:
             self.keep_secret(voter, OTHERWISE_COUNTED)
-            with self._recording():
-                self.state.kind.clear_conflict(voter, gone)
+            with self._recording() as kind:
+                kind.clear_conflict(voter, gone)
 
     def publish(self, shown: bool) -> None:
         """Show the result to voters once the study is closed, or no longer."""
@@ -347,8 +346,8 @@ class Feed:
         """Let the answers count that came while the study was closed; they are in the log already."""
         for entry in self.state.no_longer_held():
             self.state.kind.note(entry.event)
-        with self._recording():
-            self.state.kind.settle()
+        with self._recording() as kind:
+            kind.settle()
 
     def keep_secret(self, voter: str, why: str) -> None:
         """Refuse what would show by a detour what a voter has answered secretly.
@@ -384,18 +383,19 @@ class Feed:
             self.append(kind, data, voter)
 
     @contextmanager
-    def _recording(self) -> Iterator[None]:
-        """Write down what is decided.
+    def _recording(self) -> Iterator[Kind]:
+        """Write down what is decided by what asks the questions.
 
         :raises ConflictError: if the study is closed: what follows from its log is written down already.
         """
         if self.state.phase == "closed":
             raise ConflictError("The study is closed, and its verdict recorded; reopen it first.")
-        self.state.kind.record = self._record
+        kind = self.state.kind
+        kind.record = self._record
         try:
-            yield
+            yield kind
         finally:
-            self.state.kind.record = None
+            kind.record = None
 
     def _record(self, event: Event) -> None:
         data = dict(event)

@@ -20,7 +20,6 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from duelmatch.studies import schema
-from duelmatch.studies.prepared import Prepared
 
 Role = Literal["organiser", "voter", "open"]
 """Who a link is for; with an open one, anybody may join as a new voter."""
@@ -94,7 +93,7 @@ def works_at(now: Any) -> sa.ColumnElement[bool]:
     return sa.or_(_columns.revoked_at.is_(None), _columns.revoked_at > now)
 
 
-_BY_IDS = Prepared(
+_BY_IDS = schema.Prepared(
     sa.select(_columns.id, _columns.study, _columns.role, _columns.voter, _columns.hash).where(
         _columns.id.in_([sa.bindparam(name, type_=sa.String) for name in _NAMES]),
         works_at(sa.bindparam("now", type_=sa.Double)),

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, Generic, TypeVar
 
@@ -26,7 +26,6 @@ from duelmatch.studies import schema
 from duelmatch.studies.database import Database
 from duelmatch.studies.entries import BEGINNING, Entry, sealed
 from duelmatch.studies.links import Access, accesses_in
-from duelmatch.studies.prepared import Prepared
 
 Returned = TypeVar("Returned")
 
@@ -36,17 +35,14 @@ _log = logging.getLogger(__name__)
 
 UNREACHABLE = "The database could not be reached for those before you either."
 
-LAST = 2**31 - 1
-"""No entry has a higher number."""
-
 _COLUMNS = schema.studies.c
-_HOLD = Prepared(
+_HOLD = schema.Prepared(
     sa.select(_COLUMNS.id, _COLUMNS.name, _COLUMNS.phase, _COLUMNS.seq, _COLUMNS.hash)
     .where(_COLUMNS.id == sa.bindparam("id"))
     .with_for_update()
 )
 _END = sa.select(schema.studies.c.seq, schema.studies.c.hash).where(schema.studies.c.id == sa.bindparam("id"))
-_AFTER = Prepared(
+_AFTER = schema.Prepared(
     sa.select(*(column for column in schema.entries.c if column.name != "study"))
     .where(
         schema.entries.c.study == sa.bindparam("s"),
@@ -55,39 +51,31 @@ _AFTER = Prepared(
     )
     .order_by(schema.entries.c.seq)
 )
-_APPEND = Prepared(sa.insert(schema.entries))
-_MOVE_END = Prepared(
+_APPEND = schema.Prepared(sa.insert(schema.entries))
+_MOVE_END = schema.Prepared(
     sa.update(schema.studies)
     .where(schema.studies.c.id == sa.bindparam("study"))
     .values({name: sa.bindparam(f"new_{name}") for name in ("phase", "seq", "hash", "name")})
 )
 
 
+@dataclass(slots=True)
 class Held:
     """A study that a transaction holds: the end of its log, where entries are added."""
 
-    def __init__(
-        self,
-        study: str,
-        name: str,
-        phase: str,
-        seq: int,
-        hash: str,
-        now: float,
-        connection: Connection | None = None,
-    ) -> None:
-        self.study = study
-        self._connection = connection
-        self.name = name
-        self.phase = phase
-        self.seq = self.begin = seq
-        self.hash = hash
-        self.now = now
-        """The time by the database's clock, the same for all of the transaction."""
-        self.rows: list[dict[str, Any]] = []
-        """The entries that were added, as they are stored."""
-        self.state: Any = None
-        """What those who write know of the study, kept here until the end of the transaction."""
+    study: str
+    name: str
+    phase: str
+    seq: int
+    hash: str
+    now: float
+    """The time by the database's clock, the same for all of the transaction."""
+    connection: Any = None
+    """That of the transaction; None for a log that is only in memory."""
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    """The entries that were added, as they are stored."""
+    state: Any = None
+    """What those who write know of the study, kept here until the end of the transaction."""
 
     def append(
         self, kind: str, data: Mapping[str, Any], voter: str | None = None, by: str | None = None
@@ -100,10 +88,9 @@ class Held:
 
     def hash_of(self, seq: int) -> str:
         """Return the hash of an entry, which may be one of this transaction."""
-        if seq > self.begin:
-            return str(self.rows[seq - self.begin - 1]["hash"])
-        assert self._connection is not None, "a log that is not only in memory"
-        (entry,) = read_entries(self._connection, self.study, seq - 1, seq)
+        if self.seq - seq < len(self.rows):
+            return str(self.rows[seq - self.seq - 1]["hash"])
+        (entry,) = read_entries(self.connection, self.study, seq - 1, seq)
         return entry.hash
 
 
@@ -158,7 +145,7 @@ class Transaction:
             "hash": BEGINNING,
         }
         self.connection.execute(sa.insert(schema.studies), row)
-        self._held[study] = held = Held(study, name, "open", 0, BEGINNING, self.now)
+        self._held[study] = held = Held(study, name, "open", 0, BEGINNING, self.now, self.connection)
         held.append("created", data)
         return held
 
@@ -194,7 +181,9 @@ class Transaction:
         return changed
 
 
-def read_entries(connection: Connection, study: str, after: int = 0, last: int = LAST) -> Iterator[Entry]:
+def read_entries(
+    connection: Connection, study: str, after: int = 0, last: int = schema.LARGEST_NUMBER
+) -> Iterator[Entry]:
     """Yield the entries of a study behind ``after``, up to ``last``."""
     for rows in _AFTER.many(connection, {"s": study, "a": after, "b": last}, ROWS_AT_ONCE):
         contents = json.loads(f"[{','.join([row[5] for row in rows])}]")  # far quicker than one by one

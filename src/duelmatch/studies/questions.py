@@ -16,6 +16,7 @@ import numpy as np
 
 from duelmatch.errors import StoreError
 from duelmatch.graph import Mask
+from duelmatch.studies.entries import Entry
 from duelmatch.studies.values import Ranking
 
 State = Literal["open", "answered", "skipped", "released"]
@@ -150,29 +151,21 @@ class Questions:
 
     # What happens to them.
 
-    def ask(
-        self,
-        number: int,
-        voter: int,
-        position: str,
-        candidates: Sequence[str],
-        until: float | None,
-        ballot: int | None,
-        place: int | None,
-        at: float,
-    ) -> None:
-        """Add the next question."""
-        if number != len(self) + 1:
-            raise StoreError(f"The log asks question {number!r:.40}, where {len(self) + 1} was to come.")
-        self._candidate.extend([self._numbers[name] for name in candidates])
-        self._rank.extend([NO_RANK] * len(candidates))
+    def ask(self, entry: Entry, voter: int) -> None:
+        """Add the next question, put to a voter."""
+        data, number = entry.data, len(self) + 1
+        if data["question"] != number:
+            raise StoreError(f"The log asks question {data['question']!r:.40}, where {number} was to come.")
+        until, ballot, place = data.get("until"), data.get("ballot"), data.get("place")
+        self._candidate.extend([self._numbers[name] for name in data["candidates"]])
+        self._rank.extend([NO_RANK] * len(data["candidates"]))
         self._end.append(len(self._candidate))
         self._voter.append(voter)
-        self._position.append(self._numbers[position])
+        self._position.append(self._numbers[data["position"]])
         self._until.append(nan if until is None else until)
         self._ballot.append(-1 if ballot is None else ballot)
         self._place.append(-1 if place is None else place)
-        self._asked_at.append(at)
+        self._asked_at.append(entry.at)
         self._at.append(0.0)
         self._entry.append(0)
         self._before.append(0)
@@ -183,14 +176,13 @@ class Questions:
         """Set the state of a question."""
         self._state[number] = STATES.index(state)
 
-    def answer(
-        self, number: int, answer: Sequence[Sequence[str]], entry: int, at: float, before: int, held: bool
-    ) -> None:
+    def answer(self, entry: Entry, before: int, held: bool) -> None:
         """Note an answer; ``before`` is the question that its voter answered before, or 0."""
-        self._rank_as(number, answer)
-        self._at[number], self._entry[number], self._before[number] = at, entry, before
+        number = entry.data["question"]
+        self._rank_as(number, entry.data["answer"])
+        self._at[number], self._entry[number], self._before[number] = entry.at, entry.seq, before
         self._state[number], self._flags[number] = ANSWERED, HELD * held
-        self._given_in.append(entry)
+        self._given_in.append(entry.seq)
         self._given_to.append(number)
 
     def _rank_as(self, number: int, answer: Sequence[Sequence[str]]) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from duelmatch.errors import ProblemError, StudyError, did_you_mean, listed
 from duelmatch.explorers.catalogue import DEFAULT, SMALLEST_EPSILON, check, described, drawn_seed
-from duelmatch.studies.texts import LARGEST_NUMBER
+from duelmatch.studies.schema import LARGEST_NUMBER
 
 SHORTEST_LEASE, LONGEST_LEASE = 1.0, 30 * 86400.0
 MOST_AHEAD = 1_000_000

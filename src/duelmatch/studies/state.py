@@ -18,14 +18,13 @@ from typing import Any
 from duelmatch.errors import NotThereError, StoreError, StudyError
 from duelmatch.files.problems import read_problem, tree_of
 from duelmatch.problem import Problem
-from duelmatch.studies.candidates import with_candidate, with_details
 from duelmatch.studies.entries import BEGINNING, FORMAT, Entry, sealed
 from duelmatch.studies.estimates import Estimates
-from duelmatch.studies.history import HOUR
 from duelmatch.studies.kinds import Begin, new_kind
 from duelmatch.studies.questions import Asked, Questions
 from duelmatch.studies.settings import Settings
-from duelmatch.studies.values import GivenAnswer, Phase, Question, Receipt, Report, Said, Status
+from duelmatch.studies.texts import with_candidate, with_details
+from duelmatch.studies.values import HOUR, GivenAnswer, Phase, Question, Receipt, Report, Said, Status
 
 TRAIL = ("linked", "revoked", "named", "webhook")
 """Who gave out or revoked which link, whose name was changed or deleted, and that a webhook was set or
@@ -204,26 +203,16 @@ class State:
         return question
 
     def _note_asked(self, entry: Entry) -> None:
-        data, voter = entry.data, self.member(entry.voter)
-        number = data["question"]
-        self.questions.ask(
-            number,
-            voter.number,
-            data["position"],
-            data["candidates"],
-            data.get("until"),
-            data.get("ballot"),
-            data.get("place"),
-            entry.at,
-        )
-        self._begin(number, voter)
+        voter = self.member(entry.voter)
+        self.questions.ask(entry, voter.number)
+        self._begin(entry.data["question"], voter)
 
     def _note_answer(self, entry: Entry) -> None:
         number, held = self._known(entry.data["question"]), self.phase == "closed"
         if self.questions.state(number) == "answered":
             raise StoreError(f"Entry {entry.seq} answers question {number}, which has an answer.")
         member = self._end(number)
-        self.questions.answer(number, entry.data["answer"], entry.seq, entry.at, member.last, held)
+        self.questions.answer(entry, member.last, held)
         member.answered += 1
         member.last = number
         self.answers += 1
@@ -452,17 +441,8 @@ class State:
     def given_answer(self, asked: Asked) -> GivenAnswer:
         """Return an answer as the organiser sees it."""
         assert asked.answer is not None, "there is an answer"
-        return GivenAnswer(
-            entry=asked.entry,
-            at=asked.at,
-            voter=asked.voter,
-            question=asked.number,
-            position=asked.position,
-            candidates=asked.candidates,
-            answer=asked.answer,
-            struck=asked.struck,
-            counts=self.counts(asked.number),
-        )
+        about = asked.entry, asked.at, asked.voter, asked.number, asked.position, asked.candidates
+        return GivenAnswer(*about, asked.answer, asked.struck, self.counts(asked.number))
 
     def answers_before(self, entry: int, voter: str | None) -> Iterator[Asked]:
         """Yield the questions with an answer that came before an entry, the latest first."""

@@ -7,7 +7,7 @@ import threading
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from sqlalchemy.engine import Connection
 
@@ -16,7 +16,7 @@ from duelmatch.matchings.counted import Elsewhere, counting_elsewhere
 from duelmatch.studies.database import Database
 from duelmatch.studies.entries import canonical, follows
 from duelmatch.studies.kinds import Begin, Event
-from duelmatch.studies.log import Held, Transaction, end_of, first_entry, read_entries
+from duelmatch.studies.log import Held, end_of, first_entry, read_entries
 from duelmatch.studies.state import State
 
 MOST_STATES = 200
@@ -93,16 +93,19 @@ class States:
                 yield state
                 return
 
-    def within(self, transaction: Transaction, held: Held) -> State | None:
-        """Return the state of a study that a transaction holds; None if it has to be read first."""
+    def within(self, held: Held, locks: ExitStack) -> State | None:
+        """Return the state of a study that a transaction holds; None if it has to be read first.
+
+        ``locks`` are released when the transaction is on disk, or has failed.
+        """
         if held.state is None:
             state = self._remembered(held.study)
             if state is None:
                 return None
-            transaction.locks.enter_context(state.lock)
+            locks.enter_context(state.lock)
             if state.evicted:
                 return None
-            if not self._bring_up(state, transaction.connection, held.study, held.seq, held.hash):
+            if not self._bring_up(state, held.connection, held.study, held.seq, held.hash):
                 self.evict([held.study])
                 return None
             held.state = state

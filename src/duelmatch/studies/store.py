@@ -15,7 +15,6 @@ from duelmatch.errors import NotAllowedError, NotThereError, StudyError
 from duelmatch.explorers.catalogue import described
 from duelmatch.problem import Problem
 from duelmatch.studies import schema
-from duelmatch.studies.candidates import check_shown
 from duelmatch.studies.database import Database
 from duelmatch.studies.entries import BEGINNING, sealed
 from duelmatch.studies.kinds import FOR_PANELS, QUESTIONS_EACH_FOR_PANELS
@@ -27,7 +26,7 @@ from duelmatch.studies.settings import Settings
 from duelmatch.studies.state import check_beginning, check_size, created_data, read_created
 from duelmatch.studies.states import States
 from duelmatch.studies.study import Study
-from duelmatch.studies.texts import look_alike, plain
+from duelmatch.studies.texts import check_shown, look_alike, plain
 from duelmatch.studies.values import Listed
 from duelmatch.studies.voters import NewVoter, insert_voters, new_voter_id
 from duelmatch.studies.webhooks import Webhooks

@@ -13,7 +13,6 @@ from typing import Literal, TypeVar, get_args
 from duelmatch.errors import ConflictError, NotAllowedError, NotThereError, StudyError, TooManyChangesError
 from duelmatch.explorers.questions import Answer
 from duelmatch.problem import Details
-from duelmatch.studies.candidates import checked_details
 from duelmatch.studies.database import Database
 from duelmatch.studies.feed import NEW_LINK, Feed
 from duelmatch.studies.kinds import Later
@@ -33,7 +32,7 @@ from duelmatch.studies.log import Transaction, Writer
 from duelmatch.studies.pictures import claim
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.states import States
-from duelmatch.studies.texts import look_alike, plain
+from duelmatch.studies.texts import checked_details, look_alike, plain
 from duelmatch.studies.values import Nothing, Question, Receipt, Trouble
 from duelmatch.studies.view import StudyView
 from duelmatch.studies.voters import (
@@ -85,7 +84,11 @@ class Study(StudyView):
         The future is done when all of it is on disk. ``study.submit(lambda feed: feed.ask(voter))`` is what
         a server with many voters uses; :meth:`ask` and the others wait.
         """
-        return self._submit(lambda transaction, feed: work(feed), by)
+        if by is not None and not is_id(by):
+            raise NotThereError(f"There is no link {by!r:.40} in this study.")
+        outcome: Future[Returned] = Future()
+        self._begin(lambda transaction, feed: work(feed), by, None, outcome.set_result, outcome.set_exception)
+        return outcome
 
     def submit_as(
         self,
@@ -109,13 +112,6 @@ class Study(StudyView):
 
         self._begin(checked_work, None, token, succeed, fail)
 
-    def _submit(self, work: Callable[[Transaction, Feed], Returned], by: str | None) -> Future[Returned]:
-        if by is not None and not is_id(by):
-            raise NotThereError(f"There is no link {by!r:.40} in this study.")
-        outcome: Future[Returned] = Future()
-        self._begin(work, by, None, outcome.set_result, outcome.set_exception)
-        return outcome
-
     def _begin(
         self,
         work: Callable[[Transaction, Feed], Returned],
@@ -132,7 +128,7 @@ class Study(StudyView):
 
         def turn(transaction: Transaction) -> Returned | Later:
             held = transaction.hold(self.id)
-            state = self._states.within(transaction, held)
+            state = self._states.within(held, transaction.locks)
             if state is None:
                 return Later()
             try:
@@ -159,26 +155,25 @@ class Study(StudyView):
             end_wait()
             fail(error)
 
-        def may_wait(later: Later) -> bool:
-            nonlocal waits
-            if later.event is not None and token is None and not waits:
-                waits = self._states.begin_change(self.id)
-                return waits
-            return True
-
         def finish(returned: Returned | Later) -> None:
-            nonlocal worked_out
+            nonlocal worked_out, waits
             if not isinstance(returned, Later):
                 end_wait()
                 succeed(returned)
                 return
-            worked_out += returned.event is not None
-            if worked_out > MOST_TRIES:
-                give_up(ConflictError("Somebody else is changing this study at the same time. Try again."))
-            elif not may_wait(returned):
-                give_up(TooManyChangesError(CROWDED))
-            else:
-                self._states.preparing(self.id, returned.event).add_done_callback(try_again)
+            if returned.event is not None:
+                worked_out += 1
+                if worked_out > MOST_TRIES:
+                    give_up(
+                        ConflictError("Somebody else is changing this study at the same time. Try again.")
+                    )
+                    return
+                if token is None and not waits:
+                    waits = self._states.begin_change(self.id)
+                    if not waits:
+                        give_up(TooManyChangesError(CROWDED))
+                        return
+            self._states.preparing(self.id, returned.event).add_done_callback(try_again)
 
         attempt()
 
@@ -244,61 +239,61 @@ class Study(StudyView):
         """Add voters, all of them or none, and return their ids."""
         new = list(voters)
 
-        def work(transaction: Transaction, feed: Feed) -> list[str]:
+        def work(feed: Feed) -> list[str]:
             problem = feed.state.problem
             feed.check_room(len(new), sum(voter.excluded(problem) for voter in new))
             checked = [voter.checked(problem) for voter in new]
             if twice := look_alike(voter.name for voter in checked if voter.name is not None):
                 raise StudyError(f"Two voters are called '{twice:.80}'.")
-            self._check_name_is_free(transaction, [voter.name for voter in checked])
-            return self._enter(transaction, feed, checked)
+            self._check_name_is_free(feed, [voter.name for voter in checked])
+            return self._enter(feed, checked)
 
-        return self._submit(work, by).result()
+        return self._do(work, by)
 
     def voter_named(self, name: str, by: str | None = None) -> str:
         """Return the id of the voter of this name, who is added if need be."""
 
-        def work(transaction: Transaction, feed: Feed) -> str:
+        def work(feed: Feed) -> str:
             new = NewVoter(name).checked(feed.state.problem)
-            if (known := voter_called(transaction.connection, self.id, new.name)) is not None:
+            if (known := voter_called(feed.held.connection, self.id, new.name)) is not None:
                 return known
-            self._check_name_is_free(transaction, [new.name])
-            return self._enter(transaction, feed, [new])[0]
+            self._check_name_is_free(feed, [new.name])
+            return self._enter(feed, [new])[0]
 
-        return self._submit(work, by).result()
+        return self._do(work, by)
 
     def _check_name_is_free(
-        self, transaction: Transaction, names: Collection[str | None], but_of: str | None = None
+        self, feed: Feed, names: Collection[str | None], but_of: str | None = None
     ) -> None:
         """Refuse names that nobody could tell from that of a voter there is, other than one."""
-        if (taken := taken_name(transaction.connection, self.id, names, but_of)) is not None:
+        if (taken := taken_name(feed.held.connection, self.id, names, but_of)) is not None:
             raise ConflictError(f"There is a voter called '{taken}' already.")
 
-    def _enter(self, transaction: Transaction, feed: Feed, new: Sequence[NewVoter]) -> list[str]:
+    def _enter(self, feed: Feed, new: Sequence[NewVoter]) -> list[str]:
         ids = [new_voter_id() for _ in new]
         people = list(zip(ids, new, strict=True))
         feed.enter([(voter, each.weight, tuple(each.conflicts)) for voter, each in people])
-        insert_voters(transaction.connection, self.id, people)
+        insert_voters(feed.held.connection, self.id, people)
         return ids
 
     def rename_voter(self, voter: str, name: str, by: str | None = None) -> None:
         """Call a voter by another name. Names are not in the log, so nothing is left of the old one."""
         checked_name = plain(name, "The name of a voter")
 
-        def work(transaction: Transaction, feed: Feed) -> None:
-            self._check_name_is_free(transaction, [checked_name], but_of=voter)
-            self._set_name(transaction, feed, voter, checked_name)
+        def work(feed: Feed) -> None:
+            self._check_name_is_free(feed, [checked_name], but_of=voter)
+            self._set_name(feed, voter, checked_name)
 
-        self._submit(work, by).result()
+        self._do(work, by)
 
     def forget_voter_name(self, voter: str, by: str | None = None) -> None:
         """Delete the name of a voter, whose answers stay."""
-        self._submit(lambda transaction, feed: self._set_name(transaction, feed, voter, None), by).result()
+        self._do(lambda feed: self._set_name(feed, voter, None), by)
         self._database.purge()
 
-    def _set_name(self, transaction: Transaction, feed: Feed, voter: str, name: str | None) -> None:
+    def _set_name(self, feed: Feed, voter: str, name: str | None) -> None:
         feed.state.member(voter)
-        set_name(transaction.connection, self.id, voter, name)
+        set_name(feed.held.connection, self.id, voter, name)
         feed.leave_trail("named", {"forgotten": name is None}, voter)
 
     def strike(self, voter: str, by: str | None = None) -> None:
@@ -368,11 +363,11 @@ class Study(StudyView):
         name, places = plain(candidate, "The name of a candidate"), tuple(positions)
         about = checked_details(details or {})
 
-        def work(transaction: Transaction, feed: Feed) -> None:
-            claim(transaction.connection, self.id, [about.get("picture")], transaction.now)
+        def work(feed: Feed) -> None:
+            claim(feed.held.connection, self.id, [about.get("picture")], feed.held.now)
             feed.add(name, places, about)
 
-        self._submit(work, by).result()
+        self._do(work, by)
 
     def edit(
         self,
@@ -387,11 +382,11 @@ class Study(StudyView):
         }
         pictures = [about.get("picture") for kind in changed.values() for about in kind.values()]
 
-        def work(transaction: Transaction, feed: Feed) -> None:
-            claim(transaction.connection, self.id, pictures, transaction.now)
+        def work(feed: Feed) -> None:
+            claim(feed.held.connection, self.id, pictures, feed.held.now)
             feed.edit(changed)
 
-        self._submit(work, by).result()
+        self._do(work, by)
 
     # Organisers: the study.
 
@@ -446,15 +441,15 @@ class Study(StudyView):
         if role == "open" and self.settings.kind == "panel" and not judges:
             raise NotAllowedError(NO_STRANGERS)
 
-        def work(transaction: Transaction, feed: Feed) -> str:
+        def work(feed: Feed) -> str:
             if voter is not None:
                 self._check_may_have_link(feed, voter)
-            end = self._end_of_new_link(transaction, feed, seconds)
-            (token,) = insert_links(transaction.connection, self.id, role, [voter], feed.held.now, end)
+            end = self._end_of_new_link(feed, seconds)
+            (token,) = insert_links(feed.held.connection, self.id, role, [voter], feed.held.now, end)
             feed.leave_trail("linked", {"link": id_of(token), "role": role, "until": end}, voter)
             return token
 
-        return self._submit(work, by).result()
+        return self._do(work, by)
 
     def replace_links(
         self, voters: Sequence[str], seconds: float | None = None, by: str | None = None
@@ -464,15 +459,15 @@ class Study(StudyView):
         :raises NotAllowedError: if the link that acts ends before one of those.
         """
 
-        def work(transaction: Transaction, feed: Feed) -> list[str]:
+        def work(feed: Feed) -> list[str]:
             for voter in voters:
                 self._check_may_have_link(feed, voter)
-            self._check_may_end(transaction, feed, voters=voters)
+            self._check_may_end(feed, voters=voters)
             now = feed.held.now
-            end = self._end_of_new_link(transaction, feed, seconds)
-            old = revoke_of(transaction.connection, self.id, voters, now)
+            end = self._end_of_new_link(feed, seconds)
+            old = revoke_of(feed.held.connection, self.id, voters, now)
             each = list(dict.fromkeys(voters))
-            made = insert_links(transaction.connection, self.id, "voter", each, now, end)
+            made = insert_links(feed.held.connection, self.id, "voter", each, now, end)
             tokens = dict(zip(each, made, strict=True))
             for voter, token in tokens.items():
                 for link in old.get(voter, ()):
@@ -480,23 +475,21 @@ class Study(StudyView):
                 feed.leave_trail("linked", {"link": id_of(token), "role": "voter", "until": end}, voter)
             return [tokens[voter] for voter in voters]
 
-        return self._submit(work, by).result()
+        return self._do(work, by)
 
     @staticmethod
-    def _end_of_new_link(transaction: Transaction, feed: Feed, seconds: float | None) -> float | None:
+    def _end_of_new_link(feed: Feed, seconds: float | None) -> float | None:
         """Return when a new link ends: never later than the link that makes it."""
         ends = [
-            expiry_of(transaction.connection, feed.by),
+            expiry_of(feed.held.connection, feed.by),
             None if seconds is None else feed.held.now + seconds,
         ]
         return min((end for end in ends if end is not None), default=None)
 
-    def _check_may_end(
-        self, transaction: Transaction, feed: Feed, links: Sequence[str] = (), voters: Sequence[str] = ()
-    ) -> None:
+    def _check_may_end(self, feed: Feed, links: Sequence[str] = (), voters: Sequence[str] = ()) -> None:
         """Refuse to let a link that ends take away one that lasts longer, such as the owner's."""
-        end = expiry_of(transaction.connection, feed.by)
-        if end is not None and outlasts(transaction.connection, self.id, end, links, voters):
+        end = expiry_of(feed.held.connection, feed.by)
+        if end is not None and outlasts(feed.held.connection, self.id, end, links, voters):
             raise NotAllowedError(OUTLASTED)
 
     @staticmethod
@@ -510,13 +503,13 @@ class Study(StudyView):
         Their link ends with the open one at the latest.
         """
 
-        def work(transaction: Transaction, feed: Feed) -> tuple[str, str]:
-            (voter,) = self._enter(transaction, feed, [NewVoter()])
-            end = self._end_of_new_link(transaction, feed, None)
-            (token,) = insert_links(transaction.connection, self.id, "voter", [voter], feed.held.now, end)
+        def work(feed: Feed) -> tuple[str, str]:
+            (voter,) = self._enter(feed, [NewVoter()])
+            end = self._end_of_new_link(feed, None)
+            (token,) = insert_links(feed.held.connection, self.id, "voter", [voter], feed.held.now, end)
             return voter, token
 
-        return self._submit(work, by).result()
+        return self._do(work, by)
 
     def revoke(self, link: str, keep_one: bool = False, by: str | None = None) -> None:
         """Make a link useless from now on, unless it is the organiser's last and one is to be kept.
@@ -528,12 +521,12 @@ class Study(StudyView):
         if not is_id(link):
             raise NotThereError(f"There is no link {link!r:.40} in this study.")
 
-        def work(transaction: Transaction, feed: Feed) -> None:
-            self._check_may_end(transaction, feed, links=[link])
-            if keep_one and lasting_organisers(transaction.connection, self.id) == [link]:
+        def work(feed: Feed) -> None:
+            self._check_may_end(feed, links=[link])
+            if keep_one and lasting_organisers(feed.held.connection, self.id) == [link]:
                 raise ConflictError("This is the organiser's last link; make another one first.")
-            if not revoke_one(transaction.connection, self.id, link):
+            if not revoke_one(feed.held.connection, self.id, link):
                 raise NotThereError(f"There is no link '{link:.40}' in this study.")
             feed.leave_trail("revoked", {"link": link})
 
-        self._submit(work, by).result()
+        self._do(work, by)

@@ -13,6 +13,9 @@ from duelmatch.studies.estimates import Estimates
 
 LARGEST = 1 << 53
 
+HOUR = 3600
+"""In seconds."""
+
 Phase = Literal["open", "paused", "closed"]
 
 Ranking = tuple[tuple[str, ...], ...]
@@ -242,6 +245,33 @@ class Status:
         if planned < LARGEST and high is None:
             return AnswersLeft(low, middle, planned, None)
         return AnswersLeft(low, middle, high, beyond)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Where the study stood after a number of answers.
+
+    ``sure`` is one minus the p-value of the leader, of a crowd; ``shortfall`` by how much the leader can be
+    worse than the best, at most and for certain, of a panel; ``decided`` the share of the edges that are
+    accepted or rejected, for algorithms that decide edges. None where the study has no such thing.
+    """
+
+    answers: int
+    sure: float | None = None
+    decided: float | None = None
+    shortfall: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """How a study has developed: where it stood, and how many answers came in each hour (counted from 1970).
+
+    Nothing of it is stored: whenever the log is gone through, the study is looked at now and then on its way.
+    So it is the same on every server.
+    """
+
+    points: list[Point]
+    hours: dict[int, int]
 
 
 @dataclass(frozen=True, slots=True)

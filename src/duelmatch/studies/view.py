@@ -15,17 +15,16 @@ from duelmatch.problem import Problem
 from duelmatch.studies import schema
 from duelmatch.studies.database import Database
 from duelmatch.studies.entries import Entry, checked
-from duelmatch.studies.estimates import MOST_ANSWERS, SIMULATING, Estimates, Moment
+from duelmatch.studies.estimates import MOST_ANSWERS, SIMULATING, Action, Estimates, Moment, Preview, preview
 from duelmatch.studies.hints import LATEST, Hints, hints
-from duelmatch.studies.history import History
 from duelmatch.studies.links import Link, expiry_of, links_in, works_at
-from duelmatch.studies.log import LAST, end_of, read_entries
-from duelmatch.studies.previews import Action, Preview, preview
+from duelmatch.studies.log import end_of, read_entries
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.state import Member, State
 from duelmatch.studies.states import States
 from duelmatch.studies.values import (
     GivenAnswer,
+    History,
     Question,
     Receipt,
     Report,
@@ -66,7 +65,7 @@ class StudyView:
 
     def entries(self, after: int = 0, limit: int | None = None) -> list[Entry]:
         """Return the entries of the log after an entry, at most ``limit``."""
-        last = LAST if limit is None else min(LAST, after + limit)
+        last = schema.LARGEST_NUMBER if limit is None else min(schema.LARGEST_NUMBER, after + limit)
         with self._database.reading() as connection:
             return list(read_entries(connection, self.id, after, last))
 
@@ -196,7 +195,7 @@ class StudyView:
             return hints(islice(state.questions.latest(), LATEST))
 
     def answers(
-        self, before: int = LAST, voter: str | None = None, limit: int | None = 50
+        self, before: int = schema.LARGEST_NUMBER, voter: str | None = None, limit: int | None = 50
     ) -> list[GivenAnswer]:
         """Return the latest answers, of all voters or of one, that came before an entry of the log."""
         with self._states.reading(self.id) as state:
@@ -257,7 +256,7 @@ class StudyView:
         with self._states.reading(self.id) as state:
             return History(state.kind.points, dict(state.hours))
 
-    def reports(self, before: int = LAST, limit: int | None = None) -> list[Report]:
+    def reports(self, before: int = schema.LARGEST_NUMBER, limit: int | None = None) -> list[Report]:
         """Return what voters have reported and nobody has resolved, the latest first.
 
         All, or at most ``limit`` that came before an entry of the log.

@@ -16,9 +16,8 @@ from duelmatch.explorers.engine import Counts, Round
 from duelmatch.explorers.result import Progress, Result
 from duelmatch.models.standings import Standings
 from duelmatch.problem import Problem
-from duelmatch.studies.history import Point
 from duelmatch.studies.settings import Settings
-from duelmatch.studies.values import Ranking, Reason
+from duelmatch.studies.values import Point, Ranking, Reason
 
 Newcomer = tuple[str, int, Sequence[str]]
 """A new voter: the id, the weight, and the candidates the voter does not judge."""
@@ -41,6 +40,29 @@ class Later(Exception):  # noqa: N818 (a signal, not an error)
     def __init__(self, event: Event | None = None) -> None:
         super().__init__()
         self.event = event
+
+
+SPACING = 16
+"""A look whenever there is a 16th part more answers: as close as one can see, and too seldom to cost much."""
+
+
+class Trace:
+    """Looks at a study now and then, as the answers grow."""
+
+    def __init__(self) -> None:
+        self.points: list[Point] = []
+        self._next = 1
+
+    def follow(self, answers: int, look: Callable[[], Point]) -> None:
+        """Look, if there are enough answers since the last look."""
+        if answers >= self._next:
+            self.points.append(look())
+            self._next = answers + 1 + answers // SPACING
+
+    def until(self, now: Point) -> list[Point]:
+        """Return where the study stood, and where it stands."""
+        earlier = [point for point in self.points if point.answers < now.answers]
+        return [*earlier, now] if now.answers else earlier
 
 
 class Kind(Protocol):

@@ -10,11 +10,10 @@ from duelmatch.explorers.ballots.explorer import BallotExplorer
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.explorers.questions import Question
 from duelmatch.problem import Problem
-from duelmatch.studies.history import Point
 from duelmatch.studies.kinds import FOR_PANELS, Event, Newcomer
 from duelmatch.studies.kinds.explored import ExploredKind
 from duelmatch.studies.settings import Settings
-from duelmatch.studies.values import Ranking, Reason
+from duelmatch.studies.values import Point, Ranking, Reason
 
 CONFLICT = "conflict of interest"
 """Why a question is passed on that a voter has said not to judge."""

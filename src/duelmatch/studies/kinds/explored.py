@@ -13,9 +13,8 @@ from duelmatch.explorers.panel import PanelExplorer
 from duelmatch.explorers.questions import Question
 from duelmatch.explorers.result import Progress, Result
 from duelmatch.models.standings import Standings
-from duelmatch.studies.history import Point, Trace
-from duelmatch.studies.kinds import Event, Kind, Later
-from duelmatch.studies.values import Ranking
+from duelmatch.studies.kinds import Event, Kind, Later, Trace
+from duelmatch.studies.values import Point, Ranking
 
 
 class ExploredKind(Kind):

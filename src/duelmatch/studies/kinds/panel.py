@@ -12,11 +12,10 @@ from duelmatch.explorers.panel import PanelExplorer
 from duelmatch.explorers.questions import Question
 from duelmatch.explorers.result import Result
 from duelmatch.problem import Problem
-from duelmatch.studies.history import Point
 from duelmatch.studies.kinds import Event, Newcomer, shown
 from duelmatch.studies.kinds.explored import ExploredKind
 from duelmatch.studies.settings import Settings
-from duelmatch.studies.values import Ranking, Reason
+from duelmatch.studies.values import Point, Ranking, Reason
 
 
 class PanelKind(ExploredKind):

@@ -22,12 +22,11 @@ from duelmatch.explorers.catalogue import Assumption, described
 from duelmatch.explorers.result import Progress, Result
 from duelmatch.models.standings import Standings
 from duelmatch.problem import Problem
-from duelmatch.studies.candidates import with_candidate
-from duelmatch.studies.history import Point
 from duelmatch.studies.kinds import FOR_PANELS, Begin, Event, Kind, Newcomer, shown
 from duelmatch.studies.kinds.stacks import Pair, Stacks
 from duelmatch.studies.settings import Settings
-from duelmatch.studies.values import Ranking, Reason
+from duelmatch.studies.texts import with_candidate
+from duelmatch.studies.values import Point, Ranking, Reason
 
 A_MOMENT = 0.01
 """Seconds of a processor: about what a commit takes, and less than it takes to come again."""

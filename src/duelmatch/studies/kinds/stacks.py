@@ -23,9 +23,9 @@ from duelmatch.explorers.catalogue import BUILT_IN, described
 from duelmatch.explorers.engine import Counts, Round
 from duelmatch.explorers.explorer import Explorer
 from duelmatch.problem import Problem
-from duelmatch.studies.history import Point, Trace
-from duelmatch.studies.kinds import Begin
+from duelmatch.studies.kinds import Begin, Trace
 from duelmatch.studies.settings import Settings
+from duelmatch.studies.values import Point
 
 Pair = tuple[int, int, int]
 """A position and two of its candidates, by number, the lower first; late candidates do not move them."""
