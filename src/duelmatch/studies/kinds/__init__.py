@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Literal, Protocol
 
+from duelmatch.errors import NotAllowedError
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.explorers.engine import Counts, Round
 from duelmatch.explorers.result import Progress, Result
@@ -76,6 +77,11 @@ class Kind(Protocol):
     def note(self, event: Event) -> None:
         """Apply an event from the log."""
 
+    def _decide(self, event: Event) -> None:
+        self.note(event)
+        if self.record is not None:
+            self.record(event)
+
     # For voters.
 
     def ask(self, voter: str, now: float) -> Reason | None:
@@ -124,6 +130,10 @@ class Kind(Protocol):
 
     def enter(self, voters: Sequence[Newcomer]) -> None:
         """Take in voters."""
+        if any(weight != 1 or conflicts for _, weight, conflicts in voters):
+            raise NotAllowedError(FOR_PANELS)
+        for voter, _, _ in voters:
+            self._decide({"kind": "joined", "voter": voter})
 
     def leave(self, voter: str, open_answers: Literal["open", "dropped"]) -> None:
         """Ask a voter nothing more."""
@@ -153,9 +163,11 @@ class Kind(Protocol):
 
     def takes_long(self, event: Event) -> bool:
         """Whether recounting after an event takes more than a moment."""
+        return False
 
     def working_out(self, event: Event) -> Callable[[], Any]:
         """Return a function that computes the effect of a coming event; it can run in another process."""
+        return lambda: None
 
     def keep(self, worked_out: Any) -> None:
         """Keep its result until the event happens; without it, acting raises :class:`Later`."""
@@ -195,6 +207,7 @@ class Kind(Protocol):
 
     def run_to_go_on(self) -> bytes | None:
         """Return a copy of the run, pickled, to simulate how it goes on; None if it cannot be copied."""
+        return None
 
     @property
     def points(self) -> list[Point]:
@@ -235,17 +248,13 @@ def new_kind(
     problem: Problem, settings: Settings, voters: Sequence[Mapping[str, Any]], begin: Begin | None = None
 ) -> Kind:
     """Begin a study of the kind that its settings name; ``begin`` begins the runs in rounds."""
-    if settings.kind == "panel":
-        from duelmatch.studies.kinds.panel import PanelKind
+    if settings.kind == "rounds":
+        from duelmatch.studies.kinds.rounds import RoundsKind
 
-        return PanelKind(problem, settings, voters)
-    if settings.kind == "crowd":
-        from duelmatch.studies.kinds.crowd import CrowdKind
+        return RoundsKind(problem, settings, [voter["id"] for voter in voters], begin)
+    from duelmatch.studies.kinds.explored import CrowdKind, PanelKind
 
-        return CrowdKind(problem, settings)
-    from duelmatch.studies.kinds.rounds import RoundsKind
-
-    return RoundsKind(problem, settings, [voter["id"] for voter in voters], begin)
+    return PanelKind(problem, settings, voters) if settings.kind == "panel" else CrowdKind(problem, settings)
 
 
 def shown(seed: int, voter: str, about: str, candidates: Sequence[str]) -> list[str]:

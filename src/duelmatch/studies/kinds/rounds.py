@@ -22,7 +22,7 @@ from duelmatch.explorers.catalogue import Assumption, described
 from duelmatch.explorers.result import Progress, Result
 from duelmatch.models.standings import Standings
 from duelmatch.problem import Problem
-from duelmatch.studies.kinds import FOR_PANELS, Begin, Event, Kind, Newcomer, shown
+from duelmatch.studies.kinds import FOR_PANELS, Begin, Event, Kind, shown
 from duelmatch.studies.kinds.stacks import Pair, Stacks
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.texts import with_candidate
@@ -163,11 +163,6 @@ class RoundsKind(Kind):
         if question.voter not in self._struck and not question.struck:
             self._stale = not self._stacks.remove(number, question.pair) or self._stale
 
-    def _decide(self, event: Event) -> None:
-        self.note(event)
-        if self.record is not None:
-            self.record(event)
-
     # For voters.
 
     def ask(self, voter: str, now: float) -> Reason | None:
@@ -231,12 +226,6 @@ class RoundsKind(Kind):
         with_candidate(self._problem, candidate, positions)
         self._decide({"kind": "added", "candidate": candidate, "positions": list(positions)})
 
-    def enter(self, voters: Sequence[Newcomer]) -> None:
-        if any(weight != 1 or conflicts for _, weight, conflicts in voters):
-            raise NotAllowedError(FOR_PANELS)
-        for voter, _, _ in voters:
-            self._decide({"kind": "joined", "voter": voter})
-
     def leave(self, voter: str, open_answers: Literal["open", "dropped"]) -> None:
         self._decide({"kind": "left", "voter": voter, "open_answers": open_answers})
 
@@ -275,14 +264,6 @@ class RoundsKind(Kind):
                     if isinstance(error, TooLargeError):
                         self._refusal = noted, error
                     raise
-
-    def takes_long(self, event: Event) -> bool:
-        """Nothing is counted when something happens, but when somebody looks."""
-        return False
-
-    def working_out(self, event: Event) -> Callable[[], object]:
-        """Nothing has to be computed in advance."""
-        return lambda: None
 
     def _advance(self) -> None:
         begin = thread_time()
@@ -361,10 +342,6 @@ class RoundsKind(Kind):
                 ties += asked.value == 0.5
         criterion = described(self._settings.algorithm).criterion
         return partial(standings_from_counts, problem, wins, duels, criterion, ties)
-
-    def run_to_go_on(self) -> bytes | None:
-        """Return nothing: what an algorithm remembers of its rounds cannot be copied."""
-        return None
 
     @property
     def points(self) -> list[Point]:
