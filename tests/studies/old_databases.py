@@ -13,7 +13,7 @@ import duelmatch as dm
 from duelmatch.errors import ConflictError
 from duelmatch.studies import Question, Settings, Store, Study
 from duelmatch.studies.backup import backup
-from duelmatch.studies.database import newest_revision
+from duelmatch.studies.migrations import revisions
 
 FOLDER = Path(__file__).parent / "databases"
 PROBLEM = dm.Problem.complete(["ann", "bob", "cyd"], ["chair", "editor"])
@@ -40,7 +40,7 @@ def live(study: Study) -> None:
 
 
 def main() -> None:
-    target = FOLDER / f"{newest_revision()}.db"
+    target = FOLDER / f"{revisions()[0]}.db"
     FOLDER.mkdir(exist_ok=True)
     with Store(f"sqlite:///{target}") as store:
         for algorithm in ("panel", "condorcet", "borda", "car-cond"):

@@ -19,6 +19,7 @@ from sqlalchemy.engine import Connection
 from duelmatch.errors import FileError, StoreError
 from duelmatch.files.text import naming, replacing
 from duelmatch.studies.database import Database
+from duelmatch.studies.migrations import revisions, upgrade_to
 from duelmatch.studies.schema import metadata
 from duelmatch.version import __version__
 
@@ -80,17 +81,17 @@ def _put_back(database: Database, lines: Iterator[Any]) -> dict[str, int]:
     about = next(lines, None)
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         raise FileError("This is not a backup of duelmatch. `duelmatch store backup` writes one.")
-    if about.get("version") != VERSION or not database.knows(about["tables"]):
+    if about.get("version") != VERSION or about["tables"] not in revisions():
         raise FileError("A newer version of duelmatch wrote this backup; install that version.")
     with database.writing() as connection:
         database.lock_for_upgrade(connection)
         _check_empty(database, connection)
-        database.upgrade_to(connection, about["tables"])
+        upgrade_to(connection, about["tables"])
         try:
             counts = _insert_all(connection, lines)
         except sa.exc.SQLAlchemyError:
             raise ValueError("rows that do not go together") from None
-        database.upgrade_to(connection, "head")
+        upgrade_to(connection, "head")
     return counts
 
 

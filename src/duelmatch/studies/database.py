@@ -21,7 +21,6 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
@@ -29,6 +28,7 @@ from sqlalchemy.engine import URL, Connection, Engine
 from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError, SQLAlchemyError
 
 from duelmatch.errors import MissingExtraError, StoreError, UnreachableError
+from duelmatch.studies.migrations import revisions, upgrade_to
 
 BUSY_SECONDS = 30.0
 """How long to wait for another process that is writing to a file of SQLite, or changing the tables."""
@@ -223,8 +223,8 @@ class Database:
             self.lock_for_upgrade(connection)
             before = self.revision(connection)
             self._check_known(before)
-            self.upgrade_to(connection, "head")
-            return before, newest_revision()
+            upgrade_to(connection, "head")
+            return before, revisions()[0]
 
     def lock_for_upgrade(self, connection: Connection) -> None:
         """Keep others from changing the tables until the end of the transaction."""
@@ -233,14 +233,6 @@ class Database:
             for name in ("statement_timeout", "idle_in_transaction_session_timeout"):
                 connection.exec_driver_sql(_set(f"LOCAL {name}", 0))
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MIGRATION_LOCK)))
-
-    def upgrade_to(self, connection: Connection, revision: str) -> None:
-        """Run the migrations that lead to a revision, or to the newest, "head"."""
-        from alembic import command
-
-        configuration = _alembic()
-        configuration.attributes["connection"] = connection
-        command.upgrade(configuration, revision)
 
     def prepare(self) -> None:
         """Make the tables if the database is empty, or see to it that they are the right ones.
@@ -253,7 +245,7 @@ class Database:
             self.upgrade()
             return
         self._check_known(revision)
-        if revision != newest_revision():
+        if revision != revisions()[0]:
             raise StoreError(
                 f"{self}: This database was made by an older version of duelmatch. Make a copy of it, then "
                 "bring it up to date with: duelmatch store upgrade"
@@ -270,16 +262,8 @@ class Database:
             )
         return revision
 
-    def knows(self, revision: object) -> bool:
-        """Whether there is such a revision, as far as this version knows."""
-        from alembic.script import ScriptDirectory
-
-        return revision in {
-            step.revision for step in ScriptDirectory.from_config(_alembic()).walk_revisions()
-        }
-
     def _check_known(self, revision: str | None) -> None:
-        if revision is not None and not self.knows(revision):
+        if revision is not None and revision not in revisions():
             raise StoreError(
                 f"{self}: This database was made by a newer version of duelmatch (its tables are at "
                 f"'{revision:.40}'). Install that version."
@@ -298,23 +282,6 @@ class Database:
             raise StoreError(f"{self}: The database refused this: {_first_line(error)}") from error
         except SQLAlchemyError as error:
             raise StoreError(f"{self}: {_first_line(error)}") from error
-
-
-def newest_revision() -> str:
-    """Return the revision of the tables that this version works with."""
-    from alembic.script import ScriptDirectory
-
-    (head,) = ScriptDirectory.from_config(_alembic()).get_heads()
-    return head
-
-
-def _alembic() -> Any:
-    from alembic.config import Config
-
-    configuration = Config()
-    configuration.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
-    configuration.set_main_option("path_separator", "os")
-    return configuration
 
 
 def _checked(url: str) -> URL:
