@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -109,8 +109,7 @@ def checked(entries: Iterable[Entry]) -> Iterator[Entry]:
     for number, entry in enumerate(entries, start=1):
         if entry.seq != number:
             raise StoreError(f"Entry {number} of the log is missing; entry {entry.seq} is in its place.")
-        text = sealed_text(*entry[:5], canonical(entry.data), before)
-        if sha256(text.encode()).hexdigest() != entry.hash:
+        if not follows(entry, before):
             raise StoreError(
                 f"Entry {number} of the log does not fit its hash: it or one before was changed."
             )
@@ -118,12 +117,10 @@ def checked(entries: Iterable[Entry]) -> Iterator[Entry]:
         yield entry
 
 
-def follows(entries: Sequence[Entry], before: str) -> bool:
-    """Whether the first of some entries comes after the one with this hash."""
-    if not entries:
-        return False
-    text = sealed_text(*entries[0][:5], canonical(entries[0].data), before)
-    return sha256(text.encode()).hexdigest() == entries[0].hash
+def follows(entry: Entry, before: str) -> bool:
+    """Whether an entry is as it was sealed, after the one with this hash."""
+    text = sealed_text(*entry[:5], canonical(entry.data), before)
+    return sha256(text.encode()).hexdigest() == entry.hash
 
 
 def line_of(entry: Entry, before: str) -> str:

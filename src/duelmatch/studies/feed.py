@@ -18,16 +18,7 @@ from duelmatch.studies.log import Held
 from duelmatch.studies.questions import Asked
 from duelmatch.studies.state import Member, State, check_size
 from duelmatch.studies.texts import check_titles, look_alike, with_candidate, with_details
-from duelmatch.studies.values import (
-    Nothing,
-    Phase,
-    Question,
-    Ranking,
-    Reason,
-    Receipt,
-    Trouble,
-    verdict_of,
-)
+from duelmatch.studies.values import Nothing, Phase, Question, Ranking, Reason, Receipt, Trouble, verdict_of
 
 MOST_REPORTS = 5
 """Open reports of a voter, who should talk to the organiser about more."""

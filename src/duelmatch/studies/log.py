@@ -171,14 +171,12 @@ class Transaction:
             raise _PartError from error
         self.connection.exec_driver_sql("RELEASE part")
 
-    def finish(self) -> list[Held]:
+    def finish(self) -> None:
         """Hand everything to the database, which others see at the end of the transaction."""
-        changed = [held for held in self._held.values() if held.rows]
-        for held in changed:
+        for held in [held for held in self._held.values() if held.rows]:
             _APPEND.run_for_each(self.connection, held.rows)
             end = {"new_phase": held.phase, "new_seq": held.seq, "new_hash": held.hash, "new_name": held.name}
             _MOVE_END.run(self.connection, {"study": held.study, **end}).close()
-        return changed
 
 
 def read_entries(

@@ -79,16 +79,12 @@ class Settings:
         for name in ("ties", "skips", "secret"):
             if not isinstance(getattr(self, name), bool):
                 raise StudyError(f"{name} must be true or false, not {shortly(getattr(self, name))}.")
-        if not _is_whole(self.ahead) or not 0 <= self.ahead <= MOST_AHEAD:
-            raise StudyError(
-                f"ahead must be a whole number from 0 to {MOST_AHEAD:,}, not {shortly(self.ahead)}."
-            )
-        for name in ("max_answers", "questions_each"):
+        limits = {"ahead": MOST_AHEAD, "max_answers": LARGEST_NUMBER, "questions_each": LARGEST_NUMBER}
+        for name, most in limits.items():
+            fits, sentence = _between(0, most)
             number = getattr(self, name)
-            if number is not None and not (_is_whole(number) and 0 <= number <= LARGEST_NUMBER):
-                raise StudyError(
-                    f"{name} must be a whole number from 0 to {LARGEST_NUMBER:,}, not {shortly(number)}."
-                )
+            if not fits(number) and (number is not None or name == "ahead"):
+                raise StudyError(f"{name} must be {sentence}, not {shortly(number)}.")
 
     def _check_parameters(self) -> None:
         seed = 0 if self.seed is None else self.seed

@@ -33,20 +33,9 @@ removed: for the record alone."""
 REPORTS = ("reported", "resolved")
 """That something is wrong with a candidate, and that it no longer is."""
 
-OWN_KINDS = frozenset(
-    {
-        "created",
-        "paused",
-        "resumed",
-        "closed",
-        "reopened",
-        "renamed",
-        "detailed",
-        "published",
-        *TRAIL,
-        *REPORTS,
-    }
-)
+PHASES: Mapping[str, Phase] = {"paused": "paused", "resumed": "open", "closed": "closed", "reopened": "open"}
+
+OWN_KINDS = frozenset({"created", "renamed", "detailed", "published", *PHASES, *TRAIL, *REPORTS})
 """What concerns the study alone, not what asks its questions."""
 
 NOTHING_NEW = (OWN_KINDS - {"closed", "reopened"}) | {
@@ -67,8 +56,6 @@ seconds whenever a judge came or went."""
 
 SPARE = 1_000
 """Leases that are over are swept away once there are more than this."""
-
-PHASES: Mapping[str, Phase] = {"paused": "paused", "resumed": "open", "closed": "closed", "reopened": "open"}
 
 
 @dataclass(slots=True)

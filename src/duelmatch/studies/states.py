@@ -186,7 +186,9 @@ class States:
         if state.seq >= end:
             return (state.seq, state.hash) == (end, digest)
         entries = list(read_entries(connection, study, state.seq, end))
-        if not follows(entries, state.hash) or any(state.kind.takes_long(entry.event) for entry in entries):
+        if not entries or not follows(entries[0], state.hash):
+            return False
+        if any(state.kind.takes_long(entry.event) for entry in entries):
             return False
         state.note(entries)
         return True

@@ -26,9 +26,9 @@ from duelmatch.studies.settings import Settings
 from duelmatch.studies.state import check_beginning, check_size, created_data, read_created
 from duelmatch.studies.states import States
 from duelmatch.studies.study import Study
-from duelmatch.studies.texts import check_shown, look_alike, plain
+from duelmatch.studies.texts import check_names, plain
 from duelmatch.studies.values import Listed
-from duelmatch.studies.voters import NewVoter, insert_voters, new_voter_id
+from duelmatch.studies.voters import NewVoter, checked_voters, insert_voters, new_voter_id
 from duelmatch.studies.webhooks import Webhooks
 
 MOST_STUDIES = 2_000
@@ -94,14 +94,8 @@ class Store:
         if settings.kind == "rounds":
             described(settings.algorithm).check_conditions(problem)
         check_size(settings, len(members), problem, sum(member.excluded(problem) for member in members))
-        for kind, listed in (("candidates", problem.candidates), ("positions", problem.positions)):
-            if alike := look_alike(listed):
-                raise StudyError(f"Two {kind} look the same: '{alike:.80}'. Nobody could tell them apart.")
-        check_shown(problem)
-        for kind, named in (("candidate", problem.candidates), ("position", problem.positions)):
-            for each in named:
-                plain(each, f"The name of a {kind}")
-        people = [(new_voter_id(), member.checked(problem)) for member in members]
+        check_names(problem)
+        people = [(new_voter_id(), member) for member in checked_voters(members, problem)]
         if settings.kind != "panel":
             if any(member.weight != 1 or member.conflicts for _, member in people):
                 raise NotAllowedError(FOR_PANELS)
@@ -109,9 +103,6 @@ class Store:
                 raise NotAllowedError(QUESTIONS_EACH_FOR_PANELS)
         elif settings.questions_each == 0:
             raise StudyError("Each judge must be asked at least one question.")
-        names = [member.name for _, member in people if member.name is not None]
-        if twice := look_alike(names):
-            raise StudyError(f"Two voters are called '{twice}'.")
         data = created_data(problem, settings, [member.as_dict(voter) for voter, member in people])
         if read_created(sealed(1, 0.0, "created", data, BEGINNING)[0])[:2] != (problem, settings):
             raise StudyError(

@@ -32,11 +32,12 @@ from duelmatch.studies.log import Transaction, Writer
 from duelmatch.studies.pictures import claim
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.states import States
-from duelmatch.studies.texts import checked_details, look_alike, plain
+from duelmatch.studies.texts import checked_details, plain
 from duelmatch.studies.values import Nothing, Question, Receipt, Trouble
 from duelmatch.studies.view import StudyView
 from duelmatch.studies.voters import (
     NewVoter,
+    checked_voters,
     insert_voters,
     new_voter_id,
     set_name,
@@ -226,11 +227,7 @@ class Study(StudyView):
     # Organisers: voters.
 
     def add_voter(
-        self,
-        name: str | None = None,
-        weight: int = 1,
-        conflicts: Collection[str] = (),
-        by: str | None = None,
+        self, name: str | None = None, weight: int = 1, conflicts: Collection[str] = (), by: str | None = None
     ) -> str:
         """Add a voter, and return the id."""
         return self.add_voters([NewVoter(name, weight, conflicts)], by)[0]
@@ -242,9 +239,7 @@ class Study(StudyView):
         def work(feed: Feed) -> list[str]:
             problem = feed.state.problem
             feed.check_room(len(new), sum(voter.excluded(problem) for voter in new))
-            checked = [voter.checked(problem) for voter in new]
-            if twice := look_alike(voter.name for voter in checked if voter.name is not None):
-                raise StudyError(f"Two voters are called '{twice:.80}'.")
+            checked = checked_voters(new, problem)
             self._check_name_is_free(feed, [voter.name for voter in checked])
             return self._enter(feed, checked)
 

@@ -151,6 +151,18 @@ def checked_details(details: Any) -> dict[str, str | None]:
     return checked
 
 
+def check_names(problem: Problem) -> None:
+    """Refuse a problem whose candidates or positions voters could not read, or not tell apart."""
+    named = {"candidate": problem.candidates, "position": problem.positions}
+    for kind, names in named.items():
+        if alike := look_alike(names):
+            raise StudyError(f"Two {kind}s look the same: '{alike:.80}'. Nobody could tell them apart.")
+    check_shown(problem)
+    for kind, names in named.items():
+        for each in names:
+            plain(each, f"The name of a {kind}")
+
+
 def check_shown(problem: Problem) -> None:
     """Refuse details that no form would have taken: a log that is imported may be edited, hashes and all."""
     for about in (*problem.candidate_details.values(), *problem.position_details.values()):

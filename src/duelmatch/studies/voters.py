@@ -13,7 +13,7 @@ from sqlalchemy.engine import Connection
 from duelmatch.errors import StudyError
 from duelmatch.problem import Problem
 from duelmatch.studies import schema
-from duelmatch.studies.texts import look_of, plain
+from duelmatch.studies.texts import look_alike, look_of, plain
 
 LARGEST_WEIGHT = 1_000
 
@@ -60,6 +60,14 @@ class NewVoter:
     def as_dict(self, voter: str) -> dict[str, Any]:
         """Return what the log has of a voter."""
         return {"id": voter, "weight": self.weight, "conflicts": list(self.conflicts)}
+
+
+def checked_voters(voters: Iterable[NewVoter], problem: Problem) -> list[NewVoter]:
+    """Return the same with plain text, if nobody could take one for another."""
+    checked = [voter.checked(problem) for voter in voters]
+    if twice := look_alike(voter.name for voter in checked if voter.name is not None):
+        raise StudyError(f"Two voters are called '{twice:.80}'.")
+    return checked
 
 
 def insert_voters(connection: Connection, study: str, people: Iterable[tuple[str, NewVoter]]) -> None:

@@ -17,7 +17,7 @@ from typing import Literal
 
 import numpy as np
 
-from duelmatch.errors import ConflictError, DuelmatchError, NotAllowedError, StoreError, TooLargeError
+from duelmatch.errors import DuelmatchError, NotAllowedError, StoreError, TooLargeError
 from duelmatch.explorers.catalogue import Assumption, described
 from duelmatch.explorers.result import Progress, Result
 from duelmatch.models.standings import Standings
@@ -47,11 +47,7 @@ class RoundsKind(Kind):
     """A run that is fed by voters."""
 
     def __init__(
-        self,
-        problem: Problem,
-        settings: Settings,
-        voters: Sequence[str] = (),
-        begin: Begin | None = None,
+        self, problem: Problem, settings: Settings, voters: Sequence[str] = (), begin: Begin | None = None
     ) -> None:
         self.record = None
         self._begin = begin
@@ -201,9 +197,6 @@ class RoundsKind(Kind):
         self._decide({"kind": "released", "question": question, "reason": reason})
 
     def undo(self, question: int, now: float) -> None:
-        both = (self._problem.candidates[number] for number in self._asked[question].pair[1:])
-        if gone := [name for name in both if name in self._dropped]:
-            raise ConflictError(f"'{gone[0]}' withdrew, so that answer does not count any more.")
         self._decide({"kind": "undone", "question": question})
 
     # For organisers.

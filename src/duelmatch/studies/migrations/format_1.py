@@ -26,8 +26,8 @@ from duelmatch.files.problems import read_problem
 from duelmatch.models.standings import standings
 from duelmatch.problem import Problem
 from duelmatch.studies.entries import BEGINNING, sealed
-from duelmatch.studies.kinds.rounds import RoundsKind
 from duelmatch.studies.settings import Settings
+from duelmatch.studies.state import State
 from duelmatch.studies.values import verdict_of
 
 Rows = list[dict[str, Any]]
@@ -93,15 +93,21 @@ def _log(
     problem = read_problem(json.dumps(content["problem"]), ".json")
     settings = _settings(content["settings"])
     events = list(_events(others, problem, voters, leases))
-    if settings.algorithm in BALLOTS:
+    in_rounds = settings.algorithm not in BALLOTS
+    if not in_rounds:
         events = list(_as_crowd(events, problem, content["settings"]))
-    else:
-        events = list(_with_verdicts(events, problem, settings))
     data = {"problem": content["problem"], "settings": settings.as_dict() | {"voters": []}, "format": 2}
-    before = BEGINNING
-    for seq, event in enumerate([Event(first["at"], "created", None, data), *events], start=1):
-        entry, text = sealed(seq, event.at, event.kind, event.data, before, None, event.voter)
-        before = entry.hash
+    entry, text = sealed(1, first["at"], "created", data, BEGINNING)
+    yield {"study": study, **entry._asdict(), "data": text}
+    state = State(entry)
+    for event in events:
+        data = event.data
+        if in_rounds and event.kind == "closed":
+            state.kind.think()
+            data = {"verdict": verdict_of(state.kind.result, state.kind.assuming)}
+        entry, text = sealed(entry.seq + 1, event.at, event.kind, data, entry.hash, None, event.voter)
+        if in_rounds:
+            state.note([entry])
         yield {"study": study, **entry._asdict(), "data": text}
 
 
@@ -189,40 +195,3 @@ def _estimate(problem: Problem, old: Mapping[str, Any], answers: Sequence[Answer
         old["algorithm"], "budget_spent", leader, len(answers), old["delta"], None, assuming, old["seed"]
     )
     return verdict_of(result, assuming)
-
-
-def _with_verdicts(events: Sequence[Event], problem: Problem, settings: Settings) -> Iterator[Event]:
-    """Yield the events, with what the study had come to where it was closed."""
-    rules = _Rules(problem, settings)
-    for event in events:
-        rules.note(event)
-        data = {"verdict": rules.verdict()} if event.kind == "closed" else event.data
-        yield event._replace(data=data)
-
-
-class _Rules:
-    """The study as the first format understood it: rounds, replayed."""
-
-    def __init__(self, problem: Problem, settings: Settings) -> None:
-        self._kind = RoundsKind(problem, settings)
-        self._held: list[Event] = []
-        self._closed = False
-
-    def note(self, event: Event) -> None:
-        if event.kind in ("closed", "reopened", "paused", "resumed"):
-            self._closed = event.kind == "closed"
-            if event.kind == "reopened":
-                for answer in self._held:
-                    self._note(answer)
-                self._held = []
-        elif event.kind == "answered" and self._closed:
-            self._held.append(event)
-        else:
-            self._note(event)
-
-    def _note(self, event: Event) -> None:
-        self._kind.note({"kind": event.kind, "voter": event.voter, **event.data})
-
-    def verdict(self) -> dict[str, Any]:
-        self._kind.think()
-        return verdict_of(self._kind.result, self._kind.assuming)
