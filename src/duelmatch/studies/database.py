@@ -20,7 +20,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from typing import Any
 
 import sqlalchemy as sa
@@ -196,23 +196,13 @@ class Database:
         PostgreSQL does so when it vacuums.
         """
         if self.is_sqlite:
-            other = self._driver.connect(self.url.database, timeout=1.0)
-            try:
+            with closing(self._driver.connect(self.url.database, timeout=1.0)) as other:
                 other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            finally:
-                other.close()
 
-    def listening(self, channel: str) -> Any:
-        """Return a connection of PostgreSQL's driver, for messages on a channel."""
-        connection: Any = self._driver.connect(
-            **self._engine.dialect.create_connect_args(self._engine.url)[1], autocommit=True
-        )
-        try:
-            connection.execute(f"LISTEN {channel}")
-        except BaseException:
-            connection.close()
-            raise
-        return connection
+    def connect_alone(self) -> Any:
+        """Return a connection of PostgreSQL's driver that is not one of the pool, for messages."""
+        options = self._engine.dialect.create_connect_args(self._engine.url)[1]
+        return self._driver.connect(**options, autocommit=True)
 
     def upgrade(self) -> tuple[str | None, str]:
         """Bring the tables to what this version works with; return the revisions before and after.

@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 from duelmatch.errors import ConflictError, DuelError, NotAllowedError, NotThereError, StudyError
 from duelmatch.explorers import questions
-from duelmatch.problem import Problem
 from duelmatch.studies.entries import Entry, salted
 from duelmatch.studies.kinds import Event, Kind, Later, Newcomer
 from duelmatch.studies.log import Held
@@ -248,7 +247,8 @@ class Feed:
 
     def edit(self, details: Mapping[str, Mapping[str, Any]]) -> None:
         """Change titles, texts, pictures and links of candidates and positions."""
-        _check_details(self.state.problem, details)
+        changed = [name for kind in details.values() for name, about in kind.items() if "title" in about]
+        check_titles(with_details(self.state.problem, details), changed)
         self.append("detailed", details)
 
     def rename(self, name: str) -> None:
@@ -414,9 +414,3 @@ class Feed:
         if asked.voter != self.state.member(voter).id:
             raise NotAllowedError(f"Question {question} was put to somebody else.")
         return asked
-
-
-def _check_details(problem: Problem, details: Mapping[str, Mapping[str, Any]]) -> None:
-    """Refuse new details of candidates and positions with whom voters could take one for another."""
-    changed = [name for kind in details.values() for name, about in kind.items() if "title" in about]
-    check_titles(with_details(problem, details), changed)

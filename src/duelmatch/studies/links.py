@@ -178,9 +178,8 @@ def outlasts(
     connection: Connection, study: str, end: float, links: Sequence[str], voters: Sequence[str]
 ) -> bool:
     """Whether one of these links, or of those of these voters, works beyond a time."""
-    later = sa.or_(_columns.revoked_at.is_(None), _columns.revoked_at > end)
     these = sa.or_(_columns.id.in_(links), _columns.voter.in_(voters))
-    query = sa.select(_columns.id).where(_columns.study == study, these, later)
+    query = sa.select(_columns.id).where(_columns.study == study, these, works_at(end))
     return connection.execute(query.limit(1)).scalar_one_or_none() is not None
 
 

@@ -29,7 +29,8 @@ class Messages:
 
         try:
             if self._connection is None:
-                self._connection = self._database.listening(self._channel)
+                self._connection = self._database.connect_alone()
+                self._connection.execute(f"LISTEN {self._channel}")
             for message in messages:
                 assert len(message) <= LONGEST, "it is for messages of a few kilobytes"
                 self._connection.execute("SELECT pg_notify(%s, %s)", (self._channel, message))

@@ -10,6 +10,7 @@ a study decides; it is not part of the log either, since its addresses and secre
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from typing import Any
 
 from sqlalchemy import (
@@ -118,20 +119,14 @@ class Prepared:
 
     def one(self, connection: Connection, values: Values) -> Any:
         """Return the row, or None."""
-        cursor = self.run(connection, values)
-        try:
+        with closing(self.run(connection, values)) as cursor:
             return cursor.fetchone()
-        finally:
-            cursor.close()
 
     def many(self, connection: Connection, values: Values, at_once: int) -> Iterator[list[tuple[Any, ...]]]:
         """Yield the rows in batches."""
-        cursor = self.run(connection, values)
-        try:
+        with closing(self.run(connection, values)) as cursor:
             while rows := cursor.fetchmany(at_once):
                 yield rows
-        finally:
-            cursor.close()
 
     def run(self, connection: Connection, values: Values) -> Any:
         """Run it, and return the driver's cursor."""
@@ -143,13 +138,9 @@ class Prepared:
     def run_for_each(self, connection: Connection, rows: Sequence[Values]) -> None:
         """Run it once for each of the rows."""
         text, order = self._text(connection.dialect)
-        cursor = connection.connection.cursor()
-        try:
-            cursor.executemany(
-                text, rows if order is None else [[row[name] for name in order] for row in rows]
-            )
-        finally:
-            cursor.close()
+        many = rows if order is None else [[row[name] for name in order] for row in rows]
+        with closing(connection.connection.cursor()) as cursor:
+            cursor.executemany(text, many)
 
     def _text(self, dialect: Dialect) -> tuple[str, list[str] | None]:
         known = self._texts.get(dialect.name)

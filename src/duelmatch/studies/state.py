@@ -10,7 +10,7 @@ import json
 import threading
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
 from typing import Any
@@ -372,10 +372,8 @@ class State:
     def voters_out(self) -> int:
         """How many judges have left without a vote that counts, and are not waited for."""
         gone = [each for each in self.members.values() if each.open_dropped and not each.struck]
-        if not gone:
-            return 0
-        counted = dict(enumerate(self.counted_by_voter()))
-        return sum(not counted.get(member.number) for member in gone)
+        counted = self.counted_by_voter() if gone else []
+        return sum(not counted[member.number] for member in gone)
 
     @property
     def conflicts(self) -> int:
@@ -430,12 +428,6 @@ class State:
         assert asked.answer is not None, "there is an answer"
         about = asked.entry, asked.at, asked.voter, asked.number, asked.position, asked.candidates
         return GivenAnswer(*about, asked.answer, asked.struck, self.counts(asked.number))
-
-    def answers_before(self, entry: int, voter: str | None) -> Iterator[Asked]:
-        """Yield the questions with an answer that came before an entry, the latest first."""
-        if voter is not None:
-            return self.questions.given_by(self.member(voter).last, entry)
-        return self.questions.given_before(entry)
 
 
 def check_size(settings: Settings, voters: int, problem: Problem, conflicts: int = 0) -> None:

@@ -165,20 +165,7 @@ class StudyView:
                 asked = None if limit is None else [member.id for member in page]
                 names = names_in(connection, self.id, asked)
             counted = state.counted_by_voter()
-            return [
-                Voter(
-                    member.id,
-                    names.get(member.id),
-                    member.weight,
-                    member.conflicts,
-                    member.struck,
-                    member.left,
-                    member.open_dropped,
-                    member.answered,
-                    counted[member.number],
-                )
-                for member in page
-            ]
+            return [voter_of(member, names.get(member.id), counted[member.number]) for member in page]
 
     def name_of(self, voter: str) -> str | None:
         """Return what the organiser calls a voter; None for a voter without a name."""
@@ -199,8 +186,12 @@ class StudyView:
     ) -> list[GivenAnswer]:
         """Return the latest answers, of all voters or of one, that came before an entry of the log."""
         with self._states.reading(self.id) as state:
-            found = islice(state.answers_before(before, voter), limit)
-            return [state.given_answer(asked) for asked in found]
+            questions = state.questions
+            if voter is None:
+                found = questions.given_before(before)
+            else:
+                found = questions.given_by(state.member(voter).last, before)
+            return [state.given_answer(asked) for asked in islice(found, limit)]
 
     def answers_after(self, entry: int, limit: int) -> list[GivenAnswer]:
         """Return the answers that came after an entry of the log, at most ``limit``, the earliest first."""
@@ -301,6 +292,12 @@ def _named(result: Result, counted: int) -> Result:
     """
     begun = counted or result.status != "budget_spent"
     return result if begun else replace(result, matching=None)
+
+
+def voter_of(member: Member, name: str | None, counted: int) -> Voter:
+    """Return a voter as the organiser sees them."""
+    gone = member.struck, member.left, member.open_dropped
+    return Voter(member.id, name, member.weight, member.conflicts, *gone, member.answered, counted)
 
 
 def status_of(study: str, name: str, state: State) -> Status:

@@ -24,7 +24,6 @@ Newcomer = tuple[str, int, Sequence[str]]
 """A new voter: the id, the weight, and the candidates the voter does not judge."""
 
 Event = Mapping[str, Any]
-Record = Callable[[Event], None]
 
 FOR_PANELS = "Weights and conflicts of interest are for panels only."
 QUESTIONS_EACH_FOR_PANELS = (
@@ -72,7 +71,7 @@ class Kind(Protocol):
     What is said of a method here holds for all kinds. One that returns at once may have nothing to do.
     """
 
-    record: Record | None
+    record: Callable[[Event], None] | None
 
     def note(self, event: Event) -> None:
         """Apply an event from the log."""

@@ -34,13 +34,15 @@ A_MOMENT = 0.01
 
 @dataclass(slots=True)
 class PairQuestion:
-    """A question: whose, about what; and the answer: 1 if the lower of the pair is better, 0, or 1/2."""
+    """A question: whose, about what; and the answer: 1 if the lower of the pair is better, 0, or 1/2.
+
+    None while there is no answer, or it is struck.
+    """
 
     number: int
     voter: str
     pair: Pair
     value: float | None = None
-    struck: bool = False
 
 
 class RoundsKind(Kind):
@@ -89,11 +91,10 @@ class RoundsKind(Kind):
                 self._note_asked(event)
             case "answered" if question is not None:
                 self._free(question)
-                question.value = self._value(question.pair, event["answer"])
-                question.struck = False
-                self._answered[event["question"]] = None
+                question.value = value = self._value(question.pair, event["answer"])
+                self._answered[question.number] = None
                 if question.voter not in self._struck:
-                    self._stacks.push(event["question"], question.pair, question.value)
+                    self._stacks.push(question.number, question.pair, value)
             case "skipped" if question is not None:
                 self._skipped.setdefault(question.voter, set()).add(question.pair)
                 self._free(question)
@@ -102,14 +103,12 @@ class RoundsKind(Kind):
                 if event.get("reason") == "undo":  # it was hardly seen, and comes again
                     self._times[question.voter][question.pair] -= 1
             case "undone" if question is not None:
-                self._take_back(event["question"], question)
-                del self._answered[event["question"]]
-                question.value = None
+                self._take_back(question)
+                del self._answered[question.number]
                 self._open[question.number] = question
                 self._stacks.lease(question.pair, 1)
             case "corrected" if question is not None:
-                self._take_back(event["question"], question)
-                question.struck = event["answer"] is None
+                self._take_back(question)
                 if event["answer"] is not None:
                     question.value = self._value(question.pair, event["answer"])
                     self._stale = True
@@ -155,9 +154,10 @@ class RoundsKind(Kind):
         for question in [question for question in self._open.values() if which(question)]:
             self._free(question)
 
-    def _take_back(self, number: int, question: PairQuestion) -> None:
-        if question.voter not in self._struck and not question.struck:
-            self._stale = not self._stacks.remove(number, question.pair) or self._stale
+    def _take_back(self, question: PairQuestion) -> None:
+        if question.value is not None and question.voter not in self._struck:
+            self._stale = not self._stacks.remove(question.number, question.pair) or self._stale
+        question.value = None
 
     # For voters.
 
@@ -279,8 +279,7 @@ class RoundsKind(Kind):
                 stacks.lease(question.pair, 1)
             for number in self._answered:
                 question = self._asked[number]
-                if question.voter not in self._struck and not question.struck:
-                    assert question.value is not None, "it has an answer"
+                if question.value is not None and question.voter not in self._struck:
                     stacks.push(number, question.pair, question.value)
             self._stacks = stacks
             self._stale = False
@@ -323,7 +322,7 @@ class RoundsKind(Kind):
             for number in self._answered:
                 asked = self._asked[number]
                 position, *both = asked.pair
-                if asked.voter in self._struck or asked.struck or asked.value is None:
+                if asked.value is None or asked.voter in self._struck:
                     continue
                 if any(names[each] in self._dropped for each in both):
                     continue
