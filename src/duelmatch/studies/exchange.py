@@ -27,6 +27,7 @@ from duelmatch.studies.store import Store
 from duelmatch.studies.study import Study
 from duelmatch.studies.texts import check_shown, plain
 from duelmatch.studies.values import GivenAnswer
+from duelmatch.studies.voters import NewVoter, insert_voters
 
 ANSWER_COLUMNS = ("voter", "position", "ranking")
 JUDGE_COLUMNS = ("weight", "conflict", "missing", "struck", "withdrawn", "chosen")
@@ -290,8 +291,7 @@ def _insert(store: Store, name: str, people: Mapping[str, str], entries: list[En
         connection.execute(sa.insert(schema.studies), row | {"seq": state.seq, "hash": state.hash})
         rows = [{"study": study, **entry._asdict(), "data": canonical(entry.data)} for entry in entries]
         connection.execute(sa.insert(schema.entries), rows)
-        if voters := [{"study": study, "id": id, "name": people.get(id)} for id in state.members]:
-            connection.execute(sa.insert(schema.voters), voters)
+        insert_voters(connection, study, [(voter, NewVoter(people.get(voter))) for voter in state.members])
     return store.study(study)
 
 

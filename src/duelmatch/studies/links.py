@@ -131,18 +131,8 @@ def insert_links(
 ) -> list[str]:
     """Make a link for each of these, and return the tokens; the links may end at a time."""
     made = [(voter, *new_token()) for voter in voters]
-    rows = [
-        {
-            "id": link,
-            "study": study,
-            "role": role,
-            "voter": voter,
-            "hash": hashed,
-            "created_at": now,
-            "revoked_at": end,
-        }
-        for voter, _, link, hashed in made
-    ]
+    common = {"study": study, "role": role, "created_at": now, "revoked_at": end}
+    rows = [common | {"id": link, "voter": voter, "hash": hashed} for voter, _, link, hashed in made]
     if rows:
         connection.execute(sa.insert(schema.links), rows)
     return [token for _, token, _, _ in made]

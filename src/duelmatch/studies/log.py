@@ -134,20 +134,11 @@ class Transaction:
             self._held[study] = Held(study, name, phase, seq, digest, self.now, self.connection)
         return self._held[study]
 
-    def create(self, study: str, name: str, data: Mapping[str, Any]) -> Held:
+    def create(self, study: str, name: str, data: Mapping[str, Any]) -> None:
         """Begin the log of a new study."""
-        row = {
-            "id": study,
-            "name": name,
-            "phase": "open",
-            "created_at": self.now,
-            "seq": 0,
-            "hash": BEGINNING,
-        }
-        self.connection.execute(sa.insert(schema.studies), row)
-        self._held[study] = held = Held(study, name, "open", 0, BEGINNING, self.now, self.connection)
-        held.append("created", data)
-        return held
+        row = {"id": study, "name": name, "phase": "open", "created_at": self.now}
+        self.connection.execute(sa.insert(schema.studies), row | {"seq": 0, "hash": BEGINNING})
+        self.hold(study).append("created", data)
 
     def written(self) -> int:
         """Return how many entries were added so far."""

@@ -57,16 +57,8 @@ def converted(connection: Connection) -> tuple[Rows, Rows, Rows, Rows]:
         voters = {number: voter for (of, number), voter in ids.items() if of == study["id"]}
         log = list(_log(study["id"], own, voters, leases))
         entries += log
-        studies.append(
-            {
-                "id": study["id"],
-                "name": study["name"],
-                "phase": study["state"],
-                "created_at": study["created_at"],
-                "seq": len(log),
-                "hash": log[-1]["hash"],
-            }
-        )
+        about = {name: study[name] for name in ("id", "name", "created_at")}
+        studies.append(about | {"phase": study["state"], "seq": len(log), "hash": log[-1]["hash"]})
     people = [
         {"study": row["study"], "id": ids[row["study"], row["number"]], "name": row["name"]}
         for row in old["voters"]
