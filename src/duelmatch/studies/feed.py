@@ -287,9 +287,7 @@ class Feed:
     def conflict(self, voter: str, candidates: Sequence[str], own: bool = False) -> None:
         """Let a voter not judge some candidates any more; ``own``: the voter has said so."""
         known = self.state.member(voter).conflicts
-        for candidate in candidates:
-            self.state.problem.candidate_number(candidate)
-        if new := [candidate for candidate in dict.fromkeys(candidates) if candidate not in known]:
+        if new := [candidate for candidate in self._known(candidates) if candidate not in known]:
             if not own:
                 self.keep_secret(voter, OTHERWISE_COUNTED)
             self.check_room(0, len(new))
@@ -299,12 +297,16 @@ class Feed:
     def clear_conflict(self, voter: str, candidates: Sequence[str]) -> None:
         """Let a voter judge candidates again about whom there was a conflict."""
         known = self.state.member(voter).conflicts
-        for candidate in candidates:
-            self.state.problem.candidate_number(candidate)
-        if gone := [candidate for candidate in dict.fromkeys(candidates) if candidate in known]:
+        if gone := [candidate for candidate in self._known(candidates) if candidate in known]:
             self.keep_secret(voter, OTHERWISE_COUNTED)
             with self._recording() as kind:
                 kind.clear_conflict(voter, gone)
+
+    def _known(self, candidates: Sequence[str]) -> list[str]:
+        """Return candidates, each once, if all of them are in the study."""
+        for candidate in candidates:
+            self.state.problem.candidate_number(candidate)
+        return list(dict.fromkeys(candidates))
 
     def publish(self, shown: bool) -> None:
         """Show the result to voters once the study is closed, or no longer."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
+from functools import partial
 from typing import Literal, TypeVar, get_args
 
 from duelmatch.errors import ConflictError, NotAllowedError, NotThereError, StudyError, TooManyChangesError
@@ -52,6 +53,7 @@ MOST_TRIES = 3
 
 LONGEST_REASON = 500
 
+OVERTAKEN = "Somebody else is changing this study at the same time. Try again."
 CROWDED = "Other changes of this study are being worked out. Wait a moment, then try again."
 
 OUTLASTED = (
@@ -137,44 +139,38 @@ class Study(StudyView):
             except Later as later:
                 return later
 
-        def attempt() -> None:
-            self._writer.do(self.id, turn, finish, give_up, token)
-
-        def try_again(prepared: Future[None]) -> None:
-            if (error := prepared.exception()) is not None:
+        def attempt(prepared: Future[None] | None = None) -> None:
+            if prepared is not None and (error := prepared.exception()) is not None:
                 give_up(error)
             else:
-                attempt()
+                self._writer.do(self.id, turn, finish, give_up, token)
 
-        def end_wait() -> None:
+        def end(tell: Callable[[], object]) -> None:
             nonlocal waits
             if waits:
                 waits = False
                 self._states.end_change(self.id)
+            tell()
 
         def give_up(error: BaseException) -> None:
-            end_wait()
-            fail(error)
+            end(partial(fail, error))
 
         def finish(returned: Returned | Later) -> None:
             nonlocal worked_out, waits
             if not isinstance(returned, Later):
-                end_wait()
-                succeed(returned)
+                end(partial(succeed, returned))
                 return
             if returned.event is not None:
                 worked_out += 1
                 if worked_out > MOST_TRIES:
-                    give_up(
-                        ConflictError("Somebody else is changing this study at the same time. Try again.")
-                    )
+                    give_up(ConflictError(OVERTAKEN))
                     return
                 if token is None and not waits:
                     waits = self._states.begin_change(self.id)
                     if not waits:
                         give_up(TooManyChangesError(CROWDED))
                         return
-            self._states.preparing(self.id, returned.event).add_done_callback(try_again)
+            self._states.preparing(self.id, returned.event).add_done_callback(attempt)
 
         attempt()
 
