@@ -1,11 +1,13 @@
 """The oracle of the tests: every maximum matching listed, and every definition applied to the whole list.
 
-Nothing here calls the code under test; ``Problem`` and ``Graph`` only carry the input. Preferences are plain
-m x m matrices. Lists of matchings are arrays with a row per matching and the edge of each position in it.
+Nothing here calls the code under test; ``Problem``, ``Graph`` and ``Preferences`` only carry the input. Here,
+preferences are plain m x m matrices, and lists of matchings are arrays with a row per matching and the edge
+of each position in it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from itertools import permutations
 
@@ -13,6 +15,7 @@ import numpy as np
 from scipy.optimize import linprog, minimize
 
 from duelmatch.graph import Graph
+from duelmatch.preferences import Preferences
 from duelmatch.problem import Problem
 
 SEEDS = range(220)
@@ -64,6 +67,23 @@ def preference_matrix(seed: int) -> np.ndarray:
         chosen = everyone[rng.integers(len(everyone))]
         win[chosen, :], win[:, chosen] = 0.6, 0.4
     return mirrored(graph, win)
+
+
+def preferences(seed: int) -> Preferences:
+    """Return :func:`problem` with its :func:`preference_matrix`."""
+    return Preferences.from_matrix(problem(seed), preference_matrix(seed))
+
+
+def graph_of(rows: Sequence[str] | np.ndarray) -> Graph:
+    """Build a graph from a row for each position, '1' (or True) where the candidate fits."""
+    fits = np.array([[int(mark) for mark in row] for row in rows])
+    position, candidate = np.nonzero(fits)
+    return Graph.from_edges(fits.shape[1], fits.shape[0], candidate, position)
+
+
+def band(size: int, reach: int) -> np.ndarray:
+    """Mark where candidates fit that have numbers like the position's own."""
+    return np.abs(np.subtract.outer(np.arange(size), np.arange(size))) <= reach
 
 
 def mirrored(graph: Graph, win: np.ndarray) -> np.ndarray:

@@ -155,6 +155,32 @@ def preference_matrix(seed: int) -> np.ndarray:
     return matrix
 
 
+def coefficients(seed: int, criterion: str, chosen: int) -> np.ndarray:
+    """Return dD(chosen, B) / dp_pair, a row per decision B: by changing one probability at a time.
+
+    D is f - 1/2 (Condorcet), or the difference of Borda scores, times the number of positions.
+    """
+    drawn = problem(seed)
+    chi, edges = indicators(drawn), drawn.edges
+    seats = np.array([drawn.seats.get(place, 1) for _, place in edges])
+    weight = np.array([drawn.weight.get(place, 1.0) for _, place in edges]) / seats**2
+    total = sum(drawn.weight.get(place, 1.0) for place in drawn.positions) / len(drawn.positions)
+    found = []
+    for a, b in combinations(range(len(edges)), 2):
+        if edges[a][1] == edges[b][1]:
+            change = np.zeros((len(edges),) * 2)
+            change[a, b], change[b, a] = 1.0, -1.0
+            found.append(leads(chi @ (change * weight / total) @ chi.T, criterion, chosen))
+    return np.array(found).reshape(-1, len(chi)).T
+
+
+def leads(scores: np.ndarray, criterion: str, chosen: int) -> np.ndarray:
+    """Return by how much a decision is ahead of every other: head to head, or in its Borda score."""
+    if criterion == "condorcet":
+        return scores[chosen] - scores[chosen, chosen]
+    return scores.mean(axis=1)[chosen] - scores.mean(axis=1)
+
+
 @cache
 def scores(seed: int) -> np.ndarray:
     """Return f(M1, M2) for every two decisions: the weighted mean over positions of the mean over seats."""

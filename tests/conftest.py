@@ -42,9 +42,9 @@ def really_drawn_seeds(drawn_seeds: None, monkeypatch: pytest.MonkeyPatch) -> No
 def own_registrations(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget after each test the algorithms and generators that it has registered."""
     dm.algorithms()  # those of installed packages are found once, before the first copy
-    monkeypatch.setattr(catalogue, "_known", dict(catalogue._known))
-    monkeypatch.setattr(catalogue, "_registered", {})
-    monkeypatch.setattr(generators, "_known", dict(generators._known))
+    for module in (catalogue, generators):
+        for name in ("_known", "_registered"):
+            monkeypatch.setattr(module, name, dict(getattr(module, name)))
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import brute
 import duelmatch as dm
+from brute import preferences
 from cases import each
 from duelmatch.errors import ProblemError
 from duelmatch.matchings.assignment import best_matching
@@ -17,10 +18,6 @@ every_seed = each("seed", brute.SEEDS)
 
 TEAM = dm.Problem.from_edges([("ann", "chair"), ("bob", "chair"), ("bob", "editor"), ("cyd", "editor")])
 WIN = {("chair", "ann", "bob"): 0.55, ("editor", "bob", "cyd"): 0.2}
-
-
-def preferences(seed: int) -> dm.Preferences:
-    return dm.Preferences.from_matrix(brute.problem(seed), brute.preference_matrix(seed))
 
 
 # Winners

@@ -128,33 +128,13 @@ def borda_number(seed: int) -> int:
 
 
 def rival_costs(seed: int, criterion: str, winner: int) -> np.ndarray:
-    """Return c^2 / (2 D^2) for every rival and pair: c by changing the probability of one pair at a time."""
-    problem, matrix = choices.problem(seed), choices.preference_matrix(seed)
-    chi = choices.indicators(problem)
-    weight = np.array([problem.weight.get(s, 1.0) for _, s in problem.edges])
-    seats = np.array([problem.seats.get(s, 1) for _, s in problem.edges])
-    scale = weight / seats**2
-
-    def lead(matrix: np.ndarray) -> np.ndarray:
-        scores = chi @ (matrix * scale) @ chi.T
-        if criterion == "condorcet":
-            return scores[winner] - scores[winner, winner]
-        return scores.mean(axis=1)[winner] - scores.mean(axis=1)
-
-    base = lead(matrix)
-    coefficients = []
-    for a in range(len(problem.edges)):
-        for b in range(a + 1, len(problem.edges)):
-            if problem.edges[a][1] == problem.edges[b][1]:
-                moved = matrix.copy()
-                moved[a, b] += 1.0
-                moved[b, a] -= 1.0
-                coefficients.append(lead(moved) - base)
-    if not coefficients:
+    """Return c^2 / (2 D^2) for every rival and pair."""
+    costs = choices.coefficients(seed, criterion, winner)
+    base = choices.leads(choices.scores(seed), criterion, winner) * len(choices.problem(seed).positions)
+    if not costs.shape[1]:
         return np.zeros((0, 0))
-    costs = np.stack(coefficients, axis=1)
     costs[np.abs(costs) < 1e-12] = 0.0
-    rivals = np.arange(len(chi)) != winner
+    rivals = np.arange(len(costs)) != winner
     with np.errstate(divide="ignore", invalid="ignore"):
         deficits = np.where(np.abs(base) < 1e-11, 0.0, base)
         found = costs[rivals] ** 2 / (2 * deficits[rivals, None] ** 2)

@@ -65,7 +65,6 @@ def rows(out: Path) -> list[dict[str, object]]:
     return experiments.results(out).drop_columns(["seconds", "session"]).to_pylist()
 
 
-@pytest.mark.usefixtures("own_registrations")
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_worker_killed_midway_loses_no_run_and_the_other_learns_what_was_registered(tmp_path: Path) -> None:
     condorcet = resolve_name("duelmatch.explorers.frugal.search:condorcet")

@@ -93,7 +93,6 @@ def own_algorithm(make: object) -> dm.Algorithm:
     return replace(described, name="mine", parameters=(), make=make)  # type: ignore[arg-type]
 
 
-@pytest.mark.usefixtures("own_registrations")
 def test_workers_know_what_was_registered_by_a_call() -> None:
     dm.register_algorithm(own_algorithm(catalogue.described("condorcet").make))
     dm.register_generator("mine", dm.instances.uniform)
@@ -104,7 +103,6 @@ def test_workers_know_what_was_registered_by_a_call() -> None:
     assert theirs == ours
 
 
-@pytest.mark.usefixtures("own_registrations")
 def test_what_cannot_be_sent_is_said_and_one_job_does_without() -> None:
     make = catalogue.resolve_name("duelmatch.explorers.frugal.search:condorcet")
     dm.register_algorithm(own_algorithm(lambda *given, **more: make(*given, **more)))
@@ -170,7 +168,6 @@ def test_a_loop_over_simulate_can_be_interrupted() -> None:
     assert process.returncode == -signal.SIGINT
 
 
-@pytest.mark.usefixtures("own_registrations")
 def test_a_generator_that_returns_no_preferences_is_named() -> None:
     dm.register_generator("mine", lambda: 5)  # type: ignore[arg-type, return-value]
     content = {"problems": [{"generator": "mine"}], "algorithms": [{"name": "borda"}]}

@@ -12,20 +12,13 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
+from brute import graph_of
 from cases import each
 from duelmatch.errors import NoMatchingError, ProblemError
-from duelmatch.graph import Graph
 from duelmatch.matchings import chain as module
 from duelmatch.matchings.chain import Chain
 
 FREE = -1
-
-
-def graph_of(rows):
-    """Build a graph from one text per position: '1' where the candidate fits."""
-    fits = np.array([[mark == "1" for mark in row] for row in rows])
-    position, candidate = np.nonzero(fits)
-    return Graph.from_edges(fits.shape[1], fits.shape[0], candidate, position)
 
 
 SQUARE = graph_of(["110", "011", "101"])

@@ -10,6 +10,7 @@ import pytest
 
 import brute
 import duelmatch as dm
+from brute import band, graph_of
 from cases import each
 from duelmatch.errors import TooLargeError
 from duelmatch.graph import Graph
@@ -19,13 +20,6 @@ from duelmatch.matchings.counting import count_matchings, edge_marginals, log_co
 from duelmatch.matchings.elimination import plan
 
 every_seed = each("seed", brute.SEEDS)
-
-
-def graph_of(present: np.ndarray) -> Graph:
-    """The graph with an edge wherever a positions x candidates table says so."""
-    position, candidate = np.nonzero(present)
-    positions, candidates = present.shape
-    return Graph(candidates, positions, candidate, position)
 
 
 def marginals_with_stride(graph: Graph, stride: int) -> np.ndarray:
@@ -39,11 +33,6 @@ def marginals_with_stride(graph: Graph, stride: int) -> np.ndarray:
             marginals[edge] = counts[edge] / (layer @ before)
         finish = before / before.max()
     return marginals
-
-
-def band(size: int, reach: int) -> np.ndarray:
-    distance = np.abs(np.subtract.outer(np.arange(size), np.arange(size)))
-    return distance <= reach
 
 
 def circulant(size: int, *shifts: int) -> np.ndarray:

@@ -76,7 +76,7 @@ def test_a_sample_is_drawn_by_the_first_sampler_that_is_feasible(monkeypatch: py
 @each("seed", range(40))
 def test_rewards_against_a_sample_are_as_close_as_promised(seed: int) -> None:
     """The radius at 1e-9 is exceeded on one of 40 graphs with probability 4e-8."""
-    prefs = dm.Preferences.from_matrix(brute.problem(seed), brute.preference_matrix(seed))
+    prefs = brute.preferences(seed)
     graph = prefs.problem.graph
     shares = reference_of(graph, "sampled", seed).shares
     error = np.abs(prefs.matrix @ shares - prefs.matrix @ edge_marginals(graph))

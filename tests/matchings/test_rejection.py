@@ -14,6 +14,7 @@ from scipy.stats import chi2
 
 import brute
 import duelmatch as dm
+from brute import band, graph_of
 from cases import each
 from duelmatch.errors import NoMatchingError, ProblemError, TooLargeError
 from duelmatch.graph import Graph
@@ -21,17 +22,6 @@ from duelmatch.matchings import rejection
 from duelmatch.matchings.blocks import blocks
 from duelmatch.matchings.rejection import RejectionSampler, bound_table, decide, log_bound
 from duelmatch.matchings.sampling import ExactSampler
-
-
-def graph_of(rows: list[str]) -> Graph:
-    """Build a graph from one text per position: '1' where the candidate fits."""
-    position, candidate = np.nonzero(np.array([[mark == "1" for mark in row] for row in rows]))
-    return Graph.from_edges(len(rows[0]), len(rows), candidate, position)
-
-
-def band(n: int, reach: int) -> Graph:
-    """Candidates fit positions with numbers like their own."""
-    return graph_of(["".join("01"[abs(j - c) <= reach] for c in range(n)) for j in range(n)])
 
 
 def triangle(n: int) -> Graph:
@@ -155,7 +145,7 @@ def test_a_draw_does_not_depend_on_the_one_before() -> None:
         (dm.instances.random_problem(12, 12, density=0.5, seed=3).graph, 4000),
         (dm.instances.random_problem(18, 18, density=0.3, seed=3).graph, 2000),
         (dm.instances.random_problem(20, 20, density=0.6, seed=3).graph, 2000),
-        (band(30, reach=2), 2000),
+        (graph_of(band(30, reach=2)), 2000),
     ],
 )
 def test_two_rungs_agree_in_their_edge_marginals(graph: Graph, draws: int) -> None:

@@ -10,14 +10,11 @@ import pytest
 
 import brute
 import duelmatch as dm
+from brute import preferences
 from cases import each
 from duelmatch.errors import ProblemError
 
 every_seed = each("seed", brute.SEEDS)
-
-
-def preferences(seed: int) -> dm.Preferences:
-    return dm.Preferences.from_matrix(brute.problem(seed), brute.preference_matrix(seed))
 
 
 def inverse_squares(gaps: np.ndarray) -> np.ndarray:

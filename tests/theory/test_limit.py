@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 
 import brute
 import duelmatch as dm
+from brute import preferences
 from cases import each
 from duelmatch.errors import DuelmatchError, ProblemError
 from duelmatch.graph import Graph
@@ -23,10 +24,6 @@ from duelmatch.theory.limit import (
 
 LARGEST_DIRECT_SOLVE = 400
 """Rivals times pairs up to which SLSQP is quick."""
-
-
-def preferences(seed: int) -> dm.Preferences:
-    return dm.Preferences.from_matrix(brute.problem(seed), brute.preference_matrix(seed))
 
 
 def borda_winner(prefs: dm.Preferences) -> np.ndarray | None:

@@ -22,29 +22,6 @@ def few_decisions():
     return [seed for seed in choices.SEEDS[:90] if 1 < len(choices.decisions(choices.problem(seed))) <= 60]
 
 
-def coefficients(seed, criterion, champion):
-    """Return dD(champion, B) / dp_pair, a row per decision B: by changing one probability at a time.
-
-    D is f - 1/2 (Condorcet), or the difference of Borda scores, times the number of positions.
-    """
-    problem = choices.problem(seed)
-    chi = choices.indicators(problem)
-    weight = np.array([problem.weight.get(s, 1.0) for _, s in problem.edges])
-    seats = np.array([problem.seats.get(s, 1) for _, s in problem.edges])
-    total = sum(problem.weight.get(s, 1.0) for s in problem.positions)
-    table = problem.graph.pair_table
-    found = []
-    for a, b in zip(table.first.tolist(), table.second.tolist(), strict=True):
-        change = np.zeros((len(problem.edges),) * 2)
-        change[a, b], change[b, a] = 1.0, -1.0
-        scores = chi @ (change * (weight / seats**2)) @ chi.T / total * len(problem.positions)
-        if criterion == "condorcet":
-            found.append(scores[champion])
-        else:
-            found.append(scores.mean(axis=1)[champion] - scores.mean(axis=1))
-    return np.stack(found, axis=1)
-
-
 def stakes_for(problem, criterion, champion):
     pairs = Pairs(problem.graph)
     if criterion == "condorcet":
@@ -65,7 +42,7 @@ def cases():
 def test_stakes_are_the_coefficients_of_the_gap_in_all_four_cases(seed, criterion, champion):
     problem = choices.problem(seed)
     rows, chi = choices.rows(problem), choices.indicators(problem)
-    right = coefficients(seed, criterion, champion)
+    right = choices.coefficients(seed, criterion, champion)
     stakes = stakes_for(problem, criterion, rows[champion])
     first, second = chi[:, stakes.pairs.first], chi[:, stakes.pairs.second]
     value = stakes.neither + first * (stakes.first - stakes.neither)
@@ -91,7 +68,7 @@ def test_stakes_are_the_coefficients_of_the_gap_in_all_four_cases(seed, criterio
 def test_the_wealth_is_the_product_of_the_bets_and_the_tables_never_claim_more(seed, criterion, champion):
     problem = choices.problem(seed)
     graph, rows = problem.graph, choices.rows(problem)
-    right = coefficients(seed, criterion, champion)
+    right = choices.coefficients(seed, criterion, champion)
     rivals = rows[(np.abs(right) > 1e-12).any(axis=1)]
     if not len(rivals):
         return
