@@ -29,6 +29,7 @@ falls below, and A itself has 0.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm
@@ -63,10 +64,10 @@ class Closest:
     ahead: int
 
 
-class CondorcetBounds:
-    """Head to head."""
+class Bounds(ABC):
+    """By how much a champion's edges are ahead of each edge, at least and at most."""
 
-    criterion: Criterion = "condorcet"
+    criterion: Criterion
 
     def __init__(self, state: PanelState) -> None:
         self.state = state
@@ -84,22 +85,31 @@ class CondorcetBounds:
         """Count every open answer for the champion."""
         return self._against(champion, 1)
 
+    @abstractmethod
     def _against(self, champion: Indices, sign: int) -> Whole:
-        """Return by how much the champion's edges at its position are ahead of each edge.
+        """Return it with every open answer for the champion (1) or against (-1).
 
         Of several seats see :mod:`.seated`: the sum over a decision's edges is to be compared with that over
         the champion's.
         """
+
+
+class CondorcetBounds(Bounds):
+    """Head to head."""
+
+    criterion = "condorcet"
+
+    def _against(self, champion: Indices, sign: int) -> Whole:
         state, graph = self.state, self.state.graph
         several = 2 * graph.places if graph.places > graph.positions else 1
         largest = several * state.largest * graph.places * (graph.places + 1)
         factor, ahead, behind, open_ = as_whole(largest, state.factor, state.ahead, state.behind, state.open)
         own, out = graph.uses(champion), np.zeros(graph.edges, dtype=factor.dtype)
-        for mine, other, side in ((state.first, state.second, 1), (state.second, state.first, -1)):
-            pairs = np.flatnonzero(own[mine])
-            against = other[pairs]
-            slack = np.where(own[against], -sign, sign) * open_[pairs]
-            np.add.at(out, against, factor[pairs] * (side * (ahead[pairs] - behind[pairs]) + slack))
+        count = _against.py_func if factor.dtype == object else _against
+        count(
+            champion, own, sign, graph.edge_position, graph.start, state.pair_start, factor, ahead, behind,
+            open_, out,
+        )  # fmt: skip
         return out
 
     def matrix(self, sign: int) -> Whole:
@@ -110,19 +120,16 @@ class CondorcetBounds:
             largest, state.factor, state.ahead, state.behind, sign * state.open
         )
         margin = ahead - behind
-        matrix = np.zeros((graph.edges, graph.edges), dtype=factor.dtype)
-        matrix[state.first, state.second] = factor * (margin + slack)
-        matrix[state.second, state.first] = factor * (slack - margin)
-        return matrix
+        return state.table(factor * (slack + margin), factor * (slack - margin))
 
 
-class BordaBounds:
+class BordaBounds(Bounds):
     """By reward."""
 
-    criterion: Criterion = "borda"
+    criterion = "borda"
 
     def __init__(self, state: PanelState) -> None:
-        self.state = state
+        super().__init__(state)
         self.shares, self.share_unit = counted(exact_marginals, state.graph)
 
     @property
@@ -134,14 +141,6 @@ class BordaBounds:
     def unit(self) -> Fraction:
         """What d = 1 means: the difference of two rewards is d / unit."""
         return self.state.unit * self.share_unit
-
-    def least(self, champion: Indices) -> Whole:
-        """Count every open answer against the champion."""
-        return self._differences(champion, -1)
-
-    def most(self, champion: Indices) -> Whole:
-        """Count every open answer for the champion."""
-        return self._differences(champion, 1)
 
     def rewards(self, sign: int) -> Whole:
         """Return for every edge the most (1) or the least (-1) its reward can be, less half of its range."""
@@ -160,7 +159,7 @@ class BordaBounds:
         most = int(self.share_unit) * graph.places * (graph.places + 1) * int(graph.seats.max())
         return 4 * self.state.largest * most
 
-    def _differences(self, champion: Indices, sign: int) -> Whole:
+    def _against(self, champion: Indices, sign: int) -> Whole:
         state, graph = self.state, self.state.graph
         own, others = self.rewards(sign), self.rewards(-sign)
         if graph.places > graph.positions:  # to be compared with the sum over the champion's edges
@@ -261,6 +260,23 @@ def _count_through(graph: Graph, edge: int, memory: int) -> int:
         positions - (positions > position),
     )
     return count_matchings(smaller, memory) if smaller.hall_violator() is None else 0
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _against(
+    champion: Indices, own: Mask, sign: int, position_of: Indices, start: Indices, pair_start: Indices,
+    factor: Whole, ahead: Weights, behind: Weights, open_: Weights, out: Whole,
+) -> None:  # fmt: skip
+    for chosen in champion:
+        position = position_of[chosen]
+        first, degree = start[position], start[position + 1] - start[position]
+        for other in range(first, first + degree):
+            if other != chosen:
+                low, high = min(chosen, other) - first, max(chosen, other) - first
+                pair = pair_at(pair_start[position], degree, low, high)
+                lead = ahead[pair] - behind[pair] if chosen < other else behind[pair] - ahead[pair]
+                slack = -sign * open_[pair] if own[other] else sign * open_[pair]
+                out[other] += factor[pair] * (lead + slack)
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

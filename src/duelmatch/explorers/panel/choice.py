@@ -21,6 +21,8 @@ certificate depends on which questions were asked, so that may cost answers, and
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -48,6 +50,28 @@ Choice = list[int]
 """Edges of one position, to be compared."""
 
 
+class JudgeTables(NamedTuple):
+    """What the compiled functions read of a judge."""
+
+    start: Indices
+    pair_start: Indices
+    opinion: Opinions
+    askable: Mask
+    consistent: bool
+    strength: Vector
+    offset: Vector
+    variance: Vector
+
+    @classmethod
+    def of(cls, model: Model, judge: int, askable: Mask) -> JudgeTables:
+        """Return what there is now."""
+        state, strength = model.state, model.strength
+        opinion, offsets = state.opinion[judge], model.offsets(judge)
+        return cls(
+            state.graph.start, state.pair_start, opinion, askable, state.consistent, strength, *offsets
+        )
+
+
 def choose_condorcet(
     plan: QuestionPlan, model: Model, judge: int, askable: Mask, blocked: Mask, size: int, seen: Mask
 ) -> Choice | None:
@@ -55,13 +79,8 @@ def choose_condorcet(
 
     ``seen`` marks the edges of the candidates whom the judge has just seen, if it is to matter.
     """
-    state = model.state
-    scores = np.zeros(state.graph.edges)
-    _score_condorcet(
-        plan.champion, plan.need, plan.doubt, plan.share, state.graph.start, state.pair_start,
-        state.opinion[judge], askable, state.consistent, model.strength, *model.offsets(judge),
-        scores,
-    )  # fmt: skip
+    state, scores = model.state, np.zeros(model.state.graph.edges)
+    _score_condorcet(plan, JudgeTables.of(model, judge, askable), scores)
     if size == 2:
         edge = best_of(scores, seen | seen[plan.champion[state.graph.edge_position]])
         return None if edge is None else [int(plan.champion[state.graph.edge_position[edge]]), edge]
@@ -87,14 +106,9 @@ def choose_borda(
     seen: Mask,
 ) -> Choice | None:
     """Return what to ask a judge; None if nothing that is open for the judge helps."""
-    state = model.state
-    scores = np.zeros(state.pairs)
-    _score_borda(
-        plan.champion, plan.need, plan.doubt, shares, state.graph.start, state.pair_start,
-        state.opinion[judge], askable, state.consistent, model.strength, *model.offsets(judge),
-        scores,
-    )  # fmt: skip
-    return best_pairs(state, scores, blocked, size, seen)
+    scores = np.zeros(model.state.pairs)
+    _score_borda(plan, shares, JudgeTables.of(model, judge, askable), scores)
+    return best_pairs(model.state, scores, blocked, size, seen)
 
 
 def best_pairs(state: PanelState, scores: Vector, blocked: Mask, size: int, seen: Mask) -> Choice | None:
@@ -156,83 +170,55 @@ def grown(state: PanelState, scores: Vector, position: int, blocked: Mask, size:
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _score_condorcet(
-    champion: Indices,
-    need: Vector,
-    doubt: Vector,
-    share: Vector,
-    start: Indices,
-    pair_start: Indices,
-    opinion: Opinions,
-    askable: Mask,
-    consistent: bool,
-    strength: Vector,
-    offset: Vector,
-    variance: Vector,
-    scores: Vector,
-) -> None:
-    for position in range(len(champion)):
+def _score_condorcet(plan: QuestionPlan, judge: JudgeTables, scores: Vector) -> None:
+    start, opinion, need = judge.start, judge.opinion, plan.need
+    for position in range(len(plan.champion)):
         first, degree = start[position], start[position + 1] - start[position]
-        base, own = pair_start[position], champion[position] - first
+        base, own = judge.pair_start[position], plan.champion[position] - first
         for other in range(degree):
             edge = first + other
             if other == own or need[edge] <= 0:
                 continue
-            pair = pair_at(base, degree, min(own, other), max(own, other))
-            if not askable[pair]:
+            if not judge.askable[pair_at(base, degree, min(own, other), max(own, other))]:
                 continue
-            worth = 1.0 / share[edge]
-            if consistent:
+            worth = 1.0 / plan.share[edge]
+            if judge.consistent:
                 for y in range(degree):
                     if y in (own, other) or need[first + y] <= 0:
                         continue
                     if opinion[pair_at(base, degree, min(own, y), max(own, y))] != 2:
                         continue
                     if opinion_of(opinion, base, degree, other, y) in (0, 1):
-                        worth += 1.0 / share[first + y]
-            chance = favours(strength, offset, variance, first + own, edge)
-            scores[edge] = chance * worth + DOUBT * doubt[edge]
+                        worth += 1.0 / plan.share[first + y]
+            chance = favours(judge.strength, judge.offset, judge.variance, first + own, edge)
+            scores[edge] = chance * worth + DOUBT * plan.doubt[edge]
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _score_borda(
-    champion: Indices,
-    need: Vector,
-    doubt: Vector,
-    shares: Vector,
-    start: Indices,
-    pair_start: Indices,
-    opinion: Opinions,
-    askable: Mask,
-    consistent: bool,
-    strength: Vector,
-    offset: Vector,
-    variance: Vector,
-    scores: Vector,
-) -> None:
-    for position in range(len(champion)):
-        first, degree = start[position], start[position + 1] - start[position]
-        base, own = pair_start[position], champion[position] - first
+def _score_borda(plan: QuestionPlan, shares: Vector, judge: JudgeTables, scores: Vector) -> None:
+    start, strength, offset, variance = judge.start, judge.strength, judge.offset, judge.variance
+    for position in range(len(plan.champion)):
+        first, end = start[position], start[position + 1]
+        degree, base, own = end - first, judge.pair_start[position], plan.champion[position] - first
         goals = 0.0
         weight = np.zeros(degree)
         for place in range(degree):
-            if need[first + place] > 0:
-                weight[place] = 1.0 + BORDA_DOUBT * doubt[first + place]
+            if plan.need[first + place] > 0:
+                weight[place] = 1.0 + BORDA_DOUBT * plan.doubt[first + place]
                 goals += weight[place]
         if goals == 0.0:
             continue
-        if consistent and degree <= MOST_FOR_LOOKAHEAD:
+        if judge.consistent and degree <= MOST_FOR_LOOKAHEAD:
+            pairs = slice(base, judge.pair_start[position + 1])
             _look_ahead(
-                opinion[base : pair_start[position + 1]], askable[base : pair_start[position + 1]],
-                degree, own, shares[first : first + degree], weight, strength[first : first + degree],
-                offset[first : first + degree], variance[first : first + degree],
-                scores[base : pair_start[position + 1]],
+                judge.opinion[pairs], judge.askable[pairs], degree, own, shares[first:end], weight,
+                strength[first:end], offset[first:end], variance[first:end], scores[pairs],
             )  # fmt: skip
             continue
         for one in range(degree):
             for other in range(one + 1, degree):
                 pair = pair_at(base, degree, one, other)
-                if askable[pair]:
+                if judge.askable[pair]:
                     up = shares[first + one] * weight[other]
                     down = shares[first + other] * weight[one]
                     if one == own:

@@ -6,24 +6,35 @@ judge which line-up it has met that may be less beaten (``judge.possible``), and
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from duelmatch.explorers.panel.bounds import BordaBounds, CondorcetBounds
 from duelmatch.explorers.panel.choice import Choice, choose_borda, choose_condorcet
-from duelmatch.explorers.panel.model import Model
+from duelmatch.explorers.panel.conditions import NOTHING, least_beaten
+from duelmatch.explorers.panel.model import Model, expectations
 from duelmatch.explorers.panel.plan import (
     QuestionPlan,
-    answers_at_best,
-    borda_estimates,
-    borda_plan,
-    condorcet_champion,
-    condorcet_plan,
+    expected_rewards,
+    least_beaten_met,
+    outlooks,
+    question_plan,
 )
 from duelmatch.explorers.panel.state import PanelState
 from duelmatch.explorers.panel.verdict import Judge, Verdict, surest
 from duelmatch.graph import Indices, Mask, Vector
 from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.minimax import worst_defeat
+
+ROUNDS = 60
+"""Of fictitious play for a new champion, at most; large problems have fewer, after each answer."""
+
+ROUNDS_TIMES_EDGES = 30_000
+"""So that the search takes a few milliseconds."""
+
+SLOW_ROUNDS = 6
+"""Where a best reply takes milliseconds."""
 
 LAST_ROUNDS = 3000
 """Of fictitious play, where nothing more can be asked and the line-ups are too many to look at."""
@@ -36,8 +47,16 @@ class _Method:
         self.state, self.model = state, model
 
     def needed(self, plan: QuestionPlan) -> list[tuple[int, int, int]]:
-        """Return the answers of a plan: the edge they would favour, the other one, and how many."""
-        return answers_at_best(plan, self.state)
+        """Return the answers of a plan: the edge they would favour, the other one, and how many.
+
+        What follows from them by consistency can save some.
+        """
+        state, edges = self.state, np.flatnonzero(plan.need > 0)
+        own = plan.champion[state.graph.edge_position[edges]]
+        total = state.total[state.graph.pair_table.number(own, edges)]
+        per_answer = 2.0 * np.median(state.weight) / np.maximum(total, 1)
+        answers = np.ceil(plan.need[edges] / per_answer - NOTHING).astype(np.int64)
+        return list(zip(own.tolist(), edges.tolist(), answers.tolist(), strict=True))
 
     def expected_share(self, plan: QuestionPlan) -> float:
         """Return the share of the answers needed that will be as the plan wants them, estimated."""
@@ -60,26 +79,47 @@ class CondorcetMethod(_Method):
         if last is None:
             last = graph.some_matching() if graph.one_to_one else decisions_of(graph).some()
         assert last is not None, "a Problem has a decision"
-        champion = condorcet_champion(self.model, last, self._present)
-        return self.judge.prefer_unbeaten(champion)
+        rounds = min(ROUNDS, ROUNDS_TIMES_EDGES // graph.edges + 1)
+        return self.judge.prefer_unbeaten(self._champion(last, rounds))
 
     def last_verdict(self, champion: Indices) -> Verdict:
         """Look at every line-up, within limits."""
         safest = self.judge.safest()
         if safest is not None:
             return self.judge.verdict(safest[0])
-        found = condorcet_champion(self.model, champion, self._present, LAST_ROUNDS)
-        return surest(map(self.judge.verdict, (found, champion)))
+        return surest(map(self.judge.verdict, (self._champion(champion, LAST_ROUNDS), champion)))
+
+    def _champion(self, last: Indices, rounds: int) -> Indices:
+        """Return the least beaten line-up met by the estimates."""
+        model, graph = self.model, self.state.graph
+        if graph.conditions is None:
+            found: Indices = least_beaten_met(
+                model.tables(), last, graph.edge_candidate, graph.edge_at, self._present, rounds, NOTHING
+            )
+            return found
+        decisions, ahead = decisions_of(graph), expectations(model)[1] * graph.weight[self.state.position]
+
+        def facing(decision: Indices) -> Vector:
+            over, (others, pairs, is_first) = np.zeros(graph.edges), self._met(decision)
+            over[others] = np.where(is_first, ahead[pairs], -ahead[pairs])
+            return over
+
+        most = 10 * ROUNDS_TIMES_EDGES // graph.edges + 1 if decisions.fast else SLOW_ROUNDS
+        return least_beaten(facing, partial(decisions.one, exact=False), last, min(rounds, most))
+
+    def _met(self, champion: Indices) -> tuple[Indices, Indices, Mask]:
+        """Return the edges a champion meets, the pairs in which it does, and where its own edge is first."""
+        own, table = champion[self.state.graph.edge_position], self.state.graph.pair_table
+        others = np.flatnonzero(own != np.arange(len(own)))
+        return others, table.number(own[others], others), own[others] < others
 
     def plan(self, champion: Indices, pending_pairs: Vector) -> QuestionPlan:
-        """Set a goal for each pair with the champion."""
-        state, graph = self.state, self.state.graph
-        own = champion[graph.edge_position]
-        others = np.flatnonzero(own != np.arange(graph.edges))
-        pairs = graph.pair_table.number(own[others], others)
-        pending = np.zeros(graph.edges)
-        pending[others] = pending_pairs[pairs] / np.maximum(state.total[pairs], 1)
-        return condorcet_plan(self.model, champion, pending)
+        """Set a goal for each pair with the champion; ``pending`` answers count as expected."""
+        graph, (others, pairs, _) = self.state.graph, self._met(champion)
+        pending, share, ahead, deviation, least = np.zeros((5, graph.edges))
+        pending[others] = pending_pairs[pairs] / np.maximum(self.state.total[pairs], 1)
+        outlooks(self.model.tables(), champion, pending, share, ahead, deviation, least)
+        return question_plan(graph, champion, share, ahead, deviation, least)
 
     def choose(
         self, plan: QuestionPlan, judge: int, askable: Mask, blocked: Mask, size: int, seen: Mask
@@ -114,8 +154,14 @@ class BordaMethod(_Method):
 
     def search(self, last: Indices | None) -> Verdict:
         """Back the line-up whose score is best under the estimates."""
-        rewards, graph = borda_estimates(self.model, self._shares)[0], self.state.graph
+        rewards, graph = self._estimates()[0], self.state.graph
         return self.judge.verdict(decisions_of(graph).one(rewards * graph.edge_share, exact=False))
+
+    def _estimates(self) -> tuple[Vector, Vector]:
+        """Return the expected rewards, with their variances, in shares."""
+        rewards, variances = np.zeros((2, self.state.graph.edges))
+        expected_rewards(self.model.tables(), self._shares, rewards, variances)
+        return rewards, variances
 
     def last_verdict(self, champion: Indices) -> Verdict:
         """Take the line-up that is best in the middle of what is possible, or the one backed."""
@@ -126,10 +172,13 @@ class BordaMethod(_Method):
     def plan(self, champion: Indices, pending_pairs: Vector) -> QuestionPlan:
         """Set a goal for each edge's reward."""
         graph, bounds = self.state.graph, self.bounds
-        rewards, variances = borda_estimates(self.model, self._shares)
+        rewards, variances = self._estimates()
         least = bounds.least(champion).astype(np.float64) / float(bounds.unit / 2)
         least /= graph.edge_share * graph.positions / graph.total_weight
-        return borda_plan(graph, champion, rewards, variances, least)
+        own = champion[graph.edge_position]
+        deviation = np.sqrt(variances + variances[own])
+        even = np.full(graph.edges, 0.5)
+        return question_plan(graph, champion, even, rewards[own] - rewards, deviation, least)
 
     def choose(
         self, plan: QuestionPlan, judge: int, askable: Mask, blocked: Mask, size: int, seen: Mask

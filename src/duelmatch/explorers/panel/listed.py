@@ -96,12 +96,11 @@ class Comparisons:
         The interval of D(A, B) is bilinear in A and B, but for the pairs that both use both edges of, which
         do not count. None if two by two is too much work, or too fine for exact sums of doubles.
         """
-        state, graph, factor = self.state, self.state.graph, self.factor
+        state, factor = self.state, self.factor
         if len(self.rows) > COMPARED or factor.dtype == object or factor.max(initial=0) > 1 << 20:
             return None
-        table = np.zeros((graph.edges, graph.edges))
         margin, slack = factor * (state.ahead - state.behind), sign * factor * state.open
-        table[state.first, state.second], table[state.second, state.first] = margin + slack, slack - margin
+        table = state.table(margin + slack, slack - margin).astype(np.float64)
         uses = self.uses.astype(np.float64)
         both = np.flatnonzero((self.uses[:, state.first] & self.uses[:, state.second]).any(axis=0))
         within = (self.uses[:, state.first[both]] & self.uses[:, state.second[both]]).astype(np.float64)
@@ -223,9 +222,7 @@ class ListedMethod:
         return best
 
     def _least_beaten(self, last: Indices) -> Indices:
-        state, rows = self.state, self.judge.bounds.rows
-        ahead = np.zeros((state.graph.edges, state.graph.edges))
-        ahead[state.first, state.second], ahead[state.second, state.first] = self._ahead, -self._ahead
+        rows, ahead = self.judge.bounds.rows, self.state.table(self._ahead, -self._ahead)
 
         def reply(weights: Vector) -> Indices:
             best: Indices = rows[int(weights[rows].sum(axis=1).argmax())]

@@ -23,36 +23,23 @@ Where capacities, weights or rules are in force, both are done by :mod:`.conditi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from duelmatch.explorers.panel.conditions import NOTHING, goals, least_beaten
-from duelmatch.explorers.panel.model import Model, PairTables, expectations, normal, outlook
-from duelmatch.explorers.panel.state import PanelState
+from duelmatch.explorers.panel.conditions import NOTHING, goals
+from duelmatch.explorers.panel.model import PairTables, normal, outlook
 from duelmatch.graph import Graph, Indices, Mask, Vector
-from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.integers import assign
-
-ROUNDS = 60
-"""Of fictitious play for a new champion, at most; large problems have fewer, after each answer."""
-
-ROUNDS_TIMES_EDGES = 30_000
-"""So that the search takes a few milliseconds."""
 
 TOO_HIGH = 20.0
 """What a goal costs per unit that is beyond the estimate."""
 
 PRICE_SWEEPS = 3
 
-SLOW_ROUNDS = 6
-"""Where a best reply takes milliseconds."""
 
-
-@dataclass(frozen=True, slots=True)
-class QuestionPlan:
+class QuestionPlan(NamedTuple):
     """What is needed of every edge's duel with the champion's edge at its position, in shares (2p - 1).
 
     ``need`` is by how much the lower bound falls short of its goal, ``doubt`` the chance that it never
@@ -65,66 +52,10 @@ class QuestionPlan:
     share: Vector
 
 
-def condorcet_champion(model: Model, last: Indices, present: Mask, rounds: int = ROUNDS) -> Indices:
-    """Return the line-up to back."""
-    graph = model.state.graph
-    if rounds == ROUNDS:
-        rounds = min(rounds, ROUNDS_TIMES_EDGES // graph.edges + 1)
-    if graph.conditions is not None:
-        return _champion_under_conditions(model, last, rounds)
-    tables = model.tables()
-    found: Indices = _champion(tables, last, graph.edge_candidate, graph.edge_at, present, rounds, NOTHING)
-    return found
-
-
-def _champion_under_conditions(model: Model, last: Indices, rounds: int) -> Indices:
-    graph, decisions = model.state.graph, decisions_of(model.state.graph)
-    ahead, edges = expectations(model)[1] * graph.weight[model.state.position], np.arange(graph.edges)
-
-    def facing(decision: Indices) -> Vector:
-        own, over = decision[graph.edge_position], np.zeros(graph.edges)
-        others = np.flatnonzero(own != edges)
-        pairs = graph.pair_table.number(own[others], others)
-        over[others] = np.where(own[others] < others, ahead[pairs], -ahead[pairs])
-        return over
-
-    most = 10 * ROUNDS_TIMES_EDGES // graph.edges + 1 if decisions.fast else SLOW_ROUNDS
-    return least_beaten(facing, partial(decisions.one, exact=False), last, min(rounds, most))
-
-
-def condorcet_plan(model: Model, champion: Indices, pending: Vector) -> QuestionPlan:
-    """Return what proves a champion; ``pending`` answers, a share per edge, count as expected."""
-    graph = model.state.graph
-    share, ahead, deviation, least = (np.zeros(graph.edges) for _ in range(4))
-    _facing(model.tables(), champion, pending, share, ahead, deviation, least)
-    return _plan(graph, champion, share, ahead, deviation, least)
-
-
-def borda_estimates(model: Model, shares: Vector) -> tuple[Vector, Vector]:
-    """Return the expected rewards, with their variances, in shares; ``shares`` are those of the edges."""
-    graph = model.state.graph
-    rewards, variances = np.zeros(graph.edges), np.zeros(graph.edges)
-    _rewards(model.tables(), shares, rewards, variances)
-    return rewards, variances
-
-
-def borda_plan(
-    graph: Graph, champion: Indices, rewards: Vector, variances: Vector, least: Vector
+def question_plan(
+    graph: Graph, champion: Indices, share: Vector, ahead: Vector, deviation: Vector, least: Vector
 ) -> QuestionPlan:
-    """Return what proves a champion; ``least`` are the exact lower bounds, in shares."""
-    own = champion[graph.edge_position]
-    deviation = np.sqrt(variances + variances[own])
-    return _plan(graph, champion, np.full(graph.edges, 0.5), rewards[own] - rewards, deviation, least)
-
-
-def _plan(
-    graph: Graph,
-    champion: Indices,
-    share: Vector,
-    ahead: Vector,
-    deviation: Vector,
-    least: Vector,
-) -> QuestionPlan:
+    """Return what proves a champion, given the outlook of its edges against each edge."""
     if graph.conditions is not None:
         weight = graph.weight[graph.edge_position]
         goal = goals(graph, champion, share, ahead * weight, least * weight, TOO_HIGH) / weight
@@ -159,7 +90,7 @@ def _doubts(gap: Vector, deviation: Vector, out: Vector) -> None:
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _facing(
+def outlooks(
     tables: PairTables,
     champion: Indices,
     pending: Vector,
@@ -178,7 +109,8 @@ def _facing(
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _rewards(tables: PairTables, shares: Vector, rewards: Vector, variances: Vector) -> None:
+def expected_rewards(tables: PairTables, shares: Vector, rewards: Vector, variances: Vector) -> None:
+    """Add up the expected rewards, with their variances, in shares."""
     for position in range(len(tables.start) - 1):
         for one in range(tables.start[position], tables.start[position + 1]):
             for other in range(one + 1, tables.start[position + 1]):
@@ -224,7 +156,7 @@ def _worst(
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _champion(
+def least_beaten_met(
     tables: PairTables,
     last: Indices,
     edge_candidate: Indices,
@@ -331,17 +263,3 @@ def _set_prices(
             prices[position] = best
         if not changed:
             break
-
-
-def answers_at_best(plan: QuestionPlan, state: PanelState) -> list[tuple[int, int, int]]:
-    """Return the answers that would prove the champion along this plan: its edge, the other, how many.
-
-    What follows from them by consistency can save some.
-    """
-    table = state.graph.pair_table
-    edges = np.flatnonzero(plan.need > 0)
-    own = plan.champion[state.graph.edge_position[edges]]
-    total = state.total[table.number(own, edges)]
-    per_answer = 2.0 * np.median(state.weight) / np.maximum(total, 1)
-    answers = np.ceil(plan.need[edges] / per_answer - NOTHING).astype(np.int64)
-    return list(zip(own.tolist(), edges.tolist(), answers.tolist(), strict=True))

@@ -10,10 +10,11 @@ import numpy as np
 from duelmatch.errors import ProblemError
 from duelmatch.explorers.catalogue import whole
 from duelmatch.explorers.panel.explorer import PanelExplorer
+from duelmatch.explorers.panel.proceedings import voter_of
 from duelmatch.explorers.panel.standing import Until
-from duelmatch.explorers.questions import Answer, Question
+from duelmatch.explorers.questions import Answer, Question, groups_of
 from duelmatch.explorers.result import Result
-from duelmatch.panel import NOT_JUDGED, Panel
+from duelmatch.panel import Panel
 from duelmatch.preferences import Criterion
 
 
@@ -82,25 +83,19 @@ def _conflicts(panel: Panel) -> dict[str, list[tuple[str, str, str]]]:
 
 def answer_of(panel: Panel, question: Question) -> Answer:
     """Return what a voter of the panel answers: None for no difference, a winner, or a ranking."""
-    assert question.voter is not None, "every question of a panel is a voter's"
+    voter = voter_of(question)
     if len(question.candidates) == 2:
-        opinion = panel.opinion(question.voter, question.position, *question.candidates)
+        opinion = panel.opinion(voter, question.position, *question.candidates)
         if opinion == 0:
             return None
-        return question.candidates[0] if opinion == 1 else question.candidates[1]
+        return question.first if opinion == 1 else question.second
     wins = dict.fromkeys(question.candidates, 0)
     for place, first in enumerate(question.candidates):
         for second in question.candidates[place + 1 :]:
-            opinion = panel.opinion(question.voter, question.position, first, second)
-            if opinion is None or opinion == NOT_JUDGED:
-                raise ProblemError(f"'{question.voter}' does not judge every two of {question.candidates}.")
+            opinion = panel.opinion(voter, question.position, first, second)
+            if opinion is None:
+                raise ProblemError(f"'{voter}' does not judge every two of {question.candidates}.")
             wins[first] += opinion
             wins[second] -= opinion
-    order = sorted(wins, key=lambda name: -wins[name])
-    groups: list[tuple[str, ...]] = []
-    for name in order:
-        if groups and wins[groups[-1][0]] == wins[name]:
-            groups[-1] = (*groups[-1], name)
-        else:
-            groups.append((name,))
-    return [group[0] if len(group) == 1 else group for group in groups]
+    groups = groups_of({name: -won for name, won in wins.items()})
+    return [group[0] if len(group) == 1 else tuple(group) for group in groups]

@@ -31,7 +31,7 @@ from typing import Any, Literal
 import numpy as np
 
 from duelmatch.errors import TooLargeError
-from duelmatch.explorers.panel.bounds import BordaBounds, Closest, CondorcetBounds, closest
+from duelmatch.explorers.panel.bounds import BordaBounds, Bounds, Closest, CondorcetBounds, closest
 from duelmatch.graph import Graph, Indices, Vector
 from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.integers import cheapest, cheapest_and_bound
@@ -68,16 +68,6 @@ class Outlook:
     winners: Indices | None
     results: Indices | None
 
-    @classmethod
-    def of(cls, rows: Indices, must_lose: Vector, least_shortfall: float | None) -> Outlook:
-        """Look at the worst defeat that each line-up suffers for certain.
-
-        Some line-up loses by ``least_shortfall`` at most. So the result does, and whoever loses by more for
-        certain is not the result.
-        """
-        results = None if least_shortfall is None else rows[must_lose <= least_shortfall]
-        return cls(rows[must_lose <= 0], results)
-
 
 def surest(verdicts: Iterable[Verdict]) -> Verdict:
     """Return a verdict with a status, if there is one, and of several the one with the least shortfall."""
@@ -87,7 +77,7 @@ def surest(verdicts: Iterable[Verdict]) -> Verdict:
 class Judge:
     """Certificates by an oracle for the line-up that is closest to a given one."""
 
-    def __init__(self, bounds: CondorcetBounds | BordaBounds) -> None:
+    def __init__(self, bounds: Bounds) -> None:
         self.bounds = bounds
         self.graph: Graph = bounds.state.graph
         self.possible: Indices | None = None
@@ -158,8 +148,11 @@ class Judge:
         found = self.certain_defeats()
         if found is None:
             return Outlook(None, None)
+        rows, must_lose = found
         safest = self.safest() if shortfall > 0 else (None, 0)
-        return Outlook.of(*found, None if safest is None else safest[1])
+        # some line-up loses by as little as the safest at most, so whoever loses by more for certain is out
+        results = None if safest is None else rows[must_lose <= safest[1]]
+        return Outlook(rows[must_lose <= 0], results)
 
     @property
     def compares_every_two(self) -> bool:
