@@ -210,11 +210,11 @@ class Problem:
         rules: Iterable[Rule] = (),
     ) -> Problem:
         """Build a problem from (candidate, position) pairs; names in order of first appearance."""
-        pairs = tuple(_pair(edge) for edge in edges)
+        pairs = tuple(edges)
         if candidates is None:
-            candidates = dict.fromkeys(candidate for candidate, _ in pairs)
+            candidates = dict.fromkeys(_pair(edge)[0] for edge in pairs)
         if positions is None:
-            positions = dict.fromkeys(position for _, position in pairs)
+            positions = dict.fromkeys(_pair(edge)[1] for edge in pairs)
         return cls(
             _names("candidates", candidates),
             _names("positions", positions),
@@ -245,14 +245,9 @@ class Problem:
         """
         candidates = _names("candidates", candidates)
         positions = _names("positions", positions)
-        return cls(
-            candidates,
-            positions,
-            tuple(product(candidates, positions)),
-            capacity=capacity or {},
-            seats=seats or {},
-            weight=weight or {},
-            rules=checked_rules(rules),
+        pairs = product(candidates, positions)
+        return cls.from_edges(
+            pairs, candidates, positions, capacity=capacity, seats=seats, weight=weight, rules=rules
         )
 
     @property

@@ -10,6 +10,7 @@ bit.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb, log, prod
@@ -30,6 +31,9 @@ STATE_BYTES = 40
 """What a state takes: where it goes in either case, its code, and the ways to finish from it."""
 
 MOST_BITS = 62
+
+Codes = NDArray[np.int64]
+"""States, each as the bits of its open counters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +56,31 @@ class _Counter:
     most: int
     saturates: bool = False
     """Whether more than ``most`` is the same as ``most``, not forbidden."""
-    rule: int = -1
-    """For a group: the rule whose groups are all used, or none."""
+    status: _Counter | None = None
+    """For a group: what is known of its rule, 0 at first, 1 if no group was used so far, 2 if all were."""
     shift: int = -1
+    """Where it stands in the code of a state while it is open, else -1."""
 
     @property
     def bits(self) -> int:
         return int(self.most).bit_length()
+
+    @property
+    def mask(self) -> int:
+        return ((1 << self.bits) - 1) << self.shift
+
+    def value(self, codes: Codes) -> Codes:
+        return (codes & self.mask) >> self.shift
+
+    def closed(self, codes: Codes) -> tuple[Codes, Mask]:
+        """Return the codes without it, and mark those that are still possible."""
+        value = self.value(codes)
+        possible: Mask = value >= self.least
+        if self.status is not None:
+            known, found = self.status.value(codes), 1 + value
+            possible = (known == 0) | (known == found)
+            codes = (codes & ~self.status.mask) | (found << self.status.shift)
+        return codes & ~self.mask, possible
 
 
 class Counters:
@@ -67,8 +89,8 @@ class Counters:
     def __init__(self, graph: Graph, states: int = STATES) -> None:
         self.graph = graph
         self._limit = states
-        self._counters = _counters(graph)
-        self.steps = self._forward(_order(graph, self._counters))
+        self._counters, statuses = _counters(graph)
+        self.steps = self._forward(_order(graph, self._counters), statuses)
 
     @property
     def bound(self) -> int:
@@ -130,57 +152,30 @@ class Counters:
             states = np.where(chosen, step.use[states], step.skip[states]).astype(np.intp)
         return np.nonzero(uses)[1].reshape(size, self.graph.places)
 
-    def _forward(self, order: Indices) -> list[EdgeStep]:
+    def _forward(self, order: Indices, statuses: list[_Counter]) -> list[EdgeStep]:
         place = np.empty(self.graph.edges, dtype=np.intp)
         place[order] = np.arange(len(order))
-        opens: dict[int, list[_Counter]] = {}
-        closes: dict[int, list[_Counter]] = {}
-        for counter in self._counters:
+        opens, closes = defaultdict[int, list[_Counter]](list), defaultdict[int, list[_Counter]](list)
+        for counter in (*self._counters, *statuses):
             if len(counter.edges):
-                opens.setdefault(int(place[counter.edges].min()), []).append(counter)
-                closes.setdefault(int(place[counter.edges].max()), []).append(counter)
-        statuses = _Statuses(self.graph, place)
-        taken = 0
-        codes = statuses.start()
-        total = 0
+                opens[int(place[counter.edges].min())].append(counter)
+                closes[int(place[counter.edges].max())].append(counter)
+        codes: Codes = np.zeros(1, dtype=np.int64)
+        taken = total = 0
         steps = []
         for number, edge in enumerate(order.tolist()):
-            for counter in opens.get(number, []):
+            for counter in opens[number]:
                 counter.shift = _free_bits(taken, counter.bits)
-                taken |= ((1 << counter.bits) - 1) << counter.shift
-            taken = statuses.open(number, taken)
-            skip, use = codes.copy(), codes.copy()
-            may_skip, may_use = np.ones(len(codes), dtype=np.bool_), np.ones(len(codes), dtype=np.bool_)
-            for counter in self._counters:
-                if counter.shift < 0 or edge not in counter.edges:
-                    continue
-                value = (codes >> counter.shift) & ((1 << counter.bits) - 1)
-                left = int((place[counter.edges] > number).sum())
-                full = value >= counter.most
-                if counter.saturates:
-                    use += np.where(full, 0, 1) << counter.shift
-                else:
-                    may_use &= ~full
-                    use += np.int64(1) << counter.shift
-                if counter.rule < 0:
-                    may_skip &= value + left >= counter.least
-                    may_use &= value + 1 + left >= counter.least
-            both = np.concatenate([skip, use])
-            alive = np.concatenate([may_skip, may_use])
-            for counter in closes.get(number, []):
-                mask = np.int64(((1 << counter.bits) - 1) << counter.shift)
-                value = (both & mask) >> counter.shift
-                if counter.rule >= 0:
-                    both, ok = statuses.close(counter.rule, both, value)
-                    alive &= ok
-                else:
-                    alive &= value >= counter.least
-                both &= ~mask
-                taken &= ~int(mask)
+                taken |= counter.mask
+            after, alive = self._skipped_and_used(edge, codes, place)
+            for counter in closes[number]:
+                after, possible = counter.closed(after)
+                alive &= possible
+                taken &= ~counter.mask
                 counter.shift = -1
-            both, taken = statuses.forget(number, both, taken)
-            codes, target = np.unique(both[alive], return_inverse=True)
-            moves = np.full(len(both), -1, dtype=np.int32)
+            before = len(codes)
+            codes, target = np.unique(after[alive], return_inverse=True)
+            moves = np.full(len(after), -1, dtype=np.int32)
             moves[alive] = target
             total += len(codes)
             if total > self._limit:
@@ -189,66 +184,50 @@ class Counters:
                     f"{self._limit:,} states, which is the limit (after {number + 1} of {len(order)} edges). "
                     "Leave out candidates that cannot win, or use fewer seats, capacities or rules."
                 )
-            steps.append(EdgeStep(edge, moves[: len(skip)], moves[len(skip) :], len(codes)))
+            steps.append(EdgeStep(edge, moves[:before], moves[before:], len(codes)))
         return steps
 
-
-class _Statuses:
-    """For each rule that keeps groups together: 0 at first, 1 if no group was used so far, 2 if all were."""
-
-    def __init__(self, graph: Graph, place: Indices) -> None:
-        self._rules = {
-            number: (int(place[rule.edges].min()), int(place[rule.edges].max()), rule)
-            for number, rule in enumerate(graph.rules)
-            if rule.groups and len(rule.edges)
-        }
-        self._shift: dict[int, int] = {}
-
-    def start(self) -> NDArray[np.int64]:
-        return np.zeros(1, dtype=np.int64)
-
-    def open(self, number: int, taken: int) -> int:
-        for rule, (first, _, _) in self._rules.items():
-            if first == number:
-                self._shift[rule] = _free_bits(taken, 2)
-                taken |= 3 << self._shift[rule]
-        return taken
-
-    def close(
-        self, rule: int, codes: NDArray[np.int64], used: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], Mask]:
-        """Note whether a group was used; mark the states where the others agree."""
-        shift = self._shift[rule]
-        status, wanted = (codes >> shift) & 3, 1 + np.minimum(used, 1)
-        if any(len(group) == 0 for group in self._rules[rule][2].groups):
-            return codes, used == 0  # a group that cannot be used at all
-        agrees: Mask = (status == 0) | (status == wanted)
-        return (codes & ~np.int64(3 << shift)) | (wanted << shift), agrees
-
-    def forget(self, number: int, codes: NDArray[np.int64], taken: int) -> tuple[NDArray[np.int64], int]:
-        for rule, (_, last, _) in self._rules.items():
-            if last == number:
-                mask = 3 << self._shift.pop(rule)
-                codes, taken = codes & ~np.int64(mask), taken & ~mask
-        return codes, taken
+    def _skipped_and_used(self, edge: int, codes: Codes, place: Indices) -> tuple[Codes, Mask]:
+        """Return the codes after an edge is left out, then those after it is used; mark the possible ones."""
+        use = codes.copy()
+        may_skip, may_use = np.ones(len(codes), dtype=np.bool_), np.ones(len(codes), dtype=np.bool_)
+        for counter in self._counters:
+            if counter.shift < 0 or edge not in counter.edges:
+                continue
+            value = counter.value(codes)
+            left = int((place[counter.edges] > place[edge]).sum())
+            full = value >= counter.most
+            if counter.saturates:
+                use += np.where(full, 0, 1) << counter.shift
+            else:
+                may_use &= ~full
+                use += np.int64(1) << counter.shift
+            may_skip &= value + left >= counter.least
+            may_use &= value + 1 + left >= counter.least
+        return np.concatenate([codes, use]), np.concatenate([may_skip, may_use])
 
 
-def _counters(graph: Graph) -> list[_Counter]:
-    counters = []
+def _counters(graph: Graph) -> tuple[list[_Counter], list[_Counter]]:
+    """Return what is counted, and the statuses of the rules that keep groups together."""
+    counters, statuses = [], []
     for position, seats in enumerate(graph.seats.tolist()):
         counters.append(_Counter(np.arange(graph.edges)[graph.at(position)], seats, seats))
     for candidate, capacity in enumerate(graph.capacity.tolist()):
         edges = np.flatnonzero(graph.edge_candidate == candidate)
         if capacity < len(edges):
             counters.append(_Counter(edges, 0, capacity))
-    for number, rule in enumerate(graph.rules):
-        if rule.groups:
-            counters += [_Counter(group, 0, 1, saturates=True, rule=number) for group in rule.groups]
+    for rule in graph.rules:
+        if not all(len(group) for group in rule.groups):  # one cannot be used at all, so none is
+            counters.append(_Counter(rule.edges, 0, 0))
+        elif rule.groups:
+            status = _Counter(rule.edges, 0, 2)
+            statuses.append(status)
+            counters += [_Counter(group, 0, 1, saturates=True, status=status) for group in rule.groups]
         elif rule.at_most is None or rule.at_most >= len(rule.edges):
             counters.append(_Counter(rule.edges, rule.at_least, rule.at_least, saturates=True))
         else:
             counters.append(_Counter(rule.edges, rule.at_least, rule.at_most))
-    return counters
+    return counters, statuses
 
 
 def _order(graph: Graph, counters: list[_Counter]) -> Indices:

@@ -257,22 +257,10 @@ def decide(
     column += spare
     if size - spare == 1:
         return int(_last_line(position_left, candidate_left, adjacent, row, column, bound, share))
-    # Removing a column loses a factor of every row that it meets, and the other way round. A row that loses
-    # its only entry is counted instead, since it is no loss if it is the row that is chosen.
-    column_loss, ruined_rows = np.ones(total), np.zeros(total, np.int64)
-    row_loss, ruined_columns = np.ones(positions), np.zeros(positions, np.int64)
+    column_loss, ruined_rows, row_loss, ruined_columns = _losses(
+        adjacent, position_left, candidate_left, row, column, shrink
+    )
     spare_loss, ruined_by_spare = 1.0, 0
-    for j in range(positions):
-        for i in range(total):
-            if position_left[j] and candidate_left[i] and adjacent[j, i]:
-                if row[j] > 1:
-                    column_loss[i] *= shrink[row[j]]
-                else:
-                    ruined_rows[i] += 1
-                if column[i] > 1:
-                    row_loss[j] *= shrink[column[i]]
-                else:
-                    ruined_columns[j] += 1
     for i in range(total):
         if candidate_left[i]:
             if column[i] > 1:
@@ -308,6 +296,32 @@ def decide(
             if column_sum[i] + share[positions, i] < best:
                 best, line = column_sum[i] + share[positions, i], positions + i
     return line
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _losses(
+    adjacent: Mask, position_left: Mask, candidate_left: Mask, row: Counts, column: Counts, shrink: Vector
+) -> tuple[Vector, Counts, Vector, Counts]:
+    """Return what removing each column loses of the row bound, and removing each row of the column bound.
+
+    Removing a column loses a factor of every row that it meets, and the other way round. A row that loses
+    its only entry is counted instead, since it is no loss if it is the row that is chosen.
+    """
+    positions, total = adjacent.shape
+    column_loss, ruined_rows = np.ones(total), np.zeros(total, np.int64)
+    row_loss, ruined_columns = np.ones(positions), np.zeros(positions, np.int64)
+    for j in range(positions):
+        for i in range(total):
+            if position_left[j] and candidate_left[i] and adjacent[j, i]:
+                if row[j] > 1:
+                    column_loss[i] *= shrink[row[j]]
+                else:
+                    ruined_rows[i] += 1
+                if column[i] > 1:
+                    row_loss[j] *= shrink[column[i]]
+                else:
+                    ruined_columns[j] += 1
+    return column_loss, ruined_rows, row_loss, ruined_columns
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

@@ -205,18 +205,7 @@ def fit_strengths(
             for a in range(size):
                 slope[a] = -precision * s[those[a]]
                 h[a, a] = precision
-            for pair in asked:
-                n = duels[pair]
-                a, b = row[one[pair]], row[other[pair]]
-                pi = 1.0 / (1.0 + exp(s[other[pair]] - s[one[pair]]))
-                weight = n * (trust + 1.0) / (trust + n)
-                pull = weight * (wins[pair] / n - pi)
-                slope[a] += pull
-                slope[b] -= pull
-                curve = weight * pi * (1.0 - pi)
-                h[a, a] += curve
-                h[b, b] += curve
-                h[b, a] -= curve
+            _add_answers(layout, wins, duels, trust, s, asked, row, slope, h)
             _cholesky(h)
             _solve(h, slope)
             largest = 0.0
@@ -237,15 +226,40 @@ def fit_strengths(
             evidence -= 0.5 * precision * s[those[a]] ** 2 + log(h[a, a] / sqrt(precision))
             for b in range(a + 1):
                 whole[those[a], those[b]] = h[a, b]
-        for pair in range(begin[position], begin[position + 1]):
-            n = duels[pair]
-            if n > 0.0:
-                a, b = one[pair], other[pair]
-                pi = 1.0 / (1.0 + exp(s[b] - s[a]))
-                w = wins[pair]
-                evidence += lgamma(trust * pi + w) - lgamma(trust * pi) + lgamma(trust) - lgamma(trust + n)
-                evidence += lgamma(trust * (1 - pi) + n - w) - lgamma(trust * (1 - pi))
+        for pair in asked:
+            n, w = duels[pair], wins[pair]
+            pi = 1.0 / (1.0 + exp(s[other[pair]] - s[one[pair]]))
+            evidence += lgamma(trust * pi + w) - lgamma(trust * pi) + lgamma(trust) - lgamma(trust + n)
+            evidence += lgamma(trust * (1 - pi) + n - w) - lgamma(trust * (1 - pi))
     return evidence
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _add_answers(
+    layout: PairLayout,
+    wins: Vector,
+    duels: Vector,
+    trust: float,
+    s: Vector,
+    asked: Indices,
+    row: Indices,
+    slope: Vector,
+    h: Matrix,
+) -> None:
+    """Add what the answers say of the strengths ``s`` to the slope and to the curvature ``h``."""
+    _, _, one, other, _ = layout
+    for pair in asked:
+        n = duels[pair]
+        a, b = row[one[pair]], row[other[pair]]
+        pi = 1.0 / (1.0 + exp(s[other[pair]] - s[one[pair]]))
+        weight = n * (trust + 1.0) / (trust + n)
+        pull = weight * (wins[pair] / n - pi)
+        slope[a] += pull
+        slope[b] -= pull
+        curve = weight * pi * (1.0 - pi)
+        h[a, a] += curve
+        h[b, b] += curve
+        h[b, a] -= curve
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

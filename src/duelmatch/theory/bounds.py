@@ -167,10 +167,7 @@ def _borda_lower_bound(preferences: Preferences, delta: float) -> PaperLowerBoun
     gamma = 1 / (4 * (1 + graph.positions * ratio))
     farthest = _farthest_from_half(preferences)
     if farthest > gamma + TIE:
-        return PaperLowerBound(
-            None,
-            f"every probability must be within {gamma:.3g} of 1/2, but one is {farthest:.3g} away",
-        )
+        return _too_far(gamma, farthest)
     hardness = borda_hardness(preferences)
     return PaperLowerBound(0.2 * gamma * (1 - gamma) / ratio**2 * hardness * log(1 / delta))
 
@@ -185,10 +182,7 @@ def _condorcet_lower_bound(preferences: Preferences, delta: float) -> PaperLower
     gamma = 1 / (2 * (2 + graph.positions))
     farthest = _farthest_from_half(preferences)
     if farthest >= gamma:
-        return PaperLowerBound(
-            None,
-            f"every probability must be within {gamma:.3g} of 1/2, but one is {farthest:.3g} away",
-        )
+        return _too_far(gamma, farthest)
     total = count_matchings(graph)
     if total > MOST_MATCHINGS:
         raise TooLargeError(
@@ -204,6 +198,11 @@ def _condorcet_lower_bound(preferences: Preferences, delta: float) -> PaperLower
     gaps = condorcet_gap_vector(preferences)[outside]
     hardness = float((1 / gaps**2).sum())
     return PaperLowerBound(0.4 * gamma * (1 - gamma) / graph.positions**2 * hardness * log(1 / delta))
+
+
+def _too_far(gamma: float, farthest: float) -> PaperLowerBound:
+    unmet = f"every probability must be within {gamma:.3g} of 1/2, but one is {farthest:.3g} away"
+    return PaperLowerBound(None, unmet)
 
 
 def _winner_is_hardest_to_beat(preferences: Preferences, winner: Indices) -> bool:
