@@ -15,7 +15,7 @@ import duelmatch as dm
 from duelmatch.cli import INTERRUPTED, NO_WINNER
 from duelmatch.cli.options import RunSettings, Source, file_argument, settings_options, settle, votes_option
 from duelmatch.cli.output import Output, Page, conversation, working
-from duelmatch.cli.standing import few_possible, how_sure, meaning, print_matching
+from duelmatch.cli.standing import estimated, few_possible, how_sure, meaning, print_matching
 from duelmatch.errors import DuelError, FileError, ProblemError
 from duelmatch.explorers.catalogue import described
 from duelmatch.phrases import counted
@@ -247,17 +247,6 @@ def _standings_of(run: dm.Explorer) -> dm.Standings | None:
         return run.standings()
     except dm.TooLargeError:
         return None
-
-
-def estimated(standings: dm.Standings) -> dict[str, Any]:
-    """Return what is estimated, without a guarantee: the leader, and who else may be in the best line-up."""
-    return {
-        "estimate": True,
-        "leader": standings.leader,
-        "leader_probability": standings.leader_probability,
-        "probability": standings.by_position,
-        "expected_shortfall": standings.expected_shortfall,
-    }
 
 
 def _report(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 import duelmatch as dm
-from duelmatch.cli.options import STDIN, STDIN_NAME, Source, stdin_text
+from duelmatch.cli.options import STDIN, Source, given_text
 from duelmatch.cli.output import Output, Page, printed, working
 from duelmatch.errors import ProblemError, spoken
 from duelmatch.phrases import counted
@@ -97,7 +97,7 @@ def _read(problem: str, answers: str | None) -> Sheet:
     """Return the problem, the answers, and what there is to know of the judges."""
     from duelmatch.files.answers import ANSWERS_BYTES, AnswerRow, Sheet, read_sheet
     from duelmatch.files.preflib import INCOMPLETE_SUFFIXES, SUFFIXES, load_preflib_answers
-    from duelmatch.files.text import naming, read_text
+    from duelmatch.files.text import naming
 
     preflib = (*SUFFIXES, *INCOMPLETE_SUFFIXES)
     if answers is None:
@@ -108,8 +108,8 @@ def _read(problem: str, answers: str | None) -> Sheet:
     if problem == answers == STDIN:
         raise click.UsageError("Only one of PROBLEM and ANSWERS can come from standard input.")
     found = Source(problem).document.problem()
-    with naming(STDIN_NAME if answers == STDIN else answers) as file:
-        if Path(answers).suffix.lower() in preflib:
+    if Path(answers).suffix.lower() in preflib:
+        with naming(answers):
             if len(found.positions) != 1:
                 raise ProblemError("A PrefLib file is about one position, and the problem has more.")
             _, given, weights = load_preflib_answers(answers, found.positions[0])
@@ -117,7 +117,7 @@ def _read(problem: str, answers: str | None) -> Sheet:
                 for candidate in answer.candidates:
                     found.edge_number(candidate, answer.position)
             return Sheet(found, [AnswerRow(0, answer) for answer in given], weights, is_preflib=True)
-        text = stdin_text(ANSWERS_BYTES) if answers == STDIN else read_text(file, ANSWERS_BYTES)
+    with given_text(answers, ANSWERS_BYTES) as text:
         sheet = read_sheet(text, found)
         _check_panel(sheet)
     return sheet

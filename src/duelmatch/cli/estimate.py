@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 import duelmatch as dm
-from duelmatch.cli.options import FILE_PATH, STDIN, STDIN_NAME, Between, stdin_text
+from duelmatch.cli.options import FILE_PATH, STDIN, STDIN_NAME, Between, given_text
 from duelmatch.cli.output import Output, Page, printed
 from duelmatch.phrases import counted
 
@@ -77,16 +77,12 @@ def command(file: Path, out: Path, problem: Path | None, method: Method, smoothi
 def _estimated(file: Path, problem: Path | None, method: Method, smoothing: float) -> dm.Preferences:
     from duelmatch.files.answers import ANSWERS_BYTES, read_rankings
     from duelmatch.files.preflib import ALL_SUFFIXES
-    from duelmatch.files.text import naming
 
     if file.suffix.lower() in ALL_SUFFIXES:
         if problem is not None:
             raise click.UsageError("A PrefLib file is one position and all its candidates: no --problem.")
         return dm.load_preflib(file)
-    if str(file) != STDIN:
-        return dm.estimate_preferences(file, problem, method, smoothing)
     known = None if problem is None else dm.load_problem(problem)
-    text = stdin_text(ANSWERS_BYTES)
-    with naming(STDIN_NAME):
-        rows = read_rankings(text, known)
-        return dm.estimate_preferences((row.answer for row in rows), known, method, smoothing)
+    with given_text(file, ANSWERS_BYTES) as text:
+        answers = (row.answer for row in read_rankings(text, known))
+        return dm.estimate_preferences(answers, known, method, smoothing)

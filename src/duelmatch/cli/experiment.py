@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from duelmatch.cli import INTERRUPTED, refuse
-from duelmatch.cli.options import ANY_PATH, FILE_PATH, FOLDER_PATH
+from duelmatch.cli.options import ANY_PATH, FILE_PATH, FOLDER_PATH, flag
 from duelmatch.cli.output import Output, Page, printed, progress_bar, working
 from duelmatch.phrases import counted
 
@@ -60,10 +60,9 @@ def command() -> None:
     metavar="ADDRESS",
     help="Use the Dask cluster with this scheduler, such as tcp://host:8786.",
 )
-@click.option(
+@flag(
     "--accept-changes",
-    is_flag=True,
-    help="Carry on although FILE or the version of duelmatch has changed; results that still fit are used.",
+    "Carry on although FILE or the version of duelmatch has changed; results that still fit are used.",
 )
 @printed
 def run(file: Path, out: Path, jobs: int | None, scheduler: str | None, accept_changes: bool) -> Output:

@@ -23,7 +23,7 @@ from duelmatch.cli.ask import (
     settings_of,
 )
 from duelmatch.cli.decide import decision_as_dict, print_decision
-from duelmatch.cli.options import Source, file_argument, settings_options, votes_option
+from duelmatch.cli.options import Source, file_argument, flag, settings_options, votes_option
 from duelmatch.cli.output import Output, Page, conversation, live_line, rated
 from duelmatch.cli.standing import standing
 from duelmatch.errors import FileError, JudgeError, listed
@@ -52,24 +52,17 @@ COLUMNS = ("voter", "position", "winner", "loser", "tie", "flip")
     help="A command that is given a question as JSON and prints who is better; may be given more than once.",
 )
 @click.option("--jobs", type=click.IntRange(1, 1000), default=10, help="Questions asked at a time.")
-@click.option(
-    "--both-orders",
-    is_flag=True,
-    help="Ask every question in both orders; an answer that depends on the order counts 1/2.",
-)
-@click.option(
+@flag("--both-orders", "Ask every question in both orders; an answer that depends on the order counts 1/2.")
+@flag(
     "--panel",
-    is_flag=True,
-    help="The judges decide: each is asked a pair once at most, and all are counted. Otherwise each question "
+    "The judges decide: each is asked a pair once at most, and all are counted. Otherwise each question "
     "goes to one of them, drawn at random, and who is the best is certified.",
 )
 @click.option(
     "--criterion", type=click.Choice(["condorcet", "borda"]), help="Of a panel.  [default: condorcet]"
 )
-@click.option(
-    "--consistent",
-    is_flag=True,
-    help="Of a panel: its judges rank, so that what follows from their answers need not be asked.",
+@flag(
+    "--consistent", "Of a panel: its judges rank, so that what follows from their answers need not be asked."
 )
 @click.option("--timeout", type=click.FloatRange(0.1), default=60.0, help="Seconds for an answer.")
 @click.option("--tries", type=click.IntRange(1), default=3, help="How often a failing judge is asked.")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -26,6 +27,8 @@ from duelmatch.explorers.catalogue import (
 if TYPE_CHECKING:
     from duelmatch.files.problems import Document
     from duelmatch.preferences import Criterion
+
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 STDIN, STDIN_NAME = "-", "standard input"
 STDOUT = "-"
@@ -49,7 +52,9 @@ class Source:
         from duelmatch.files.problems import PROBLEM_BYTES, open_document, read_document
 
         if self.is_stdin:
-            return read_document(stdin_text(PROBLEM_BYTES), self.name)
+            with given_text(STDIN, PROBLEM_BYTES) as text:
+                pass
+            return read_document(text, self.name)
         if Path(self.name).suffix.lower() in ALL_SUFFIXES:
             return open_preflib(self.name)
         return open_document(self.name)
@@ -62,14 +67,16 @@ class Source:
         return Path(self.name.removeprefix(EXAMPLE)).stem
 
 
-def stdin_text(limit: int) -> str:
-    """Return what comes from standard input, which is text of at most ``limit`` bytes."""
+@contextmanager
+def given_text(file: str | Path, limit: int) -> Iterator[str]:
+    """Give the text of a file, or of standard input (``-``), of ``limit`` bytes at most; refusals name it."""
     from duelmatch.files.text import naming, read_text
 
-    with naming(STDIN_NAME):
-        if sys.stdin is None:
+    is_stdin = str(file) == STDIN
+    with naming(STDIN_NAME if is_stdin else file) as path:
+        if is_stdin and sys.stdin is None:
             raise FileError("It is closed.")
-        return read_text(sys.stdin.buffer, limit)
+        yield read_text(sys.stdin.buffer if is_stdin else path, limit)
 
 
 def _source(ctx: click.Context, param: click.Parameter, value: str) -> Source:
@@ -97,6 +104,11 @@ class Between(click.FloatRange):
         if not math.isfinite(number):
             self.fail(f"{value!r} is not a number.", param, ctx)
         return number
+
+
+def flag(name: str, help: str, *called: str) -> Callable[[Command], Command]:
+    """Return an option that is given or not."""
+    return click.option(name, *called, is_flag=True, help=help)
 
 
 file_argument = click.argument("source", metavar="FILE", callback=_source, shell_complete=_complete_source)
@@ -187,9 +199,6 @@ class AlgorithmName(click.ParamType[str]):
         return [CompletionItem(name) for name in algorithms("crowd") if name.startswith(incomplete)]
 
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-
 def settings_options(**usual: Any) -> Callable[[Command], Command]:
     """Add the options that :func:`settle` reads: those that all algorithms have, and those of each.
 
@@ -202,7 +211,7 @@ def settings_options(**usual: Any) -> Callable[[Command], Command]:
             help=f"What to run; `duelmatch algorithms` lists the names.  [default: {DEFAULT}]",
         ),
         click.option("--delta", type=Between(SMALLEST_DELTA, 1), help=f"{DELTA_HELP}  [default: {DELTA}]"),
-        *(_option(parameter, usual) for parameter in _parameters().values()),
+        *(_option(owned, usual) for owned in _parameters().values()),
         click.option(
             "--seed",
             type=click.IntRange(0),
@@ -222,30 +231,30 @@ def settings_options(**usual: Any) -> Callable[[Command], Command]:
     return add
 
 
-def _parameters() -> dict[str, Parameter]:
-    """Return the parameters of all algorithms by name; the first to have one describes it."""
-    found: dict[str, Parameter] = {}
+def _parameters() -> dict[str, dict[str, Parameter]]:
+    """Return the parameters of all algorithms by name, and then by algorithm."""
+    found: dict[str, dict[str, Parameter]] = {}
     for name in algorithms("crowd"):
         for parameter in described(name).parameters:
-            found.setdefault(parameter.name, parameter)
+            found.setdefault(parameter.name, {})[name] = parameter
     return found
 
 
-def _option(parameter: Parameter, usual: Mapping[str, Any]) -> Callable[[Command], Command]:
+def _option(owned: Mapping[str, Parameter], usual: Mapping[str, Any]) -> Callable[[Command], Command]:
+    """Return the option for a parameter; the first algorithm to have it describes it."""
+    parameter = next(iter(owned.values()))
     flag = f"--{parameter.name.replace('_', '-')}"
-    if parameter.kind is bool:
-        flag += f"/--no-{parameter.name.replace('_', '-')}"
     users: dict[str, list[str]] = {}
-    choices: dict[str, None] = {}
-    for name in algorithms("crowd"):
-        for own in described(name).parameters:
-            if own.name == parameter.name:
-                users.setdefault(_shown(usual.get(own.name, own.default)), []).append(name)
-                choices.update(dict.fromkeys(own.choices))
+    for name, own in owned.items():
+        users.setdefault(_shown(usual.get(own.name, own.default)), []).append(name)
+    choices = dict.fromkeys(choice for own in owned.values() for choice in own.choices)
     kinds: dict[type, Any] = {float: float, int: int, str: click.Choice(tuple(choices)), bool: None}
     defaults = "; ".join(f"{value} for {', '.join(names)}" for value, names in users.items())
     return click.option(
-        flag, type=kinds[parameter.kind], default=None, help=f"{parameter.help}  [default: {defaults}]"
+        f"{flag}/--no-{flag[2:]}" if parameter.kind is bool else flag,
+        type=kinds[parameter.kind],
+        default=None,
+        help=f"{parameter.help}  [default: {defaults}]",
     )
 
 

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 import duelmatch as dm
 from duelmatch.cli import NO_WINNER, TOO_LARGE
-from duelmatch.cli.options import DELTA, DELTA_HELP, Between, Source, criterion_option, file_argument
+from duelmatch.cli.options import DELTA, DELTA_HELP, Between, Source, criterion_option, file_argument, flag
 from duelmatch.cli.output import Output, Page, printed, rounded, working
 from duelmatch.explorers.catalogue import SMALLEST_DELTA, SMALLEST_EPSILON
 
@@ -43,9 +43,7 @@ THEOREMS = {"borda": "Theorem 3", "condorcet": "Theorem 6"}
     type=Between(0, 0.5, max_open=False),
     help="Instead of known preferences, assume that the winner's candidates win with 1/2 + GAP.",
 )
-@click.option(
-    "--quick", is_flag=True, help="Leave out the information limit, which takes minutes on large problems."
-)
+@flag("--quick", "Leave out the information limit, which takes minutes on large problems.")
 @click.option(
     "--judges", type=click.IntRange(1, MOST_PEOPLE), help="Number of judges, whose votes alone decide."
 )

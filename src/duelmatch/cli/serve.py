@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import click
 
+from duelmatch.cli.options import flag
 from duelmatch.cli.output import json_option
 from duelmatch.cli.store import opened_store, store_option
 
@@ -58,15 +59,13 @@ EVERYWHERE = ("0.0.0.0", "::")
     default="public",
     help="Whom studies may call when something is decided; anywhere: this machine and its network, too.",
 )
-@click.option(
-    "--demo", is_flag=True, help="Create an example study with simulated voters, to watch and to try."
-)
+@flag("--demo", "Create an example study with simulated voters, to watch and to try.")
 @click.option(
     "--log-requests/--no-log-requests",
     default=None,
     help="Log every request on standard error, as a line of JSON.  [default: yes, unless that is a terminal]",
 )
-@click.option("--no-limits", is_flag=True, help="Turn the rate limits off, for benchmarks.")
+@flag("--no-limits", "Turn the rate limits off, for benchmarks.")
 @json_option
 def command(
     url: str,

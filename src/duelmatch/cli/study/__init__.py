@@ -125,9 +125,6 @@ def create(
     weights: Sequence[str],
     conflicts: Sequence[str],
     list_of_judges: Path | None,
-    criterion: str | None,
-    question_size: int | None,
-    until: str | None,
     parameters: Sequence[str],
     **own: Any,
 ) -> Output:
@@ -144,9 +141,8 @@ def create(
 
     problem = source.document.problem()
     given = {key: _value(text) for key, text in _pairs("--parameter", parameters)}
-    given |= {} if criterion is None else {"criterion": criterion}
-    given |= {} if question_size is None else {"question_size": question_size}
-    given |= {} if until is None else {"until": until}
+    options = {key: own.pop(key) for key in ("criterion", "question_size", "until")}
+    given |= {key: value for key, value in options.items() if value is not None}
     settings = Settings(parameters=given, **own)
     panel = _judges(voters, weights, conflicts)
     if list_of_judges is not None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from duelmatch.cli.answers import parsed, written
+from duelmatch.cli.options import flag
 from duelmatch.cli.output import Output, printed, working
 from duelmatch.cli.store import on_study
 from duelmatch.errors import ConflictError, NotThereError, StudyError
@@ -23,12 +24,8 @@ if TYPE_CHECKING:
 @click.command("correct")
 @click.argument("question", type=click.IntRange(1, 2**31 - 1))
 @click.argument("answer", required=False)
-@click.option("--strike", is_flag=True, help="Strike the answer: it does not count at all.")
-@click.option(
-    "--clerical",
-    is_flag=True,
-    help="It was written down wrongly, and is corrected without regard to results.",
-)
+@flag("--strike", "Strike the answer: it does not count at all.")
+@flag("--clerical", "It was written down wrongly, and is corrected without regard to results.")
 @on_study
 @printed
 def correct(question: int, answer: str | None, strike: bool, clerical: bool, study: Study) -> Output:
@@ -82,19 +79,17 @@ def _voter_command(action: str, does: str, done: str, **options: Any) -> click.C
 def voter_called(study: Study, name: str) -> Voter:
     """Return the voter of this name, or else of this id; nobody is added."""
     voters = study.voters()
-    found = [voter for voter in voters if voter.name == name] or [
-        voter for voter in voters if voter.id == name
-    ]
-    if not found:
-        raise NotThereError(
-            f"There is no voter '{name!s:.80}' in this study: it has {counted(len(voters), 'voter')}."
-        )
-    return found[0]
+    for voter in sorted(voters, key=lambda voter: voter.name != name):
+        if name in (voter.name, voter.id):
+            return voter
+    raise NotThereError(
+        f"There is no voter '{name!s:.80}' in this study: it has {counted(len(voters), 'voter')}."
+    )
 
 
 @click.command("leave")
 @click.argument("name", metavar="VOTER")
-@click.option("--drop-open", is_flag=True, help="Do not count the opinions that they have not given.")
+@flag("--drop-open", "Do not count the opinions that they have not given.")
 @on_study
 @printed
 def leave(name: str, drop_open: bool, study: Study) -> Output:
@@ -184,7 +179,7 @@ def add(candidate: str, positions: Sequence[str], study: Study) -> Output:
 
 @click.command("edit")
 @click.argument("name")
-@click.option("--position", is_flag=True, help="NAME is a position, not a candidate.")
+@flag("--position", "NAME is a position, not a candidate.")
 @click.option("--title", help="What voters read instead of the name.")
 @click.option("--text", help="What voters should know.")
 @click.option("--picture", help="The address of a picture.")
@@ -232,7 +227,7 @@ def _report(study: Study, sentence: str, summary: dict[str, object]) -> Output:
 
 
 @click.command("publish")
-@click.option("--hide", is_flag=True, help="Do not show it any more.")
+@flag("--hide", "Do not show it any more.")
 @on_study
 @printed
 def publish(hide: bool, study: Study) -> Output:

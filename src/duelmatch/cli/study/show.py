@@ -10,20 +10,24 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from duelmatch.cli.answers import written
-from duelmatch.cli.options import ANY_PATH, STDIN, STDIN_NAME, STDOUT, stdin_text
+from duelmatch.cli.options import ANY_PATH, STDOUT, flag, given_text
 from duelmatch.cli.output import Output, Page, printed, titles_of, unsettled_label, utc_time, working
-from duelmatch.cli.standing import lineup, meaning, print_matching, probability, still_possible
-from duelmatch.cli.store import on_study, opened_store, store_option
-from duelmatch.cli.study.status import (
+from duelmatch.cli.standing import (
     NO_JUDGE,
+    lineup,
+    meaning,
     nothing_counts,
     panel_facts,
     panel_meaning,
     print_awaited,
+    print_matching,
     print_standings,
+    probability,
     standings_as_dict,
+    still_possible,
     to_go,
 )
+from duelmatch.cli.store import on_study, opened_store, store_option
 from duelmatch.errors import FileError
 from duelmatch.phrases import counted, printable, votes_in_100
 
@@ -42,7 +46,7 @@ GUESS = "This is a guess from the answers so far: nothing is certain yet."
 
 @click.command("status")
 @on_study
-@click.option("--quick", is_flag=True, help="Leave out the estimates, which take a few seconds.")
+@flag("--quick", "Leave out the estimates, which take a few seconds.")
 @printed
 def status(study: Study, quick: bool) -> Output:
     """Say where a study stands. That is: answers, voters, who leads, how sure that is, and what is to come.
@@ -243,11 +247,9 @@ def _sentence(entry: Entry) -> str:
     type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
 )
 @on_study
-@click.option("--csv", "as_csv", is_flag=True, help="The answers that count as CSV, for `duelmatch decide`.")
-@click.option(
-    "--table", "as_table", is_flag=True, help="All answers as CSV, with times and whether they count."
-)
-@click.option("--voters", is_flag=True, help="Include the names of the voters.")
+@flag("--csv", "The answers that count as CSV, for `duelmatch decide`.", "as_csv")
+@flag("--table", "All answers as CSV, with times and whether they count.", "as_table")
+@flag("--voters", "Include the names of the voters.")
 @printed
 def export(target: Path | None, study: Study, as_csv: bool, as_table: bool, voters: bool) -> Output | None:
     """Write the log of a study to FILE, or its answers. If FILE ends in .csv, it gets the answers.
@@ -299,17 +301,13 @@ def take_in(file: Path, url: str, name: str | None) -> Output:
     Example:
       duelmatch study import lineup.jsonl --store postgresql://me@localhost/duels
     """
-    from duelmatch.files.text import naming, read_text
     from duelmatch.studies import import_log
 
-    text = stdin_text(MOST_BYTES) if str(file) == STDIN else None
-    with naming(file if text is None else STDIN_NAME) as path:
-        if path.suffix.lower() == ".csv":
-            raise FileError("A CSV has the answers only; import an exported log.")
-        text = text or read_text(path, MOST_BYTES)
-        with opened_store(url, new=True) as store:
-            study = import_log(store, text, **({} if name is None else {"name": name}))
-            where = study.status()
+    if file.suffix.lower() == ".csv":
+        raise FileError(f"{file}: A CSV has the answers only; import an exported log.")
+    with given_text(file, MOST_BYTES) as text, opened_store(url, new=True) as store:
+        study = import_log(store, text, **({} if name is None else {"name": name}))
+        where = study.status()
     summary = {"study": study.id, "name": where.name, "answers": where.counted, "entries": where.entries}
     sentence = f"{where.name} is here as study {study.id}, with {counted(where.counted, 'answer')}."
     return Output(summary, sentence)

@@ -12,6 +12,7 @@ import click
 
 from duelmatch.cli.answers import NO_DIFFERENCE, Said, parsed, written
 from duelmatch.cli.dialogue import show_question
+from duelmatch.cli.options import flag
 from duelmatch.cli.output import Output, Page, conversation, printed, titles_of, working
 from duelmatch.cli.store import on_study
 from duelmatch.cli.study.changes import voter_called
@@ -163,8 +164,8 @@ def ask(voter: str, study: Study) -> Output:
 @click.command("tell")
 @click.argument("question", type=click.IntRange(1, 2**31 - 1))
 @click.argument("answer", required=False)
-@click.option("--tie", is_flag=True, help="There is no difference.")
-@click.option("--skip", is_flag=True, help="Skip this question.")
+@flag("--tie", "There is no difference.")
+@flag("--skip", "Skip this question.")
 @click.option("--reason", default="", show_default=False, help="Why it is skipped.")
 @voter_option
 @on_study
@@ -222,11 +223,10 @@ def undo(voter: str, study: Study) -> Output:
 @click.command("link")
 @on_study
 @click.option("--voter", metavar="NAME", help="For this voter; a new name is a new voter.")
-@click.option("--open", "anybody", is_flag=True, help="For anybody: one voter per browser.")
-@click.option(
+@flag("--open", "For anybody: one voter per browser.", "anybody")
+@flag(
     "--judges",
-    is_flag=True,
-    help="With --open, for a panel: whoever opens the link becomes a judge, and their open answers count.",
+    "With --open, for a panel: whoever opens the link becomes a judge, and their open answers count.",
 )
 @click.option(
     "--server",
