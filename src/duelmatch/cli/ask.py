@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,9 +55,19 @@ def command(source: Source, votes: Path | None, max_duels: int | None, page: Pag
     path = votes or Path(f"{source.stem}.votes.csv")
     with Journal(path, COMPARISONS, TIES) as journal:
         identity = {"problem": fingerprint(problem), "file": source.name}
-        settings, aim = settings_of(journal, given, identity, ROUND, max_duels)
+        settings, aim, begin = settled(problem, journal, given, identity, ROUND, max_duels)
         resumed = len(journal.answers)
-        start = partial(_start, problem, settings, aim, max_duels, journal)
+
+        def start() -> dm.Explorer:
+            run = begin()
+            with replaying(journal):
+                run.replay(
+                    (answer.position, winner, loser, *("=" * tie))
+                    for answer in journal.answers
+                    for winner, loser, tie in answer.pairs()
+                )
+            return run
+
         dialogue = Dialogue(page, journal, settings.seed, start)
         journal.begin(identity | settings.as_dict() | {"aim": aim}, problem)
         page.heading(f"{source.name}: who is better?")
@@ -74,14 +83,18 @@ def command(source: Source, votes: Path | None, max_duels: int | None, page: Pag
     return reported(about | {"resumed": resumed, "ended": ended}, dialogue.run, resume)
 
 
-def settings_of(
+def settled(
+    problem: dm.Problem,
     journal: Journal[Any],
     given: Mapping[str, Any],
     identity: Mapping[str, str],
     usual: Mapping[str, Any],
     max_duels: int | None,
-) -> tuple[RunSettings, int | None]:
-    """Return the settings and the budget that a run begins with, or began with if it is resumed."""
+) -> tuple[RunSettings, int | None, Callable[[], dm.Explorer]]:
+    """Return the settings and the budget of the run in a journal, or of a new one, and what begins it.
+
+    What is asked depends on the budget that the run began with; it may end sooner or later now.
+    """
     recorded = journal.settings()
     if recorded is None:
         settings, aim = settle(given, usual), max_duels
@@ -90,7 +103,15 @@ def settings_of(
         check_same_run(journal, recorded, given, settings.as_dict(), identity)
     if settings.parameters.get("question_size", 2) > 2:
         raise click.UsageError("Candidates are compared two at a time here: leave out --question-size.")
-    return settings, aim
+
+    def begin() -> dm.Explorer:
+        run = dm.explorer(
+            settings.algorithm, problem, settings.delta, settings.seed, aim, **settings.parameters
+        )
+        run.max_duels = None if max_duels is None else max(max_duels, len(journal.answers))
+        return run
+
+    return settings, aim, begin
 
 
 def _settings_before(journal: Journal[Any], recorded: Mapping[str, Any]) -> RunSettings:
@@ -142,37 +163,6 @@ def _option(name: str, value: object) -> str:
     if isinstance(value, bool):
         return f"with --{flag}" if value else f"with --no-{flag}"
     return f"with --{flag} {value}"
-
-
-def _start(
-    problem: dm.Problem,
-    settings: RunSettings,
-    aim: int | None,
-    max_duels: int | None,
-    journal: Journal[dm.Answer],
-) -> dm.Explorer:
-    """Start the run and replay the answers that there are."""
-    answers = journal.answers
-    run = begun_run(problem, settings, aim, max_duels, len(answers))
-    with replaying(journal):
-        run.replay(
-            (answer.position, winner, loser, *("=" * tie))
-            for answer in answers
-            for winner, loser, tie in answer.pairs()
-        )
-    return run
-
-
-def begun_run(
-    problem: dm.Problem, settings: RunSettings, aim: int | None, max_duels: int | None, answers: int
-) -> dm.Explorer:
-    """Begin a run, which will first be told the ``answers`` that there are.
-
-    What is asked depends on the budget that the run began with, the aim; it may end sooner or later now.
-    """
-    run = dm.explorer(settings.algorithm, problem, settings.delta, settings.seed, aim, **settings.parameters)
-    run.max_duels = None if max_duels is None else max(max_duels, answers)
-    return run
 
 
 @contextmanager

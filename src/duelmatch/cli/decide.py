@@ -11,6 +11,7 @@ import click
 import duelmatch as dm
 from duelmatch.cli.options import STDIN, Source, given_text
 from duelmatch.cli.output import Output, Page, printed, working
+from duelmatch.cli.standing import differences
 from duelmatch.errors import ProblemError, spoken
 from duelmatch.phrases import counted
 
@@ -183,22 +184,20 @@ def print_decision(page: Page, decision: Decision, sheet: Sheet) -> None:
     assert result.matching is not None, "a panel always has a leader"
     page.paragraph(_headline(decision), style="bold")
     is_open = result.status == "budget_spent"
-    page.table(
-        ["Position", "Candidate", *([""] if is_open else [])],
-        [
-            (position, spoken(names), "decided" if progress.decided.get(position) == names else "open")[
-                : 2 + is_open
-            ]
-            for position, names in result.matching.items()
-        ],
-    )
+    columns = ["Position", "Candidate", ""] if is_open else ["Position", "Candidate"]
+    rows = [
+        (position, spoken(names), "decided" if progress.decided.get(position) == names else "open")
+        for position, names in result.matching.items()
+    ]
+    page.table(columns, [row[: len(columns)] for row in rows])
     judges, answers, number_open = _people(decision, sheet)
     sizes = f"{counted(judges, 'judge')}, {counted(answers, 'answer')}"
-    page.paragraph(f"{sizes}. {_opinions(number_open)}")
+    opinions = f"{counted(number_open, 'opinion')} {'is' if number_open == 1 else 'are'} open"
+    page.paragraph(f"{sizes}. {opinions if number_open else 'Nothing is open'}.")
     if result.assuming:
         page.line("Taken for granted: " + "; ".join(one.sentence for one in result.assuming) + ".")
     page.paragraph(_margin(decision))
-    if result.status != "budget_spent":
+    if not is_open:
         return
     if progress.possible is not None:
         some = [_lineup(matching) for matching in progress.possible_winners[:LISTED]]
@@ -260,20 +259,12 @@ def _cannot_win(decision: Decision) -> str:
     return f"The line-up above is not one that can: {certain}.{least}"
 
 
-def _opinions(number: int) -> str:
-    if number == 0:
-        return "Nothing is open."
-    return f"{counted(number, 'opinion')} {'is' if number == 1 else 'are'} open."
-
-
 def _margin(decision: Decision) -> str:
     closest, result = decision.closest, decision.result
     if closest is None:
         return "There is no other line-up."
     assert result.matching is not None, "a panel always has a leader"
-    changes = [
-        f"{spoken(names)} at {s}" for s, names in closest.matching.items() if result.matching[s] != names
-    ]
+    changes = differences(closest.matching, result.matching)
     rival = f"the one with {', '.join(changes[:LISTED])}{', …' * (len(changes) > LISTED)}"
     if closest.ahead < 0:
         by = f"by {-closest.ahead:.4f} per position"

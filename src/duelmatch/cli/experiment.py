@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -105,8 +101,15 @@ def _run(
 
     experiment = experiments.load(file)
     try:
-        with _shown(experiment.runs) as tick:
-            return experiments.run(experiment, out, jobs, scheduler, accept_changes, tick)
+        with progress_bar(experiment.runs, QUIET_SECONDS) as show:
+            return experiments.run(
+                experiment,
+                out,
+                jobs,
+                scheduler,
+                accept_changes,
+                lambda tick: show(tick.done, _words(tick), tick.seconds_left),
+            )
     except KeyboardInterrupt:
         done = experiments.status(out).done if (out / "experiment.json").exists() else 0
         runs = counted(experiment.runs, "run")
@@ -250,29 +253,6 @@ def _as_dict(status: ExperimentStatus) -> dict[str, Any]:
     return {name: getattr(status, name) for name in names} | {"cells": cells, "sessions": status.sessions}
 
 
-@contextmanager
-def _shown(runs: int) -> Iterator[Callable[[Tick], None]]:
-    """Give a function to show progress with: a bar on a terminal, else a line a minute, on stderr."""
-    if sys.stderr.isatty():
-        with progress_bar(runs) as update:
-            yield lambda tick: update(tick.done, _words(tick), tick.seconds_left)
-        return
-    last = time.monotonic()
-
-    def tell(tick: Tick) -> None:
-        nonlocal last
-        if time.monotonic() - last >= QUIET_SECONDS:
-            last = time.monotonic()
-            left = "" if tick.seconds_left is None else f", about {_minutes(tick.seconds_left)} left"
-            click.echo(f"{tick.done:,} of {tick.runs:,} runs; {_words(tick)}{left}", err=True)
-
-    yield tell
-
-
 def _words(tick: Tick) -> str:
     words = f"{counted(tick.wrong, 'wrong answer')}"
     return f"{words}, {tick.failed:,} failed" if tick.failed else words
-
-
-def _minutes(seconds: float) -> str:
-    return f"{seconds / 60:,.0f} min" if seconds >= 90 else f"{seconds:,.0f} s"

@@ -13,15 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 import duelmatch as dm
-from duelmatch.cli.ask import (
-    begun_run,
-    check_same_run,
-    exit_code,
-    replaying,
-    reported,
-    say_what_is_kept,
-    settings_of,
-)
+from duelmatch.cli.ask import check_same_run, exit_code, replaying, reported, say_what_is_kept, settled
 from duelmatch.cli.decide import decision_as_dict, print_decision
 from duelmatch.cli.options import Source, file_argument, flag, settings_options, votes_option
 from duelmatch.cli.output import Output, Page, conversation, live_line, rated
@@ -125,7 +117,9 @@ def command(
                 "--criterion and --consistent are of a --panel; others have an --algorithm."
             )
         else:
-            run, settings = _crowd(problem, journal, given, identity, jobs, max_duels)
+            usual = {"batch": jobs}
+            found, aim, begin = settled(problem, journal, given, identity, usual, max_duels)
+            run, settings = begin(), found.as_dict() | {"aim": aim}
         judging = Judging(run, judges, settings["seed"], jobs, both_orders, tries)
         with replaying(journal):
             judging.replay(journal.answers)
@@ -138,19 +132,19 @@ def command(
     summary = {"file": source.name, "votes": str(path), **settings, **about, "max_duels": max_duels}
     summary |= {"resumed": resumed, "ended": ended}
     if panel:
-        found = _decided(summary, judging, answers)
+        output = _decided(summary, judging, answers)
     else:
         assert isinstance(run, dm.Explorer), "a crowd is sampled"
         resume = ["duelmatch", "explore", source.name, *(f"--judge={each}" for each in commands)]
         resume += ["--both-orders"] * both_orders + ["--jobs", str(jobs), "--votes", str(path)]
-        found = reported(summary, run, resume)
+        output = reported(summary, run, resume)
 
     def show(page: Page) -> None:
-        found.show(page)
+        output.show(page)
         _show_judges(page, judging)
 
     judged = [asdict(record) | {"flip_rate": record.flip_rate} for record in judging.records]
-    return Output({**found.summary, "judged": judged}, show, found.exit_code)
+    return Output({**output.summary, "judged": judged}, show, output.exit_code)
 
 
 def _judges(commands: Sequence[str], problem: dm.Problem, timeout: float) -> dict[str, CommandJudge]:
@@ -225,20 +219,6 @@ def _panel(
             )
     criterion, consistent = settings["criterion"], settings["consistent"]
     return dm.explorer("panel", problem, voters=judges, criterion=criterion, consistent=consistent), settings
-
-
-def _crowd(
-    problem: dm.Problem,
-    journal: Journal[Judgment],
-    given: Mapping[str, Any],
-    identity: Mapping[str, str],
-    jobs: int,
-    max_duels: int | None,
-) -> tuple[dm.Explorer, dict[str, Any]]:
-    """Begin a run of an algorithm that samples."""
-    settings, aim = settings_of(journal, given, identity, {"batch": jobs}, max_duels)
-    run = begun_run(problem, settings, aim, max_duels, len(journal.answers))
-    return run, settings.as_dict() | {"aim": aim}
 
 
 def _finish(judging: Judging, journal: Journal[Judgment]) -> Literal["done", "interrupted"]:

@@ -6,12 +6,12 @@ import json
 import math
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial, wraps
 from time import monotonic
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 from rich.box import ROUNDED
@@ -23,7 +23,9 @@ from rich.text import Text
 from duelmatch.cli import PIPE_CLOSED
 from duelmatch.errors import spoken
 from duelmatch.phrases import printable
-from duelmatch.problem import Details, seated
+
+if TYPE_CHECKING:
+    from duelmatch.problem import Details
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for other programs to read.")
 
@@ -168,33 +170,44 @@ def working(task: str) -> Iterator[None]:
         yield
 
 
-@contextmanager
-def live_line(task: str) -> Iterator[Callable[[Callable[[], str]], None]]:
-    """Give a function that shows a text on stderr: in place of the last on a terminal, or else now and then.
+def _now_and_then(
+    seconds: float, show: Callable[[str], None], at_once: bool = False
+) -> Callable[[Callable[[], str]], None]:
+    """Return a function that shows a text every so many seconds.
 
     The text is given as a function, which is called only when its turn has come.
     """
-    on_terminal = sys.stderr.isatty()
-    every = 0.5 if on_terminal else 30.0
-    console, shown_at = _Console(stderr=True), monotonic() - (every if on_terminal else 0.0)
-    with console.status(f"{task} ...") if on_terminal else nullcontext() as status:
+    shown_at = monotonic() - (seconds if at_once else 0.0)
 
-        def show(text: Callable[[], str]) -> None:
-            nonlocal shown_at
-            if monotonic() - shown_at >= every:
-                line = f"{task}: {printable(text())}"
-                shown_at = monotonic()
-                if status is None:
-                    click.echo(line, err=True)
-                else:
-                    status.update(Text(line))
+    def offered(text: Callable[[], str]) -> None:
+        nonlocal shown_at
+        if monotonic() - shown_at >= seconds:
+            show(printable(text()))
+            shown_at = monotonic()
 
-        yield show
+    return offered
 
 
 @contextmanager
-def progress_bar(runs: int) -> Iterator[Callable[[int, str, float | None], None]]:
-    """Give a function to call with the runs done, words to show, and the seconds left as far as known."""
+def live_line(task: str) -> Iterator[Callable[[Callable[[], str]], None]]:
+    """Give a function that shows a text on stderr: in place of the last on a terminal, or now and then."""
+    if not sys.stderr.isatty():
+        yield _now_and_then(30.0, lambda text: click.echo(f"{task}: {text}", err=True))
+        return
+    with _Console(stderr=True).status(f"{task} ...") as status:
+        yield _now_and_then(0.5, lambda text: status.update(Text(f"{task}: {text}")), at_once=True)
+
+
+@contextmanager
+def progress_bar(runs: int, seconds: float = math.inf) -> Iterator[Callable[[int, str, float | None], None]]:
+    """Give a function to call with the runs done, words to show, and the seconds left as far as known.
+
+    On a terminal they are a bar, or else a line on stderr every so many ``seconds``.
+    """
+    if not sys.stderr.isatty():
+        show = _now_and_then(seconds, lambda text: click.echo(text, err=True))
+        yield lambda done, words, left: show(lambda: f"{done:,} of {runs:,} runs; {words}{_left(left)}")
+        return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn("runs, {task.fields[rate]}{task.fields[words]}"))
@@ -206,8 +219,7 @@ def progress_bar(runs: int) -> Iterator[Callable[[int, str, float | None], None]
             if not first:
                 first.append(done)
             rate = (done - first[0]) / max(progress.tasks[0].elapsed or 0.0, 1e-9)
-            left = "" if seconds_left is None else f", {_clock(seconds_left)} left"
-            progress.update(task, completed=done, rate=f"{rated(rate)}, ", words=words + left)
+            progress.update(task, completed=done, rate=f"{rated(rate)}, ", words=words + _left(seconds_left))
 
         yield update
 
@@ -221,10 +233,17 @@ def rated(rate: float) -> str:
     return f"{rate:,.1f} a second" if rate >= 1 or rate == 0 else f"{60 * rate:,.1f} a minute"
 
 
-def _clock(seconds: float) -> str:
+def _left(seconds: float | None) -> str:
+    """Say how much time is left, if that is known.
+
+    >>> _left(59.6), _left(3661), _left(None)
+    (', 1:00 left', ', 1:01:01 left', '')
+    """
+    if seconds is None:
+        return ""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+    return f", {hours}:{minutes:02d}:{rest:02d} left" if hours else f", {minutes}:{rest:02d} left"
 
 
 def print_json(summary: Mapping[str, Any]) -> None:
@@ -286,4 +305,4 @@ def titled(name: str, titles: Mapping[str, str]) -> str:
 
 def spoken_titles(names: str | tuple[str, ...], titles: Mapping[str, str]) -> str:
     """Return who fills a position, one or several, in words."""
-    return spoken(tuple(titled(name, titles) for name in seated(names)))
+    return spoken(tuple(titled(name, titles) for name in (names if isinstance(names, tuple) else (names,))))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from contextlib import closing, nullcontext
+from contextlib import closing
 from dataclasses import asdict
 from operator import attrgetter
 from statistics import median_high
@@ -61,14 +60,12 @@ def command(source: Source, runs: int, jobs: int | None, max_duels: int | None, 
         click.echo(f"Note: {endless}; runs may never end. --max-duels stops them.", err=True)
     start, done, interrupted, duels = perf_counter(), [], False, 0
     try:
-        finishing = closing(simulations(cell, runs, jobs))
-        with progress_bar(runs) if sys.stderr.isatty() else nullcontext() as show, finishing as finished:
+        with progress_bar(runs) as show, closing(simulations(cell, runs, jobs)) as finished:
             for run in finished:
                 done.append(run)
                 duels += run.duels
-                if show:
-                    left = (perf_counter() - start) / len(done) * (runs - len(done))
-                    show(len(done), f"{duels:,} duels", left)
+                left = (perf_counter() - start) / len(done) * (runs - len(done))
+                show(len(done), f"{duels:,} duels", left)
     except KeyboardInterrupt:
         interrupted = True
     done.sort(key=attrgetter("number"))

@@ -134,6 +134,13 @@ def lineup(matching: Mapping[str, str]) -> str:
     return ", ".join(f"{spoken(names)} for {position}" for position, names in matching.items())
 
 
+def differences(matching: dm.Matching, other: dm.Matching) -> list[str]:
+    """Return who fills what in a matching where another one has somebody else."""
+    return [
+        f"{spoken(names)} at {position}" for position, names in matching.items() if other[position] != names
+    ]
+
+
 def _roughly(duels: int) -> int:
     """Return an estimate with the two digits that may matter, and never 0: the run is not over."""
     return max(1, int(float(f"{duels:.2g}")))

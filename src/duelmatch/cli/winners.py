@@ -12,6 +12,7 @@ import duelmatch as dm
 from duelmatch.cli import NO_WINNER, TOO_LARGE
 from duelmatch.cli.options import Source, criterion_option, file_argument, plot_option
 from duelmatch.cli.output import Output, Page, printed
+from duelmatch.cli.standing import differences
 from duelmatch.errors import TooLargeError, spoken
 
 if TYPE_CHECKING:
@@ -116,10 +117,10 @@ def _condorcet_sentence(winner: CondorcetWinner | None) -> str:
     rival = winner.closest_rival
     if rival is None:
         return "Condorcet: the only maximum matching there is."
-    changes = [f"{spoken(rival[s])} at {s}" for s, names in winner.matching.items() if rival[s] != names]
+    changes = ", ".join(differences(rival, winner.matching))
     return (
         f"Condorcet: beats every other matching, with a score of {0.5 + winner.margin:.4f} or more "
-        f"(margin {winner.margin:.4f}). The closest rival has {', '.join(changes)}."
+        f"(margin {winner.margin:.4f}). The closest rival has {changes}."
     )
 
 
