@@ -53,6 +53,16 @@ def test_a_panel_from_beginning_to_end(criterion: str) -> None:
     assert "This is decided" in page
 
 
+def test_a_position_of_several_seats_has_all_their_names() -> None:
+    Path("jury.yaml").write_text(
+        "candidates: [ann, bob, cyd]\npositions: {jury: {seats: 2}}\n", encoding="utf-8"
+    )
+    run("study", "create", "jury.yaml", "--voter", "eve", "--seed", "1")
+    run("study", "vote", "--voter", "eve", stdin="1\n1\n1\n")
+    page = run("study", "status", "--quick").stdout
+    assert " and ".join(read("study", "status", "--quick")["matching"]["jury"]) in page
+
+
 def test_a_conflict_of_interest_is_respected() -> None:
     run("study", "create", "example:lineup", "--voter", "eve", "--conflict", "eve=foxes")
     for _ in range(100):

@@ -14,7 +14,7 @@ import duelmatch as dm
 from duelmatch.cli import INTERRUPTED, NO_WINNER
 from duelmatch.cli.options import RunSettings, Source, file_argument, settings_options, settle, votes_option
 from duelmatch.cli.output import Output, Page, conversation, working
-from duelmatch.cli.standing import estimated, few_possible, how_sure, meaning, print_matching
+from duelmatch.cli.standing import estimated, few_possible, how_sure, meaning, print_found
 from duelmatch.errors import DuelError, FileError, ProblemError
 from duelmatch.explorers.catalogue import described
 from duelmatch.phrases import counted
@@ -244,7 +244,7 @@ def _report(
 ) -> None:
     mark = {"budget_spent": "NOT CERTIFIED", "no_winner": "no winner"}.get(result.status, "certified")
     page.heading(f"Result after {counted(result.duels, 'duel')}: {mark}")
-    print_matching(page, result)
+    print_found(page, result)
     if result.status == "budget_spent":
         page.paragraph(how_sure(progress, result))
         for line in few_possible(progress):

@@ -9,7 +9,7 @@ import click
 
 import duelmatch as dm
 from duelmatch.cli.options import Source, file_argument, plot_option
-from duelmatch.cli.output import Output, Page, printed
+from duelmatch.cli.output import Output, Page, picked, printed
 from duelmatch.phrases import counted
 
 if TYPE_CHECKING:
@@ -61,8 +61,7 @@ def _as_dict(about: Description, problem: dm.Problem) -> dict[str, Any]:
         }
         for position, degree in zip(problem.positions, problem.graph.degrees.tolist(), strict=True)
     ]
-    sizes = {name: getattr(about, name) for name in (*names, "never", "certain")}
-    return sizes | {"per_position": per_position} | conditions_of(problem)
+    return picked(about, *names, "never", "certain") | {"per_position": per_position} | conditions_of(problem)
 
 
 def _print(page: Page, summary: dict[str, Any], about: Description, problem: dm.Problem) -> None:

@@ -9,7 +9,7 @@ import click
 
 from duelmatch.cli import INTERRUPTED, refuse
 from duelmatch.cli.options import ANY_PATH, FILE_PATH, FOLDER_PATH, flag
-from duelmatch.cli.output import Output, Page, printed, progress_bar, working
+from duelmatch.cli.output import Output, Page, picked, printed, progress_bar, working
 from duelmatch.phrases import counted
 
 if TYPE_CHECKING:
@@ -239,7 +239,6 @@ def _say_what_failed(page: Page, status: ExperimentStatus) -> None:
 
 
 def _as_dict(status: ExperimentStatus) -> dict[str, Any]:
-    names = ("title", "seed", "runs", "done", "failed", "failures", "unused", "repetitions")
     cells = [
         {
             "problem": cell.instance.label,
@@ -250,7 +249,8 @@ def _as_dict(status: ExperimentStatus) -> dict[str, Any]:
         }
         for cell, done in status.cells
     ]
-    return {name: getattr(status, name) for name in names} | {"cells": cells, "sessions": status.sessions}
+    about = picked(status, "title", "seed", "runs", "done", "failed", "failures", "unused", "repetitions")
+    return about | {"cells": cells, "sessions": status.sessions}
 
 
 def _words(tick: Tick) -> str:

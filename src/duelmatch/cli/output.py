@@ -252,6 +252,11 @@ def print_json(summary: Mapping[str, Any]) -> None:
     click.echo(json.dumps(_finite(summary), indent=2, ensure_ascii=not utf8, allow_nan=False))
 
 
+def picked(value: object, *names: str) -> dict[str, Any]:
+    """Return some attributes of a value by name; all are None if it is None."""
+    return {name: None if value is None else getattr(value, name) for name in names}
+
+
 def _finite(value: Any) -> Any:
     match value:
         case float():

@@ -14,7 +14,7 @@ import click
 
 from duelmatch.cli import INTERRUPTED, refuse
 from duelmatch.cli.options import Source, file_argument, settings_options, settle
-from duelmatch.cli.output import Output, Page, printed, progress_bar, rounded
+from duelmatch.cli.output import Output, Page, picked, printed, progress_bar, rounded
 from duelmatch.cli.standing import probability
 from duelmatch.errors import spoken
 from duelmatch.explorers.catalogue import Assumption
@@ -84,8 +84,9 @@ def command(source: Source, runs: int, jobs: int | None, max_duels: int | None, 
 
 
 def _run_as_dict(run: Run) -> dict[str, Any]:
-    names = ("seed", "status", "right", "duels", "seconds", "p_value", "possible")
-    return {"run": run.number} | {name: getattr(run, name) for name in names}
+    return {"run": run.number} | picked(
+        run, "seed", "status", "right", "duels", "seconds", "p_value", "possible"
+    )
 
 
 def _print(page: Page, answer: dict[str, Any]) -> None:

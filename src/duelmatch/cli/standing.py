@@ -33,17 +33,20 @@ MOST_AWAITED = 8
 
 def standing(progress: dm.Progress) -> str:
     """Return one sentence; algorithms that do not know what is still possible tell what is decided."""
-    if progress.p_value is None:
-        decided = len(progress.accepted) + len(progress.rejected)
-        parts = [f"{decided:,} of {counted(decided + len(progress.undecided), 'edge')} decided"]
-    else:
-        parts = [still_possible(progress)]
+    knows = progress.p_value is not None
+    parts = [still_possible(progress) if knows else f"{edges_decided(progress)} decided"]
     if progress.duels_left is not None and progress.possible != 1:
         parts.append(f"about {counted(_roughly(progress.duels_left), 'duel')} left")
     if progress.leader is not None and progress.duels:
         sure = "" if progress.p_value is None else f" (p {probability(progress.p_value)})"
         parts.append(f"leader, NOT CERTIFIED{sure}: {lineup(progress.leader)}")
     return "; ".join(parts)
+
+
+def edges_decided(progress: dm.Progress) -> str:
+    """Return how many edges are decided."""
+    decided = len(progress.accepted) + len(progress.rejected)
+    return f"{decided:,} of {counted(decided + len(progress.undecided), 'edge')}"
 
 
 def still_possible(progress: dm.Progress) -> str:
@@ -65,13 +68,16 @@ def few_possible(progress: dm.Progress) -> list[str]:
     ]
 
 
-def print_matching(page: Page, result: dm.Result) -> None:
-    """Print who fills what, and whether that is certified."""
+def print_matching(page: Page, matching: dm.Matching, heading: str = "Candidate") -> None:
+    """Print who fills what."""
+    page.table(["Position", heading], [(position, spoken(names)) for position, names in matching.items()])
+
+
+def print_found(page: Page, result: dm.Result) -> None:
+    """Print who fills what by a result, and whether that is certified."""
     if result.matching is not None:
         certified = result.status in ("certified", "within_epsilon")
-        heading = "Candidate" if certified else "Candidate (NOT CERTIFIED)"
-        rows = [(position, spoken(names)) for position, names in result.matching.items()]
-        page.table(["Position", heading], rows)
+        print_matching(page, result.matching, "Candidate" if certified else "Candidate (NOT CERTIFIED)")
 
 
 def how_sure(progress: dm.Progress, result: dm.Result) -> str:

@@ -11,7 +11,7 @@ import click
 import duelmatch as dm
 from duelmatch.cli import NO_WINNER, TOO_LARGE
 from duelmatch.cli.options import Source, criterion_option, file_argument, plot_option
-from duelmatch.cli.output import Output, Page, printed
+from duelmatch.cli.output import Output, Page, picked, printed
 from duelmatch.cli.standing import differences
 from duelmatch.errors import TooLargeError, spoken
 
@@ -66,13 +66,11 @@ def command(source: Source, criterion: str, plot: Path | None) -> Output:
 
 
 def _borda_as_dict(winner: BordaWinner | None, too_large: str | None) -> dict[str, Any]:
-    names = ("matching", "score", "margin", "unique")
-    return {name: getattr(winner, name, None) for name in names} | {"too_large": too_large}
+    return picked(winner, "matching", "score", "margin", "unique") | {"too_large": too_large}
 
 
 def _condorcet_as_dict(winner: CondorcetWinner | None) -> dict[str, Any]:
-    names = ("matching", "margin", "closest_rival")
-    return {"exists": winner is not None} | {name: getattr(winner, name, None) for name in names}
+    return {"exists": winner is not None} | picked(winner, "matching", "margin", "closest_rival")
 
 
 def _print(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from duelmatch.cli.options import ANY_PATH
-from duelmatch.cli.output import Output, Page, printed
+from duelmatch.cli.output import Output, Page, picked, printed
 from duelmatch.cli.store import on_study
 from duelmatch.cli.study.changes import voter_called
 from duelmatch.files.people import Person, dump_links, read_people
@@ -84,7 +84,6 @@ def judges(study: Study, file: Path | None, names: Sequence[str], server: str) -
 
 def _listed(study: Study) -> Output:
     voters = study.voters()
-    names = ("id", "name", "weight", "conflicts", "answers", "struck", "left")
 
     def show(page: Page) -> None:
         page.heading(study.name)
@@ -97,7 +96,9 @@ def _listed(study: Study) -> Output:
             right=["Votes each", "Answers"],
         )
 
-    rows = [{name: getattr(voter, name) for name in names} for voter in voters]
+    rows = [
+        picked(voter, "id", "name", "weight", "conflicts", "answers", "struck", "left") for voter in voters
+    ]
     return Output({"study": study.id, "name": study.name, "voters": rows}, show)
 
 

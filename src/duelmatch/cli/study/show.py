@@ -11,15 +11,17 @@ import click
 
 from duelmatch.cli.answers import written
 from duelmatch.cli.options import ANY_PATH, STDOUT, flag, given_text
-from duelmatch.cli.output import Output, Page, printed, titles_of, unsettled_label, utc_time, working
+from duelmatch.cli.output import Output, Page, picked, printed, titles_of, unsettled_label, utc_time, working
 from duelmatch.cli.standing import (
     NO_JUDGE,
+    edges_decided,
     lineup,
     meaning,
     nothing_counts,
     panel_facts,
     panel_meaning,
     print_awaited,
+    print_found,
     print_matching,
     print_standings,
     probability,
@@ -119,10 +121,10 @@ def _print_result(page: Page, where: Status, study: Study) -> None:
         page.paragraph(NO_JUDGE if nothing_counts(where.result) else NOBODY_LEADS)
     elif where.algorithm == "panel" and where.result.matching is not None:
         heading = "Candidate" if where.certain else f"{unsettled_label(where.result.shortfall)} (NOT CERTAIN)"
-        page.table(["Position", heading], where.result.matching.items())
+        print_matching(page, where.result.matching, heading)
         page.paragraph(panel_meaning(where.result))
     else:
-        print_matching(page, where.result)
+        print_found(page, where.result)
         page.paragraph(meaning(where.result) if where.certain else GUESS)
     if where.algorithm == "panel":
         print_awaited(page, where, study)
@@ -145,8 +147,7 @@ def _facts(where: Status, study: Study, estimates: Estimates | None) -> Iterator
     if where.algorithm == "panel":
         yield from panel_facts(where, len(study.problem.positions))
     else:
-        decided = len(progress.accepted) + len(progress.rejected)
-        yield "Decided", f"{decided:,} of {counted(decided + len(progress.undecided), 'edge')}"
+        yield "Decided", edges_decided(progress)
     if where.held_up:
         names = {voter.id: voter.name or voter.id for voter in study.voters()}
         voter, _ = progress.waiting_for[0]
@@ -166,15 +167,14 @@ def _as_dict(where: Status, study: Study, estimates: Estimates | None) -> dict[s
     names = ("id", "name", "phase", "done", "entries", "hash", "voters", "questions", "open_questions")
     more = ("answers", "counted", "struck", "missing", "unused", "dropped", "assuming")
     progress, left = where.progress, where.answers_left(estimates)
-    shown = ("accepted", "rejected", "undecided", "decided", "p_value", "possible")
-    return {name: getattr(where, name) for name in (*names, *more)} | {
+    return picked(where, *names, *more) | {
         "status": where.outcome,
         "matching": where.result.matching,
         "error_allowed": where.result.delta,
         "shortfall": where.shortfall,
         "standings": standings_as_dict(estimates),
         "answers_left": None if left is None else asdict(left),
-        **{name: getattr(progress, name) for name in shown},
+        **picked(progress, "accepted", "rejected", "undecided", "decided", "p_value", "possible"),
         "waiting_for": dict(progress.waiting_for),
         "settings": study.settings.as_dict(),
     }
