@@ -10,7 +10,6 @@ from duelmatch.cli.output import Page
 from duelmatch.errors import spoken
 from duelmatch.explorers.catalogue import described
 from duelmatch.phrases import counted, likely, two_digits, votes_in_100
-from duelmatch.problem import seated
 
 if TYPE_CHECKING:
     import duelmatch as dm
@@ -185,6 +184,8 @@ def to_go(left: AnswersLeft | None) -> str:
 
 def print_standings(page: Page, estimates: Estimates) -> None:
     """Print who leads, and who is probably in the best line-up."""
+    from duelmatch.problem import seated
+
     found = estimates.standings
     assert found is not None, "there are standings"
     rows, estimated = [], found.by_position
