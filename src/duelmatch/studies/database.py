@@ -30,6 +30,9 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, Operationa
 from duelmatch.errors import MissingExtraError, StoreError, UnreachableError
 from duelmatch.studies.migrations import revisions, upgrade_to
 
+CONNECTIONS = 10
+"""How many of a process stay open; as many threads write."""
+
 BUSY_SECONDS = 30.0
 """How long to wait for another process that is writing to a file of SQLite, or changing the tables."""
 
@@ -57,13 +60,13 @@ _POSTGRES_CLOCK = sa.text("SELECT extract(epoch from clock_timestamp())::double 
 class Database:
     """A database of studies, shared by all threads of a process."""
 
-    def __init__(self, url: str, connections: int = 10, clock: Callable[[], float] | None = None) -> None:
+    def __init__(self, url: str, clock: Callable[[], float] | None = None) -> None:
         self.url = _checked(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         if self.is_sqlite:
             _create_privately(self.url.database or "")
         self._clock = time.time if clock is None and self.is_sqlite else clock
-        self._engine = _engine(self.url, self.is_sqlite, connections)
+        self._engine = _engine(self.url, self.is_sqlite)
         self._driver: Any = self._engine.dialect.loaded_dbapi
         self._file: tuple[int, int] | None = None
         self._size = 0
@@ -303,11 +306,11 @@ def _create_privately(path: str) -> None:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
-def _engine(url: URL, is_sqlite: bool, connections: int) -> Engine:
+def _engine(url: URL, is_sqlite: bool) -> Engine:
     if is_sqlite:
         engine = sa.create_engine(
             url,
-            pool_size=connections,
+            pool_size=CONNECTIONS,
             max_overflow=-1,
             connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False, "isolation_level": None},
         )
@@ -317,7 +320,7 @@ def _engine(url: URL, is_sqlite: bool, connections: int) -> Engine:
     if "connect_timeout" not in url.query:
         url = url.update_query_dict({"connect_timeout": "2"})
     try:
-        engine = sa.create_engine(url, pool_size=connections, max_overflow=connections, pool_pre_ping=True)
+        engine = sa.create_engine(url, pool_size=CONNECTIONS, max_overflow=CONNECTIONS, pool_pre_ping=True)
     except ModuleNotFoundError:
         raise MissingExtraError("PostgreSQL needs psycopg: pip install 'duelmatch[postgres]'") from None
     sa.event.listen(engine, "connect", _set_up_postgres)

@@ -43,7 +43,7 @@ class Feed:
             return Nothing("paused") if state.phase == "paused" else Nothing("closed", state.published)
         if member.left:
             return Nothing("left")
-        self.sweep(voter)
+        self._sweep(voter)
         if member.open is not None:
             return state.question(state.questions[member.open])
         if reason := self._next(voter):
@@ -63,7 +63,7 @@ class Feed:
         with self._recording():
             return kind.ask(voter, self.held.now)
 
-    def sweep(self, but_of: str = "") -> None:
+    def _sweep(self, but_of: str) -> None:
         """Release questions that have been open for too long, except the one of this voter."""
         with self._recording() as kind:
             kind.expire(self.held.now)

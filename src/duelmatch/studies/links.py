@@ -70,7 +70,7 @@ def is_id(link: object) -> bool:
     return isinstance(link, str) and len(link) == _ID_LENGTH and _TOKEN.fullmatch(link + "A" * 43) is not None
 
 
-def opens(token: str, stored: bytes | None) -> bool:
+def _opens(token: str, stored: bytes | None) -> bool:
     """Whether a token's secret has this hash; takes as long if there is none."""
     same = hmac.compare_digest(_hash(token[_ID_LENGTH:]), stored or _NOBODY)
     return same and stored is not None
@@ -116,7 +116,7 @@ def accesses_in(connection: Connection, tokens: Iterable[str], now: float) -> di
     accesses = {}
     for token, link in link_of.items():
         access, stored = found.get(link, (None, None))
-        if opens(token, stored) and access is not None:
+        if _opens(token, stored) and access is not None:
             accesses[token] = access
     return accesses
 

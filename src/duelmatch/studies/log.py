@@ -23,7 +23,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from duelmatch.errors import DuelError, NotThereError, ProblemError, StudyError, UnreachableError
 from duelmatch.studies import schema
-from duelmatch.studies.database import Database
+from duelmatch.studies.database import CONNECTIONS, Database
 from duelmatch.studies.entries import BEGINNING, Entry, sealed
 from duelmatch.studies.links import Access, accesses_in
 
@@ -231,12 +231,10 @@ class Writer:
     read them.
     """
 
-    def __init__(
-        self, database: Database, on_failure: Callable[[Iterable[str]], None], threads: int = 10
-    ) -> None:
+    def __init__(self, database: Database, on_failure: Callable[[Iterable[str]], None]) -> None:
         self._database = database
         self._on_failure = on_failure
-        self._threads = ThreadPoolExecutor(threads, "duelmatch-writer")
+        self._threads = ThreadPoolExecutor(CONNECTIONS, "duelmatch-writer")
         self._waiting: dict[str, deque[_Ticket[Any]]] = {}
         self._lock = threading.Lock()
 

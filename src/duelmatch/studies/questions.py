@@ -15,6 +15,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from duelmatch.errors import StoreError
+from duelmatch.explorers.questions import groups_of, order_of
 from duelmatch.graph import Mask
 from duelmatch.studies.entries import Entry
 from duelmatch.studies.values import Ranking
@@ -186,14 +187,10 @@ class Questions:
         self._given_to.append(number)
 
     def _rank_as(self, number: int, answer: Sequence[Sequence[str]]) -> None:
-        order = {name: place for place, group in enumerate(answer) for name in group}
-        try:
-            ranks = [order.pop(name) for name in self.names(number)]
-        except KeyError:
-            order = {"": 0}
-        if order:
+        order, names = order_of(answer), self.names(number)
+        if len(order) != len(names) or order.keys() != {*names}:
             raise StoreError(f"The answer to question {number} is not about whom it asks: {answer!r:.200}.")
-        self._rank[self._span(number)] = array("H", ranks)
+        self._rank[self._span(number)] = array("H", [order[name] for name in names])
 
     def take_back(self, number: int, last: int, until: float | None) -> int:
         """Open a question again, whose voter answered ``last`` last; return the one that is the last then."""
@@ -291,7 +288,4 @@ def _ranking(candidates: tuple[str, ...], places: Sequence[int]) -> Ranking:
         (one, other), (first, second) = candidates, places
         if first != second:
             return ((one,), (other,)) if first < second else ((other,), (one,))
-    groups: dict[int, list[str]] = {}
-    for name, place in zip(candidates, places, strict=True):
-        groups.setdefault(place, []).append(name)
-    return tuple([tuple(sorted(groups[place])) for place in sorted(groups)])
+    return tuple(map(tuple, groups_of(dict(zip(candidates, places, strict=True)))))

@@ -8,6 +8,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
+from functools import partial
 
 from sqlalchemy.engine import Connection
 
@@ -143,17 +144,14 @@ class States:
         return future
 
     def _prepare(self, key: tuple[str, str | None], event: Event | None, future: Future[None]) -> None:
-        error: BaseException | None = None
         try:
             self.prepare(key[0], event)
-        except BaseException as raised:
-            error = raised
+            end = partial(future.set_result, None)
+        except BaseException as error:
+            end = partial(future.set_exception, error)
         with self._lock:
             del self._preparing[key]
-        if error is None:
-            future.set_result(None)
-        else:
-            future.set_exception(error)
+        end()
 
     def begin_change(self, study: str) -> bool:
         """Note that a change of a study waits to be worked out; return False if too many do already."""

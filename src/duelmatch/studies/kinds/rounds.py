@@ -49,7 +49,7 @@ class RoundsKind(Kind):
     """A run that is fed by voters."""
 
     def __init__(
-        self, problem: Problem, settings: Settings, voters: Sequence[str] = (), begin: Begin | None = None
+        self, problem: Problem, settings: Settings, voters: Sequence[str], begin: Begin | None = None
     ) -> None:
         self.record = None
         self._begin = begin
