@@ -126,9 +126,7 @@ def exported_table(study: Study, people: bool = False, secretly: bool = False) -
     if secretly:
         answers = [row for given in _latest_first(study) if (row := _counting_row(given)) is not None]
         answers.sort(key=lambda row: (str(row["position"]), str(row["ranking"])))
-        yield dump_table(
-            SECRET_COLUMNS, [[harmless(row[name]) for name in SECRET_COLUMNS] for row in answers]
-        )
+        yield _csv(SECRET_COLUMNS, answers)
     elif study.settings.kind != "panel":
         yield from _in_order(study, people, TABLE_COLUMNS, _table_row)
     else:
@@ -141,15 +139,18 @@ def _in_order(
 ) -> Iterator[str]:
     """Yield the answers as CSV, a page at a time."""
     names = {voter.id: voter.name for voter in study.voters() if voter.name} if people else {}
-    seen, header = 0, dump_table(columns, [])
+    seen, header = 0, _csv(columns, [])
     yield header
     while page := study.answers_after(seen, AT_ONCE):
         seen = page[-1].entry
         rows = [row for given in page if (row := row_of(given)) is not None]
         for row in rows:
             row["voter"] = names.get(str(row["voter"]), row["voter"])
-        cells = [[harmless(row.get(name, "")) for name in columns] for row in rows]
-        yield dump_table(columns, cells).removeprefix(header)
+        yield _csv(columns, rows).removeprefix(header)
+
+
+def _csv(columns: Sequence[str], rows: Iterable[Row]) -> str:
+    return dump_table(columns, [[harmless(row.get(name, "")) for name in columns] for row in rows])
 
 
 def _counting_row(given: GivenAnswer) -> Row | None:
@@ -229,8 +230,7 @@ def _written(study: Study, people: bool, columns: Sequence[str], rows: list[Row]
                 row["voter"] = (people and voter.name) or voter.id
             row["weight"] = voter.weight if weighted else ""
     needed = (name for name in JUDGE_COLUMNS if name not in columns and any(row.get(name) for row in rows))
-    header = (*columns, *needed)
-    return dump_table(header, [[harmless(row.get(name, "")) for name in header] for row in rows])
+    return _csv((*columns, *needed), rows)
 
 
 def import_log(store: Store, text: str, name: str = "An imported study") -> Study:

@@ -128,7 +128,7 @@ class Kind(Protocol):
         """Take in a late candidate."""
 
     def enter(self, voters: Sequence[Newcomer]) -> None:
-        """Take in voters."""
+        """Take in voters; only a panel has some with a weight or conflicts of interest."""
         if any(weight != 1 or conflicts for _, weight, conflicts in voters):
             raise NotAllowedError(FOR_PANELS)
         for voter, _, _ in voters:
