@@ -26,6 +26,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Generator, Iterator, Mapping
 from inspect import getfile
+from itertools import combinations
 from pathlib import Path
 from types import FrameType
 from typing import Any, ClassVar
@@ -518,8 +519,7 @@ def _favourites_win(problem: Problem) -> dict[Vote, float]:
     return {
         (position, one, other): float(_favourite(Duel(position, one, other)) == one)
         for position, candidates in by_position.items()
-        for number, one in enumerate(candidates)
-        for other in candidates[number + 1 :]
+        for one, other in combinations(candidates, 2)
     }
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import pickle
 from abc import ABC, abstractmethod
+from typing import TypeVar
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from duelmatch.models.strengths import PairLayout
 from duelmatch.problem import Matching
 
 Run = PanelExplorer | BallotExplorer | Explorer
+ExplorerT = TypeVar("ExplorerT", bound=Explorer)
 
 SUREST = 0.99
 """Strengths are read from probabilities no nearer to 1 than this."""
@@ -71,7 +73,7 @@ def continuations(run: Run, count: int, patience: int | None, rng: np.random.Gen
     share = float(ties / (duels.sum() + STIFFNESS))
     if isinstance(run, Explorer):
         return [
-            _Rounds(_begun_anew(run), table, each)
+            _Rounds(begun_anew(run), table, each)
             for table, each in zip(tables, rng.spawn(count), strict=True)
         ]
     kept, kind = pickle.dumps(run), _Panel if isinstance(run, PanelExplorer) else _Crowd
@@ -86,7 +88,7 @@ def counted_answers(run: Run) -> tuple[Vector, Vector, float]:
     return run.answer_counts.counted() if isinstance(run, Explorer) else run.counted_answers()
 
 
-def _begun_anew(run: Explorer) -> Explorer:
+def begun_anew(run: ExplorerT) -> ExplorerT:
     """Return a copy of a run that has no answers; what an algorithm remembers of them cannot be copied."""
     if run.duels:
         raise ProblemError(f"How a run of {run.name} goes on can be simulated only before its first answer.")

@@ -519,12 +519,9 @@ class AnswerCounts:
 
     def add_one(self, asked: Round, pair: int, first_wins: bool | None) -> None:
         """Put down the answer to one duel of a round; None is a tie."""
-        one = slice(pair, pair + 1)
-        wins, ties = (
-            np.array([answer], dtype=np.int64) for answer in (first_wins is True, first_wins is None)
-        )
+        one, wins, ties = slice(pair, pair + 1), int(first_wins is True), int(first_wins is None)
         duel = Round(asked.first[one], asked.second[one], np.ones(1, dtype=np.int64))
-        self.add(duel, RoundAnswers(wins, ties))
+        self.add(duel, RoundAnswers(np.array([wins]), np.array([ties])))
 
     def counted(self) -> tuple[Vector, Vector, int]:
         """Return what the first edge of each pair is credited with, how often it was asked, and all ties."""

@@ -22,7 +22,7 @@ import numpy as np
 
 from duelmatch.errors import ProblemError, TooLargeError, brief
 from duelmatch.explorers.ballots.explorer import BallotExplorer
-from duelmatch.explorers.continuations import Continuation, Run, continuations, shortfall_of
+from duelmatch.explorers.continuations import Continuation, Run, begun_anew, continuations, shortfall_of
 from duelmatch.explorers.crowd import CrowdExplorer
 from duelmatch.explorers.explorer import Explorer
 from duelmatch.explorers.panel import PanelExplorer
@@ -103,10 +103,7 @@ def _of_voters(run: Any) -> Run:
         if run.of_voters:
             return run.ballots
         if not run.duels:
-            again = CrowdExplorer.begin(
-                run.name, run.problem, run.delta, run.seed, run.max_duels, **run.parameters
-            )
-            return again.ballots
+            return begun_anew(run).ballots
     if not isinstance(run, PanelExplorer | BallotExplorer | Explorer):
         raise ProblemError(f"A forecast is of a run that dm.explorer returns, not of {brief(run)}.")
     return run

@@ -206,8 +206,7 @@ class Judging:
             again = await self._answer(name, Duel(question.position, other, one, question.id))
             flip = again != answer
         tie = flip or answer is None
-        loser = one if not tie and answer == other else other
-        winner = other if loser == one else one
+        winner, loser = (other, one) if not tie and answer == other else (one, other)
         return question, Judgment(name, question.position, winner, loser, tie, flip)
 
     async def _answer(self, name: str, duel: Duel) -> str | None:

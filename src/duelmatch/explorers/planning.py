@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
@@ -12,7 +13,7 @@ import numpy as np
 
 import duelmatch.theory as theory
 from duelmatch.errors import AlgorithmError, TooLargeError
-from duelmatch.explorers.catalogue import Algorithm, algorithms, described
+from duelmatch.explorers.catalogue import algorithms, described
 from duelmatch.files.problems import MOST_EDGES_WITH_PREFERENCES
 from duelmatch.matchings.assignment import decisions_of
 from duelmatch.preferences import Criterion, Preferences
@@ -79,14 +80,12 @@ class Plan:
 
 def sizes(problem: Problem) -> Sizes:
     """Return the sizes of a problem that the bounds depend on; only one-to-one matchings have a width."""
-    width: int | None = None
+    graph = problem.graph
+    exact = graph.one_to_one
     try:
-        exact = problem.graph.one_to_one
-        if exact:
-            width = theory.width(problem)
+        width = theory.width(problem) if exact else None
     except TooLargeError:
         width, exact = theory.width_bound(problem), False
-    graph = problem.graph
     return Sizes(len(problem.candidates), len(problem.positions), graph.edges, graph.pairs, width, exact)
 
 
@@ -138,11 +137,14 @@ def plan(
         hardness = sum(gap**-2 for gap in pair_gaps if isfinite(gap))
         if not preferences.problem.conditions:
             verification = theory.verification_hardness(preferences)
+    limit = None
+    with suppress(TooLargeError):
+        limit = None if quick else theory.lower_bound(preferences, criterion, delta)
     bounds = DuelBounds(
         min(gaps),
         hardness,
         verification,
-        None if quick else _information_limit(preferences, criterion, delta),
+        limit,
         _paper_lower_bound(preferences, criterion, delta),
         _upper_bounds(preferences, criterion, delta, parameters or {}),
     )
@@ -157,7 +159,9 @@ def _upper_bounds(
         return ()
     for algorithm in map(described, algorithms()):
         if algorithm.criterion == criterion and algorithm.bound is not None:
-            own = _own(algorithm, parameters)
+            own = algorithm.checked(
+                {name: parameters[name] for name in algorithm.defaults if name in parameters}
+            )
             try:
                 duels = algorithm.upper_bound(preferences, delta, own)
             except AlgorithmError as error:
@@ -166,17 +170,6 @@ def _upper_bounds(
             if duels is not None:
                 found.append(UpperBound(algorithm.name, duels, own.get("epsilon"), algorithm.bound_note))
     return tuple(found)
-
-
-def _information_limit(preferences: Preferences, criterion: Criterion, delta: float) -> float | None:
-    try:
-        return theory.lower_bound(preferences, criterion, delta)
-    except TooLargeError:
-        return None
-
-
-def _own(algorithm: Algorithm, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    return algorithm.checked({name: parameters[name] for name in algorithm.defaults if name in parameters})
 
 
 def _paper_lower_bound(preferences: Preferences, criterion: Criterion, delta: float) -> PaperLowerBound:

@@ -101,6 +101,8 @@ class Rivals(ABC, Generic[WealthT]):
 
     def __init__(self, graph: Graph, rows: Indices, forget: bool, history: list[Played]) -> None:
         self.rows = rows
+        self.tangent = 0.0
+        """The bet that suits the hardest rival, where all rivals share their bets."""
         self._graph, self._forget, self._history = graph, forget, history
         self._shares = np.full(len(rows), 1.0 / max(len(rows), 1))
         self._starts: dict[int, tuple[WealthT, int]] = {}
@@ -199,7 +201,6 @@ class ListedRivals(Rivals["Ledger"]):
     ) -> None:
         """List them, with the wealth so far against them and in the proofs, if there is any."""
         super().__init__(graph, rows, forget, history)
-        self.tangent = 0.0  # every rival has bets of its own
         self.possible: Mask = np.ones(len(rows), dtype=np.bool_)
         self._base = Ledger(np.zeros(len(rows)) if wealth is None else wealth)
         for key, log_wealth in proofs.items():
@@ -235,10 +236,10 @@ class ListedRivals(Rivals["Ledger"]):
         proof: Proof | None,
         slack: float,
         threshold: float,
-        beliefs: Beliefs | None = None,
+        beliefs: Beliefs,
     ) -> Vector:
         """Return the share of the duels for each pair; in a proof, for rivals below the threshold."""
-        if self._opponents is None or beliefs is None:
+        if self._opponents is None:
             return self._plan(stakes, prospects, proof, slack, threshold)
         fixed = proof is not None or slack > 0
         if fixed:

@@ -163,9 +163,9 @@ class FrugalSearch:
         self._decisions = self._pairs.decisions
         self._usable = self._decisions.usable
         self._reference = reference_of(graph, reference, seed) if criterion == "borda" else NO_REFERENCE
-        self._marginals = self._reference.shares
-        if criterion == "borda" and self._pairs.several:  # who holds a seat is met in it alone
-            self._marginals = self._marginals * graph.seats[graph.edge_position]
+        self._marginals: Vector | None = None  # of Borda
+        if criterion == "borda":  # who holds a seat is met in it alone
+            self._marginals = self._reference.shares * graph.seats[graph.edge_position]
         self._duels = 0
         self._champion: Indices | None = None
         self._present: Indices | None = None  # the one to be proven close enough
@@ -219,11 +219,8 @@ class FrugalSearch:
                     continue
             stakes = self._stakes(champion, advantage)
             variance = variance_of_share(self._pairs.duels)
-            prospects = Prospects(
-                stakes.sums(cautious_advantage),
-                stakes.square_sums(variance),
-                stakes.squares_of_both(variance),
-            )
+            noise = stakes.square_sums(variance), stakes.squares_of_both(variance)
+            prospects = Prospects(stakes.sums(cautious_advantage), *noise)
             proof = self._proof_for(champion) or self._begin_proof(champion, prospects)
             self._proof = proof if self._proves and not self._refuting else None
             slack, threshold = self._aim(self._proof)
@@ -288,7 +285,7 @@ class FrugalSearch:
     def _worth_finding(self, estimates: Vector, size: int) -> Vector | None:
         """Return the shares of the pairs that help most to find a leader; None if no answer can change it."""
         allowed = self._rivals.edges() if self._assume_winner else self._usable
-        advantage, marginals = estimates - 0.5, self._marginals if self._criterion == "borda" else None
+        advantage, marginals = estimates - 0.5, self._marginals
         strong = None if marginals is not None else _most_wins(self._pairs, advantage, allowed)
         leader, _ = least_beaten_on_walk(self._pairs, advantage, strong, allowed, marginals)
         if marginals is None and self._finding % 2 and self._duels >= ACQUAINTED * self._pairs.count:
@@ -316,7 +313,7 @@ class FrugalSearch:
         allowed = self._rivals.edges() if self._assume_winner else self._usable
         if self._slack > 0:
             champion = self._close_enough(advantage, allowed)
-        elif self._criterion == "borda":
+        elif self._marginals is not None:
             champion = borda_champion(self._pairs, advantage, self._marginals, allowed)
         else:
             champion = condorcet_champion(self._pairs, advantage, self._champion, allowed, self._rivals)
@@ -351,11 +348,7 @@ class FrugalSearch:
         epsilon leaves. Another one must be clearly sooner: noise makes every champion look beaten at times.
         """
         best, worst_defeat = least_beaten_on_walk(
-            self._pairs,
-            advantage,
-            self._present,
-            allowed,
-            self._marginals if self._criterion == "borda" else None,
+            self._pairs, advantage, self._present, allowed, self._marginals
         )
         self._refuting = self._better_refute(best, worst_defeat(best))
         if self._refuting:
@@ -392,7 +385,7 @@ class FrugalSearch:
 
     def _stakes(self, champion: Indices, expected: Vector) -> Stakes:
         """Return what duels tell; bets against listed rivals are on what is not ``expected`` of p - 1/2."""
-        if self._criterion == "borda":
+        if self._marginals is not None:
             stakes = Stakes.borda(self._pairs, champion, self._marginals)
         else:
             stakes = Stakes.condorcet(self._pairs, champion)

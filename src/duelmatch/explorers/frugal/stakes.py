@@ -91,7 +91,7 @@ class Pairs:
     def rewards(self, advantage: Vector, marginals: Vector) -> Vector:
         """Return w - 1/2 of every edge, by what its position counts."""
         won, lost = np.zeros(self.graph.edges), np.zeros(self.graph.edges)
-        _won_and_lost(self.graph.start, advantage * self.scale, marginals, won, lost)
+        _won_and_lost(self.first, self.second, advantage * self.scale, marginals, won, lost)
         return won - lost
 
 
@@ -132,7 +132,7 @@ class Stakes:
         """Back a champion to have the larger reward; ``marginals`` is how often a matching uses each edge."""
         own, first, second = np.empty(pairs.count), np.empty(pairs.count), np.empty(pairs.count)
         chosen = _chosen(pairs.graph, champion)
-        _borda_stakes(pairs.graph.start, chosen, marginals, pairs.scale, own, first, second)
+        _borda_stakes(pairs.first, pairs.second, chosen, marginals, pairs.scale, own, first, second)
         return cls(pairs, own, first, second)
 
     @property
@@ -197,19 +197,19 @@ class Stakes:
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _won_and_lost(start: Indices, advantage: Vector, marginals: Vector, won: Vector, lost: Vector) -> None:
-    pair = 0
-    for position in range(len(start) - 1):
-        for one in range(start[position], start[position + 1]):
-            for other in range(one + 1, start[position + 1]):
-                won[one] += advantage[pair] * marginals[other]
-                lost[other] += advantage[pair] * marginals[one]
-                pair += 1
+def _won_and_lost(
+    pair_first: Indices, pair_second: Indices, advantage: Vector, marginals: Vector, won: Vector, lost: Vector
+) -> None:
+    for pair in range(len(pair_first)):
+        one, other = pair_first[pair], pair_second[pair]
+        won[one] += advantage[pair] * marginals[other]
+        lost[other] += advantage[pair] * marginals[one]
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def _borda_stakes(
-    start: Indices,
+    pair_first: Indices,
+    pair_second: Indices,
     chosen: Vector,
     marginals: Vector,
     scale: Vector,
@@ -217,24 +217,16 @@ def _borda_stakes(
     first: Vector,
     second: Vector,
 ) -> None:
-    pair = 0
-    for position in range(len(start) - 1):
-        for one in range(start[position], start[position + 1]):
-            for other in range(one + 1, start[position + 1]):
-                of_first, of_second = marginals[other] * scale[pair], -marginals[one] * scale[pair]
-                own[pair] = chosen[one] * of_first + chosen[other] * of_second
-                first[pair], second[pair] = own[pair] - of_first, own[pair] - of_second
-                pair += 1
+    for pair in range(len(pair_first)):
+        one, other = pair_first[pair], pair_second[pair]
+        of_first, of_second = marginals[other] * scale[pair], -marginals[one] * scale[pair]
+        own[pair] = chosen[one] * of_first + chosen[other] * of_second
+        first[pair], second[pair] = own[pair] - of_first, own[pair] - of_second
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
 def _quarters(omega: Vector) -> Vector:
     """Return 1 / (4 omega), and 0 where omega is 0."""
-    out = np.zeros(len(omega))
-    for pair in range(len(omega)):
-        if omega[pair] > 0:
-            out[pair] = 0.25 / omega[pair]
-    return out
+    return np.divide(0.25, omega, out=np.zeros(len(omega)), where=omega > 0)
 
 
 def _chosen(graph: Graph, champion: Indices) -> Vector:

@@ -88,7 +88,6 @@ class TabledRivals(Rivals[Tables]):
         self._alive = usable.copy()
         self.base = Tables.empty(graph)
         self._decisions = decisions_of(graph)
-        self.tangent = 0.0
 
     def _begun(self) -> Tables:
         return Tables(self.base.logs.copy()) if self._forget else Tables.empty(self._graph)
