@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
+from itertools import combinations
 from math import lcm
 from numbers import Rational, Real
 
@@ -105,7 +106,7 @@ class Panel:
         one, other = (self.problem.edge_number(name, position) for name in (first, second))
         if one == other:
             return 0
-        pair = int(self.problem.graph.pair_table.number(np.array(one), np.array(other)))
+        pair = self.problem.graph.pair_table.number_of(min(one, other), max(one, other))
         opinion = int(self.opinions[self.voters.index(voter), pair])
         if opinion == NOT_JUDGED:
             return None
@@ -297,10 +298,9 @@ def _from_rankings(problem: Problem, rankings: Rankings) -> Said:
         edges = graph.at(problem.position_number(position))
         candidates = [problem.edges[edge][0] for edge in range(edges.start, edges.stop)]
         places = places_of(ranking, candidates, f"'{voter}' at '{position}'")
-        table = graph.pair_table
-        for pair in np.flatnonzero(table.position == graph.edge_position[edges.start]).tolist():
-            first, second = problem.edges[table.first[pair]][0], problem.edges[table.second[pair]][0]
+        for (one, first), (other, second) in combinations(enumerate(candidates, edges.start), 2):
             if first in places and second in places:
+                pair = graph.pair_table.number_of(one, other)
                 said[voter, pair] = int(np.sign(places[second] - places[first]))
     return said
 
@@ -322,7 +322,7 @@ def _from_answers(problem: Problem, answers: Iterable[object]) -> Said:
         better, worse = (problem.edge_number(name, position) for name in (one, other))
         if better == worse:
             raise ProblemError(f"Answer {number} of '{voter}' compares '{one}' with itself at '{position}'.")
-        pair = int(problem.graph.pair_table.number(np.array(better), np.array(worse)))
+        pair = problem.graph.pair_table.number_of(min(better, worse), max(better, worse))
         if (voter, pair) in said:
             raise ProblemError(f"'{voter}' answers '{one}' against '{other}' at '{position}' twice.")
         said[voter, pair] = opinion if better < worse else -opinion

@@ -95,7 +95,7 @@ def says_first(question: Question | Duel, answer: object) -> bool | None:
     return None if first == second else first < second
 
 
-def groups_of(order: Mapping[str, int]) -> list[list[str]]:
+def groups_of(order: Mapping[str, float]) -> list[list[str]]:
     """Write an answer as groups of candidates, best first, from the place of each; sorted within a group."""
     return [sorted(name for name in order if order[name] == each) for each in sorted(set(order.values()))]
 

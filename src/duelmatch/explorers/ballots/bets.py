@@ -188,8 +188,8 @@ def _moments(design: Design, contest: Contest, rows: Indices, odds: Odds) -> tup
 
 def _moments_of_seats(design: Design, contest: Contest, rows: Indices, odds: Odds) -> tuple[Vector, ...]:
     """Return the same where a rival may use both edges of a pair."""
-    stakes, pairs, drawable = contest.stakes(design.champion), contest.pairs, design.chances > 0
-    quarter = np.where(drawable, 0.25 / np.where(drawable, design.chances, 1.0), 0.0)
+    stakes, pairs = contest.stakes(design.champion), contest.pairs
+    drawable, quarter = design.chances > 0, 0.25 * _inverse(design.chances)
     per_edge = np.where(
         contest.graph.edge_position[:, None] == pairs.position, np.abs(odds.told.neither) / 2, 0.0
     )

@@ -132,7 +132,10 @@ class BallotExplorer:
     def _decided(self, event: Event) -> None:
         found = None
         if event["kind"] in RECOUNTED and self._conclusions.takes_long(event):
-            found = self._recounted(event)
+            known = [
+                each for each in self._recounts if (each.event, each.changes) == (event, self.state.changes)
+            ]
+            found = known[0] if known else None
             if found is None and self.ahead is not None:
                 self.ahead(event)
         if found is not None:
@@ -162,13 +165,6 @@ class BallotExplorer:
         """Keep what was worked out of an event, for when it happens."""
         still = [each for each in self._recounts if each.changes == self.state.changes]
         self._recounts = [*still[1 - MOST_RECOUNTS :], found]
-
-    def _recounted(self, event: Event) -> Recount | None:
-        """Return what was worked out of an event, if nothing has changed since that it depends on."""
-        for found in self._recounts:
-            if found.event == event and found.changes == self.state.changes:
-                return found
-        return None
 
     # Asking and telling
 

@@ -7,6 +7,7 @@ same events give the same state on any machine. What follows from a state is com
 
 from __future__ import annotations
 
+from collections import UserDict
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from heapq import heapify, heappush
@@ -30,7 +31,7 @@ from duelmatch.explorers.ballots.records import (
     Renumbering,
 )
 from duelmatch.explorers.frugal.stakes import Pairs
-from duelmatch.explorers.questions import Question, order_of
+from duelmatch.explorers.questions import Question, groups_of, order_of
 from duelmatch.graph import Vector
 from duelmatch.matchings import Edge
 from duelmatch.matchings.reference import ReferenceName, reference_of
@@ -94,51 +95,33 @@ class Said:
     """What the first edge of a pair has: 1 for each time that it was better, 1/2 for each tie."""
     ties: int = 0
 
-    def add(self, pair: int, value: float, sign: int) -> None:
-        """Count an answer, or with a negative sign no longer."""
-        self.asked[pair] += sign
-        self.credit[pair] += sign * value
-        self.ties += sign * (value == 0.5)
 
+class Participations(UserDict[str, Participation]):
+    """Every voter's one part in a ballot; of parts in packed ballots only whether something was left.
 
-class Participations:
-    """Every voter's one part in a ballot; of parts in packed ballots only whether something was left."""
+    What is packed is found by name, and left out of :meth:`values`.
+    """
 
     def __init__(self) -> None:
-        self._present: dict[str, Participation] = {}
+        super().__init__()
         self._packed: dict[str, int] = {}
         """The ballot, or if the voter had left something on it, -1 minus that."""
 
     def __len__(self) -> int:
-        return len(self._present) + len(self._packed)
+        return len(self.data) + len(self._packed)
 
     def __contains__(self, voter: object) -> bool:
-        return voter in self._present or voter in self._packed
+        return voter in self.data or voter in self._packed
 
-    def __getitem__(self, voter: str) -> Participation:
-        if (found := self.get(voter)) is None:
-            raise KeyError(voter)
-        return found
-
-    def __setitem__(self, voter: str, part: Participation) -> None:
-        self._present[voter] = part
-
-    def get(self, voter: str) -> Participation | None:
-        """Return a voter's part; of a packed ballot, that it is over and whether something was left."""
-        if voter in self._packed:
-            ballot = self._packed[voter]
-            return Participation(voter, max(ballot, -1 - ballot), 0, [0] if ballot < 0 else [], over=True)
-        return self._present.get(voter)
+    def __missing__(self, voter: str) -> Participation:
+        ballot = self._packed[voter]
+        return Participation(voter, max(ballot, -1 - ballot), 0, [0] if ballot < 0 else [], over=True)
 
     def pack(self, voter: str) -> Participation:
         """Forget all but that it is over, and return the rest for the last time."""
-        part = self._present.pop(voter)
+        part = self.data.pop(voter)
         self._packed[voter] = -1 - part.ballot if part.left else part.ballot
         return part
-
-    def values(self) -> Iterator[Participation]:
-        """Yield the parts in ballots that are not packed."""
-        return iter(self._present.values())
 
 
 class CrowdState:
@@ -270,11 +253,14 @@ class CrowdState:
 
     def _say(self, told: Told, sign: int) -> None:
         """Count an answer for the standings, or no longer."""
-        if self._said is None or told.groups is None or told.part.voter in self.count.struck:
+        said = self._said
+        if said is None or told.groups is None or told.part.voter in self.count.struck:
             return
         ballot = self.ballots[told.part.ballot]
         for index, value in self.values(ballot, told.place, told.groups).items():
-            self._said.add(int(ballot.pairs[index]), value, sign)
+            said.asked[ballot.pairs[index]] += sign
+            said.credit[ballot.pairs[index]] += sign * value
+            said.ties += sign * (value == 0.5)
 
     def told_as(self, question: int) -> Told | None:
         """Return a question that was answered, and what was said."""
@@ -285,10 +271,7 @@ class CrowdState:
         number, place = where
         voter, role, scores = self._packed.order(number, place)
         edges = self.problem.edges
-        groups = [
-            sorted(edges[edge][0] for edge, each in scores.items() if each == score)
-            for score in sorted(set(scores.values()), reverse=True)
-        ]
+        groups = groups_of({edges[edge][0]: -score for edge, score in scores.items()})
         names = tuple([edges[edge][0] for edge in scores])
         asked = Question(edges[next(iter(scores))][1], names, question, voter)
         return Told(asked, Participation(voter, number, role, [], over=True), place, groups, False)
@@ -303,9 +286,8 @@ class CrowdState:
     def _add_earlier(self, tally: Pairs, position: str, order: Mapping[str, int]) -> int:
         """Count an answer of before the first ballot, and return how many ties are in it."""
         numbers = {self.problem.edge_number(name, position): place for name, place in order.items()}
-        table = self.problem.graph.pair_table
         for one, other in combinations(sorted(numbers), 2):
-            pair = int(table.number(np.array([one]), np.array([other]))[0])
+            pair = self.problem.graph.pair_table.number_of(one, other)
             tally.duels[pair] += 1.0
             tally.wins[pair] += (1 + (numbers[one] < numbers[other]) - (numbers[one] > numbers[other])) / 2
         return sum(one == other for one, other in combinations(order.values(), 2))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from duelmatch.answers import Answer
 from duelmatch.errors import ProblemError
 from duelmatch.explorers.panel.explorer import PanelExplorer
 from duelmatch.explorers.panel.proceedings import OpenAnswers
-from duelmatch.explorers.panel.state import UNKNOWN
 from duelmatch.explorers.result import Progress, Result
 from duelmatch.panel import Conflict
 from duelmatch.preferences import Criterion
@@ -112,15 +112,15 @@ def decide(
         run.note({"kind": "left", "voter": voter, "open_answers": way})
     if chosen:
         run.note({"kind": "backed", "champion": dict(chosen)})
-    unknown = run.state.unknown
+    unknown, result, progress = run.state.unknown, run.result, run.progress
     return Decision(
         criterion,
         names,
         run.duels,
-        run.result,
-        run.progress,
+        result,
+        progress,
         _closest(run),
-        _needed(run) if criterion == "condorcet" and run.result.status == "budget_spent" else (),
+        _needed(run, progress) if criterion == "condorcet" and result.status == "budget_spent" else (),
         {voter: int(row.sum()) for voter, row in zip(names, unknown, strict=True) if row.any()},
         run.standing.now.method.judge.must_lose(run.standing.verdict.matching) <= 0,
     )
@@ -176,14 +176,13 @@ def _closest(run: PanelExplorer) -> ClosestOther | None:
     )
 
 
-def _needed(run: PanelExplorer) -> tuple[Needed, ...]:
+def _needed(run: PanelExplorer, progress: Progress) -> tuple[Needed, ...]:
     """Return which answers would make the leader unbeaten if all of them spoke for it."""
-    state, problem = run.state, run.problem
+    unknown, problem = run.state.unknown, run.problem
     found = []
-    for own, edge, answers in run.standing.needed:
-        pair = int(problem.graph.pair_table.number(np.array(own), np.array(edge)))
-        open_ = state.open_to[:, pair] & (state.opinion[:, pair] == UNKNOWN)
-        voters = tuple(voter for voter, is_open in zip(run.voters, open_, strict=True) if is_open)
-        (first, position), (second, _) = problem.edges[own], problem.edges[edge]
+    for position, first, second, answers in progress.needed:
+        ends = sorted(problem.edge_number(name, position) for name in (first, second))
+        pair = problem.graph.pair_table.number_of(*ends)
+        voters = tuple(compress(run.voters, unknown[:, pair]))
         found.append(Needed(position, first, second, answers, voters))
     return tuple(found)

@@ -282,13 +282,11 @@ class PanelExplorer:
 
     def strike(self, voter: str) -> None:
         """Leave out a voter: nothing that the voter said or may say counts; J shrinks."""
-        self._proceedings.seat(voter)
         self._take_back(voter, "released")
         self._decide("struck", voter=voter)
 
     def reinstate(self, voter: str) -> None:
         """Count a struck voter again, with everything that the voter has said."""
-        self._proceedings.seat(voter)
         self._decide("reinstated", voter=voter)
 
     def leave(self, voter: str, open_answers: OpenAnswers = "open") -> None:
@@ -301,7 +299,6 @@ class PanelExplorer:
 
     def rejoin(self, voter: str) -> None:
         """Ask a voter again who had left."""
-        self._proceedings.seat(voter)
         self._decide("returned", voter=voter)
 
     def enter(self, voter: str, weight: int = 1, conflicts: Collection[Conflict] = ()) -> None:

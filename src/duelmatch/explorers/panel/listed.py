@@ -259,25 +259,27 @@ class ListedMethod:
 
     def needed(self, plan: ListedPlan) -> list[tuple[int, int, int]]:
         """Return the answers of a plan: the edge they would favour, the other one, and how many."""
-        ends = np.stack([self.state.first, self.state.second])
-        order = np.where(plan.for_first, 0, 1)
-        return [
-            (int(ends[order[pair], pair]), int(ends[1 - order[pair], pair]), int(plan.answers[pair]))
-            for pair in np.flatnonzero(plan.answers).tolist()
-        ]
+        pairs = np.flatnonzero(plan.answers)
+        first, second, for_first = self.state.first[pairs], self.state.second[pairs], plan.for_first[pairs]
+        own, other = np.where(for_first, first, second), np.where(for_first, second, first)
+        return list(zip(own.tolist(), other.tolist(), plan.answers[pairs].tolist(), strict=True))
 
     def expected_share(self, plan: ListedPlan) -> float:
         """Return the share of the answers needed that will be as the plan wants them, estimated."""
-        chosen, share = plan.answers > 0, expectations(self.model)[0]
-        return float(np.where(plan.for_first, share, 1 - share)[chosen].mean()) if chosen.any() else 1.0
+        chosen = plan.answers > 0
+        return float(self._shares_for(plan)[chosen].mean()) if chosen.any() else 1.0
+
+    def _shares_for(self, plan: ListedPlan) -> Vector:
+        """Return the share of the answers to come that will be as the plan wants them, by pair."""
+        share = expectations(self.model)[0]
+        return np.asarray(np.where(plan.for_first, share, 1 - share))
 
     def choose(
         self, plan: ListedPlan, judge: int, askable: Mask, blocked: Mask, size: int, seen: Mask
     ) -> Choice | None:
         """Ask where the judge is likelier than others to speak for the champion, doubtful pairs first."""
         state, model = self.state, self.model
-        share = expectations(model)[0]
-        share = np.clip(np.where(plan.for_first, share, 1 - share), 0.02, 0.98)
+        share = np.clip(self._shares_for(plan), 0.02, 0.98)
         scores = np.zeros(state.pairs)
         for pair in np.flatnonzero(askable & (plan.answers > 0)).tolist():
             ends = state.edges_of(pair)

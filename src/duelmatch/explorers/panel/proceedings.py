@@ -132,6 +132,8 @@ class Proceedings:
             raise DuelError(
                 f"An event of kind '{kind}' lacks something, or has it wrong: {error}."
             ) from error
+        if kind in _OF_THE_PANEL:
+            self._changes, self.is_settled = None, False
 
     def take_changes(self) -> list[Change] | None:
         """Return the entries that have changed since the last time; None if anything may have."""
@@ -243,18 +245,12 @@ class Proceedings:
 
     # The panel
 
-    def _everything_changed(self) -> None:
-        self._changes = None
-        self.is_settled = False
-
     def _struck(self, event: Event) -> None:
         self.seat(event["voter"]).struck = True
         self._take_back(event["voter"], "released")
-        self._everything_changed()
 
     def _reinstated(self, event: Event) -> None:
         self.seat(event["voter"]).struck = False
-        self._everything_changed()
 
     def _left(self, event: Event) -> None:
         way = event["open_answers"]
@@ -262,29 +258,24 @@ class Proceedings:
             raise DuelError(f"open_answers must be 'open' or 'dropped', not {way!r:.80}.")
         self.seat(event["voter"]).left = way
         self._take_back(event["voter"], "left")
-        self._everything_changed()
 
     def _returned(self, event: Event) -> None:
         self.seat(event["voter"]).left = None
-        self._everything_changed()
 
     def _entered(self, event: Event) -> None:
         voter = event["voter"]
         if not isinstance(voter, str) or voter in self.seats:
             raise DuelError(f"The voter '{voter!s:.80}' is on this panel already.")
         self.seats[voter] = Seat(event.get("weight", 1), as_conflicts(event.get("conflicts") or ()))
-        self._everything_changed()
 
     def _conflict(self, event: Event) -> None:
         seat = self.seat(event["voter"])
         new = as_conflicts(event["candidates"])
         seat.conflicts += tuple(conflict for conflict in new if conflict not in seat.conflicts)
-        self._everything_changed()
 
     def _cleared(self, event: Event) -> None:
         seat, gone = self.seat(event["voter"]), as_conflicts(event["candidates"])
         seat.conflicts = tuple(conflict for conflict in seat.conflicts if conflict not in gone)
-        self._everything_changed()
 
     def _take_back(self, voter: str, reason: str) -> None:
         for question in self.open_of(voter):
@@ -296,11 +287,9 @@ class Proceedings:
         for question in list(self.open.values()):
             if candidate in question.candidates:
                 self._move(self.entries[question.id], "released", "dropped")
-        self._everything_changed()
 
     def _added(self, event: Event) -> None:
         self.problem = with_candidate(self.problem, event["candidate"], event["positions"])
-        self._everything_changed()
 
     def _backed(self, event: Event) -> None:
         champion, rival = (_seated(event.get(name)) for name in ("champion", "rival"))
@@ -308,13 +297,15 @@ class Proceedings:
         self.is_settled = True
 
 
+_OF_A_QUESTION = ("asked", "answered", "skipped", "released", "undone", "corrected")
+_OF_THE_PANEL = (
+    "struck", "reinstated", "left", "returned", "entered", "conflict", "cleared", "dropped", "added",
+)  # fmt: skip
+"""After these anything may be different."""
+
 _KINDS: dict[str, Callable[[Proceedings, Event], None]] = {
-    kind: getattr(Proceedings, f"_{kind}")
-    for kind in (
-        "asked", "answered", "skipped", "released", "undone", "corrected", "struck", "reinstated", "left",
-        "returned", "entered", "conflict", "cleared", "dropped", "added", "backed",
-    )
-}  # fmt: skip
+    kind: getattr(Proceedings, f"_{kind}") for kind in (*_OF_A_QUESTION, *_OF_THE_PANEL, "backed")
+}
 
 
 def _seated(lineup: Mapping[str, Any] | None) -> dict[str, Any] | None:

@@ -7,6 +7,7 @@ as long as it is certain, and nothing is searched for twice.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -40,9 +41,9 @@ class Standing:
         questions_each: int | None,
         until: Until,
     ) -> None:
-        self._proceedings = proceedings
-        self._criterion, self._consistent = criterion, consistent
-        self._questions_each, self._until = questions_each, until
+        self._proceedings, self._until = proceedings, until
+        self._project = partial(Projection, proceedings, criterion, consistent, questions_each)
+        self._assumes_consistency = consistent and criterion == "borda"
         self._projection: Projection | None = None
         self._backed: Verdict | None = None
         self._certain: tuple[Verdict, bool] | None = None
@@ -60,9 +61,7 @@ class Standing:
         if self._projection is None or self._proceedings.has_changed:
             changes = self._proceedings.take_changes()
             if self._projection is None or changes is None or len(changes) > MANY:
-                self._projection = Projection(
-                    self._proceedings, self._criterion, self._consistent, self._questions_each
-                )
+                self._projection = self._project()
             else:
                 self._projection.work_in(changes)
         return self._projection
@@ -106,7 +105,7 @@ class Standing:
 
     def _result(self, verdict: Verdict) -> Result:
         now = self.now
-        assumed = now.state.inferred or (self._consistent and self._criterion == "borda")
+        assumed = self._assumes_consistency or now.state.inferred
         return Result(
             "panel",
             verdict.status or "budget_spent",
@@ -146,11 +145,6 @@ class Standing:
             self._open_answers(),
             tuple(self._needed_named(*each) for each in self._that_settle(planned)),
         )
-
-    @property
-    def needed(self) -> list[Answers]:
-        """The answers that would make the leader unbeaten, if all of them are for it."""
-        return [] if self.verdict.status else self._that_settle(self.now.method.needed(self.plan))
 
     def _that_settle(self, planned: list[Answers]) -> list[Answers]:
         """Return the answers of a plan if it can succeed: none if the leader has lost already.
