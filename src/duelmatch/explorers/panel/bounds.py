@@ -30,10 +30,9 @@ falls below, and A itself has 0.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -56,8 +55,7 @@ EXACT_FROM_FLOATS = 10**12
 """Up to so many matchings, the count of those through an edge is its marginal times all, rounded."""
 
 
-@dataclass(frozen=True, slots=True)
-class Closest:
+class Closest(NamedTuple):
     """Another line-up, and by how much a given one is ahead of it: a sum over positions."""
 
     rival: Indices

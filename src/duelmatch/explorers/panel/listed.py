@@ -69,8 +69,8 @@ class Comparisons:
     def factor(self) -> Whole:
         """What a vote counts at each pair; Python's integers if 64 bits may not do."""
         factor: Whole = self.state.factor
-        worth = 2 * len(self.rows) if self.criterion == "borda" else 1
-        largest = int(factor.max(initial=0)) * worth * int(self.state.total.sum() + 1)
+        most = 2 * len(self.rows) if self.criterion == "borda" else 1
+        largest = int(factor.max(initial=0)) * most * int(self.state.total.sum() + 1)
         return as_whole(largest, factor)[0]
 
     def coefficients(self, decision: Indices) -> Whole:
@@ -129,15 +129,15 @@ class ListedJudge(Judge):
     def most_dangerous(self, champion: Indices) -> Closest | None:
         """Return another decision that may be ahead of a champion by most, or draw; None if none may."""
         met = self.closest_other(champion)
-        return None if met is None or met[1] > 0 else Closest(*met)
+        return None if met is None or met.ahead > 0 else met
 
-    def closest_other(self, champion: Indices) -> tuple[Indices, int] | None:
+    def closest_other(self, champion: Indices) -> Closest | None:
         """Return the other decision over which the certain lead is smallest, and that lead."""
         least, _, others = self._faced(champion)
         if not others.any():
             return None
         nearest = int(np.flatnonzero(others)[np.argmin(least[others])])
-        return self.bounds.rows[nearest], int(least[nearest])
+        return Closest(self.bounds.rows[nearest], int(least[nearest]))
 
     def must_lose(self, champion: Indices) -> int:
         """Return the worst defeat that a decision suffers for certain; 0 if it may be unbeaten."""

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, Literal
 
 import numpy as np
@@ -163,18 +164,15 @@ class Judge:
         """Return another line-up that may be ahead of a champion by most, or draw; None if none may."""
         return closest(self.graph, self.bounds.least(champion), champion)
 
-    def closest_other(self, champion: Indices) -> tuple[Indices, int] | None:
+    def closest_other(self, champion: Indices) -> Closest | None:
         """Return the other line-up over which the certain lead is smallest, and that lead; None if none is.
 
         Where it is too much work to find, one that comes close, and what the lead is at least.
         """
-        best: tuple[Indices, int] | None = None
-        bound = self.bounds.least(champion)
-        for edge in champion.tolist():
-            found = cheapest_and_bound(self.graph, bound, np.arange(self.graph.edges) != edge)
-            if found is not None and (best is None or found[1] < best[1]):
-                best = found[0], int(found[1])
-        return None if best is None else (best[0], best[1] - int(bound[champion].sum()))
+        bound, edges = self.bounds.least(champion), np.arange(self.graph.edges)
+        found = [cheapest_and_bound(self.graph, bound, edges != edge) for edge in champion.tolist()]
+        best = min((each for each in found if each is not None), key=itemgetter(1), default=None)
+        return None if best is None else Closest(best[0], int(best[1]) - int(bound[champion].sum()))
 
     def must_lose(self, champion: Indices) -> int:
         """Return by how much another is ahead of a line-up for certain; 0 if it may be unbeaten, or best."""
