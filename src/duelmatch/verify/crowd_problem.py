@@ -11,8 +11,9 @@ a and b has
     c(B) = (A(a) - B(a)) q(b) - (A(b) - B(b)) q(a),
 
 times what the pair counts. For Borda q is the reference: how often the edge is the one to be compared with;
-head to head it is A. So c depends on B only through whom it seats at the position of the pair, and Y(B) is
-a sum over its seatings, one for each position.
+head to head it is A. So c depends on B only through whom it seats at the position of the pair, and with A / k
+for each of k seats it is a sum over the edges of B. So Y(B) is one, too. Where an answer is missing, every
+edge has the worst for itself, and Y(B) is never less than the sum.
 """
 
 from __future__ import annotations
@@ -62,7 +63,8 @@ class CrowdProblem:
         self._pair = {pair: k for k, pair in enumerate(self.pairs)}
         self._first = np.array([self._number[j, one] for j, one, _ in self.pairs], dtype=int)
         self._second = np.array([self._number[j, other] for j, _, other in self.pairs], dtype=int)
-        self.places = sum(log.seats.get(j, 1) for j in log.positions)
+        self._seats = np.array([log.seats.get(j, 1) for j in log.positions])
+        self.places = int(self._seats.sum())
         mean_weight = sum(log.weight.get(j, 1) for j in log.positions) / len(log.positions)
         worth = {j: log.weight.get(j, 1) / mean_weight / log.seats.get(j, 1) ** 2 for j in log.positions}
         self._worth = np.array([worth[j] for j, _, _ in self.pairs])
@@ -178,10 +180,9 @@ class CrowdProblem:
     def seatings(self, rows: Array) -> tuple[Array, Array]:
         """Return the edges of every seating of some line-ups, a column each, and the numbers of theirs."""
         number: dict[tuple[int, ...], int] = {}
-        ends = np.cumsum([self.log.seats.get(j, 1) for j in self.log.positions])
         numbers = [
             [number.setdefault(tuple(edges), len(number)) for edges in here.tolist()]
-            for here in np.split(rows, ends[:-1], axis=1)
+            for here in np.split(rows, np.cumsum(self._seats)[:-1], axis=1)
         ]
         seated = np.zeros((len(self.edges), len(number)))
         for edges, k in number.items():
@@ -189,16 +190,16 @@ class CrowdProblem:
         return seated, np.array(numbers, dtype=int).T
 
     def odds(self, design: BallotDesign, seated: Array) -> tuple[Array, Array, Array]:
-        """Return c, c / pi and which seatings no bet is made about; a row for each pair, a column for each.
+        """Return c, c / pi and which of some edges or seatings no bet is made about; a row for each pair.
 
         None is made where a pair tells something that had no chance, nor for a champion who has left.
         """
         own = np.zeros((len(self.edges), 1))
         own[self.row(design.champion)] = 1.0
         reference = own if self._share is None else self._share[:, None]
-        more = own - seated
-        c = more[self._first] * reference[self._second] - more[self._second] * reference[self._first]
         at = self.position[seated.argmax(axis=0)]
+        more = own * (seated.sum(axis=0) / self._seats[at]) - seated
+        c = more[self._first] * reference[self._second] - more[self._second] * reference[self._first]
         c *= self._worth[:, None] * (self.position[self._first][:, None] == at)
         chance = self.by_pair(design.chances)
         odds = np.divide(c, chance, out=np.zeros_like(c), where=chance > 0)
@@ -211,11 +212,11 @@ class CrowdProblem:
     def told(
         self, number: int, ballot: DrawnBallot, corrections: Corrections, odds: Array
     ) -> tuple[Array, Array]:
-        """Return what a ballot adds to Y of the rivals with each seating, and its pairs at each position.
+        """Return what a ballot adds to Y of the rivals with each edge, and its pairs at each position.
 
         An answer that is missing takes, for every rival, whichever of 0 and 1 makes Y smallest.
         """
-        told = np.zeros(odds.shape[1])
+        told = np.zeros(len(self.edges))
         at = np.zeros(len(self.log.positions))
         for place, (j, candidates) in enumerate(ballot.questions):
             asked = self.log.questions.get(ballot.answered.get(place, -1))

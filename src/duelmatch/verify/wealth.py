@@ -57,7 +57,7 @@ class ListedWealth:
             self._made = dict(list(self._made.items())[-8:])  # ballots that overlap are of a few designs
             self._made[ballot.design] = self._bets(design)
         odds, bets, slack_bets = self._made[ballot.design]
-        y = problem.told(number, ballot, self.corrections, odds)[0][self.seatings].sum(axis=1)
+        y = problem.told(number, ballot, self.corrections, odds)[0][self.rows].sum(axis=1)
         self.logs, self.peak = _settled(self.logs, self.peak, bets, y)
         own = design.proof_for == design.champion
         if self.proof and (own or problem.winner_exists):
@@ -65,7 +65,7 @@ class ListedWealth:
             self.proof_logs, self.proof_peak = _settled(self.proof_logs, self.proof_peak, bets, y)
 
     def _bets(self, design: BallotDesign) -> tuple[Array, Array, Array]:
-        """Return c / pi, and lambda by rival and gambler, without and with the slack."""
+        """Return c / pi by edge, and lambda by rival and gambler, without and with the slack."""
         problem, rows = self.problem, self.rows
         c, odds, void = problem.odds(design, self.seated)
         advantage, variance = problem.by_pair(design.advantage), problem.by_pair(design.variance)
@@ -73,7 +73,8 @@ class ListedWealth:
             by_pair.sum(axis=0)[self.seatings].sum(axis=1)
             for by_pair in (advantage * c, variance * c**2, design.dispersion * c * odds / 4)
         )
-        largest = _largest(odds, design).T[self.seatings]
+        by_edge = problem.odds(design, np.eye(len(problem.edges)))[1]
+        largest = _largest(np.abs(by_edge) @ self.seated, design).T[self.seatings]
         if design.one_position and rows.shape == self.seatings.shape:
             worst = largest.sum(axis=2).max(axis=1)
         else:
@@ -86,7 +87,7 @@ class ListedWealth:
             wanted = np.column_stack([learned, np.tile(GAPS, (len(gain), 1))])
             most = NO_RUIN / np.where(bet, worst, np.inf)
             by_slack.append(np.minimum(wanted / np.where(bet, spread, 1.0)[:, None], most[:, None]))
-        return odds, by_slack[0], by_slack[1]
+        return by_edge, by_slack[0], by_slack[1]
 
     def possible(self) -> Array:
         """List the line-ups that may win."""
@@ -141,7 +142,7 @@ class TabledWealth:
             self.proof_logs = self.logs * problem.winner_exists
         if self._made is None:
             _, odds, void = problem.odds(design, np.eye(len(problem.edges)))
-            each = _largest(odds, design)[:, problem.usable]
+            each = _largest(np.abs(odds), design)[:, problem.usable]
             worst = each.sum(axis=0).max() if design.one_position else design.size * each.max()
             bets = np.minimum(SCALES * design.bet, NO_RUIN / max(worst, 1e-300)) * (worst > 0)
             self._made = odds, void, bets
@@ -215,8 +216,8 @@ class TabledWealth:
 
 
 def _largest(odds: Array, design: BallotDesign) -> Array:
-    """Return the ``size`` largest of |c| / 2 pi for every seating: no ballot can have a larger |Y|."""
-    return -np.sort(-np.abs(odds) / 2, axis=0)[: design.size]
+    """Return the ``size`` largest of |c| / 2 pi in every column: no ballot can have a larger |Y|."""
+    return -np.sort(-odds / 2, axis=0)[: design.size]
 
 
 def _wealth(by_edge: Array) -> Array:
