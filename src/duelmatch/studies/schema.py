@@ -13,94 +13,82 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
-from sqlalchemy import (
-    ClauseElement,
-    Column,
-    Double,
-    ForeignKey,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
-    String,
-    Table,
-    Text,
-)
+import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Dialect
 
 LARGEST_NUMBER = 2**31 - 1
 """What a column of integers holds."""
 
-metadata = MetaData()
+metadata = sa.MetaData()
 
-studies = Table(
+studies = sa.Table(
     "studies",
     metadata,
-    Column("id", String(40), primary_key=True),
-    Column("name", String(200), nullable=False),
-    Column("phase", String(10), nullable=False),
-    Column("created_at", Double, nullable=False),
-    Column("seq", Integer, nullable=False),
-    Column("hash", String(64), nullable=False),
+    sa.Column("id", sa.String(40), primary_key=True),
+    sa.Column("name", sa.String(200), nullable=False),
+    sa.Column("phase", sa.String(10), nullable=False),
+    sa.Column("created_at", sa.Double, nullable=False),
+    sa.Column("seq", sa.Integer, nullable=False),
+    sa.Column("hash", sa.String(64), nullable=False),
 )
 """``seq`` and ``hash`` are those of the last entry."""
 
-entries = Table(
+entries = sa.Table(
     "entries",
     metadata,
-    Column("study", ForeignKey("studies.id"), primary_key=True),
-    Column("seq", Integer, primary_key=True, autoincrement=False),
-    Column("at", Double, nullable=False),
-    Column("kind", String(16), nullable=False),
-    Column("by", String(40)),
-    Column("voter", String(16)),
-    Column("data", Text, nullable=False),
-    Column("hash", String(64), nullable=False),
+    sa.Column("study", sa.ForeignKey("studies.id"), primary_key=True),
+    sa.Column("seq", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("at", sa.Double, nullable=False),
+    sa.Column("kind", sa.String(16), nullable=False),
+    sa.Column("by", sa.String(40)),
+    sa.Column("voter", sa.String(16)),
+    sa.Column("data", sa.Text, nullable=False),
+    sa.Column("hash", sa.String(64), nullable=False),
 )
 """``data`` is canonical JSON, as it was hashed."""
 
-voters = Table(
+voters = sa.Table(
     "voters",
     metadata,
-    Column("study", ForeignKey("studies.id"), primary_key=True),
-    Column("id", String(16), primary_key=True),
-    Column("name", String(200)),
-    Index("voters_by_name", "study", "name", unique=True),
+    sa.Column("study", sa.ForeignKey("studies.id"), primary_key=True),
+    sa.Column("id", sa.String(16), primary_key=True),
+    sa.Column("name", sa.String(200)),
+    sa.Index("voters_by_name", "study", "name", unique=True),
 )
 
-links = Table(
+links = sa.Table(
     "links",
     metadata,
-    Column("id", String(40), primary_key=True),
-    Column("study", ForeignKey("studies.id"), nullable=False, index=True),
-    Column("role", String(10), nullable=False),
-    Column("voter", String(16)),
-    Column("hash", LargeBinary(32), nullable=False),
-    Column("created_at", Double, nullable=False),
-    Column("revoked_at", Double),
+    sa.Column("id", sa.String(40), primary_key=True),
+    sa.Column("study", sa.ForeignKey("studies.id"), nullable=False, index=True),
+    sa.Column("role", sa.String(10), nullable=False),
+    sa.Column("voter", sa.String(16)),
+    sa.Column("hash", sa.LargeBinary(32), nullable=False),
+    sa.Column("created_at", sa.Double, nullable=False),
+    sa.Column("revoked_at", sa.Double),
 )
 
-pictures = Table(
+pictures = sa.Table(
     "pictures",
     metadata,
-    Column("id", String(64), primary_key=True),
-    Column("study", String(40), primary_key=True),
-    Column("created_at", Double, nullable=False),
-    Column("data", LargeBinary, nullable=False),
+    sa.Column("id", sa.String(64), primary_key=True),
+    sa.Column("study", sa.String(40), primary_key=True),
+    sa.Column("created_at", sa.Double, nullable=False),
+    sa.Column("data", sa.LargeBinary, nullable=False),
 )
 """``id`` is the SHA-256 of ``data``; ``study`` is empty until one shows it."""
 
-webhooks = Table(
+webhooks = sa.Table(
     "webhooks",
     metadata,
-    Column("study", ForeignKey("studies.id"), primary_key=True),
-    Column("url", String(2000), nullable=False),
-    Column("secret", String(100), nullable=False),
-    Column("created_at", Double, nullable=False),
-    Column("told", Text, nullable=False),
-    Column("not_before", Double, nullable=False),
-    Column("failures", Integer, nullable=False),
-    Column("failure", Text),
+    sa.Column("study", sa.ForeignKey("studies.id"), primary_key=True),
+    sa.Column("url", sa.String(2000), nullable=False),
+    sa.Column("secret", sa.String(100), nullable=False),
+    sa.Column("created_at", sa.Double, nullable=False),
+    sa.Column("told", sa.Text, nullable=False),
+    sa.Column("not_before", sa.Double, nullable=False),
+    sa.Column("failures", sa.Integer, nullable=False),
+    sa.Column("failure", sa.Text),
 )
 """``told`` is JSON: what the receiver knows. Until ``not_before`` a server tells more, or has failed to."""
 
@@ -113,7 +101,7 @@ class Prepared:
     Its text is made once for each kind of database. Rows are plain tuples.
     """
 
-    def __init__(self, statement: ClauseElement) -> None:
+    def __init__(self, statement: sa.ClauseElement) -> None:
         self._statement = statement
         self._texts: dict[str, tuple[str, list[str] | None]] = {}
 
