@@ -73,20 +73,7 @@ SOME = 24
 
 MANY = 60
 
-
-def every_problem(test: Callable[..., None]) -> Callable[..., None]:
-    """Run a test on all problems, one after the other; a failure names the problem."""
-
-    def on_every_problem(self: ExplorerConformance) -> None:
-        for name, problem in PROBLEMS.items():
-            try:
-                test(self, problem)
-            except BaseException as error:  # pytest's own failures are no Exceptions
-                error.add_note(f"failing problem: {name}")
-                raise
-
-    on_every_problem.__name__, on_every_problem.__doc__ = test.__name__, test.__doc__
-    return on_every_problem
+every_problem = pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
 
 
 class ExplorerConformance:
@@ -289,11 +276,10 @@ class ExplorerConformance:
         assert (run.done, run.result, run.progress) == (True, result, progress)
 
     @every_problem
-    def test_the_budget_is_kept_and_what_it_leaves_is_not_certified(self, problem: Problem) -> None:
-        for most in (0, 1, 7, SOME):
-            self._keeps_the_budget(problem, most)
-
-    def _keeps_the_budget(self, problem: Problem, most: int) -> None:
+    @pytest.mark.parametrize("most", [0, 1, 7, SOME])
+    def test_the_budget_is_kept_and_what_it_leaves_is_not_certified(
+        self, problem: Problem, most: int
+    ) -> None:
         most = min(most, drive(self.explorer(problem, max_duels=most + 1), _favourite).duels - 1)
         run, asked = self.explorer(problem, max_duels=most), 0
         while not run.done:

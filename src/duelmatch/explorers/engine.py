@@ -109,14 +109,11 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Where a run is: its best guess, the edges decided so far, and how far it is from stopping.
+    """Where a run is, in edges; :class:`duelmatch.explorers.result.Progress` tells the same by name.
 
-    ``gap`` is how far from stopping it is, and shrinks with the answers; ``duels_left`` is a rough estimate,
-    None where the answers so far do not allow one. ``p_value`` is for "the winner is not the leader", valid
-    at every moment; ``possible`` counts the matchings that may still be the winner, ``some_possible`` lists
-    them, a row each, if they are few. ``shortfall`` works out by how much the leader falls short of the best
-    at most, per position; it is called before the next round, or not at all. These four are None for
-    algorithms that do not keep them.
+    ``some_possible`` lists the matchings that may still be the winner, a row each, if they are few.
+    ``shortfall`` works out the leader's; it is called before the next round, or not at all. What an algorithm
+    does not keep is None.
     """
 
     leader: Indices | None
