@@ -134,28 +134,13 @@ def _figure(
     _draw_matchings(axes, matchings, layout)
     _draw_names(axes, problem, layout)
     if title:
-        axes.text(
-            layout.width / 2,
-            layout.height + 0.42,
-            textwrap.fill(printable(title), 60),
-            ha="center",
-            va="bottom",
-            fontsize=13,
-            color=INK,
-        )
+        _write_above(axes, layout, textwrap.fill(printable(title), 60), 0.42, 13)
     if problem.rules:
         said = [f"Rule: {rule.sentence}." for rule in problem.rules[:MOST_RULES]]
         if len(problem.rules) > MOST_RULES:
             said.append(f"… and {len(problem.rules) - MOST_RULES} more rules.")
-        axes.text(
-            layout.width / 2,
-            layout.height + (1.0 if title else 0.42),
-            "\n".join(textwrap.fill(printable(line), 80) for line in said),
-            ha="center",
-            va="bottom",
-            fontsize=9,
-            color=INK,
-        )
+        text = "\n".join(textwrap.fill(printable(line), 80) for line in said)
+        _write_above(axes, layout, text, 1.0 if title else 0.42, 9)
     handles, labels = axes.get_legend_handles_labels()
     if handles:
         axes.legend(
@@ -169,6 +154,11 @@ def _figure(
             handlelength=3.2,
         )
     return figure
+
+
+def _write_above(axes: Axes, layout: _Layout, text: str, up: float, size: float) -> None:
+    middle, y = layout.width / 2, layout.height + up
+    axes.text(middle, y, text, ha="center", va="bottom", fontsize=size, color=INK)
 
 
 def _layout(problem: Problem, matchings: Sequence[Mapping[str, Any]]) -> _Layout:

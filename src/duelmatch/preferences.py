@@ -133,13 +133,10 @@ class Preferences:
 
     def items(self) -> Iterator[tuple[Pair, float]]:
         """Yield ((position, first, second), probability), each unordered pair once, in edge order."""
-        graph, edges = self.problem.graph, self.problem.edges
-        for j, position in enumerate(self.problem.positions):
-            numbers = range(graph.start[j], graph.start[j + 1])
-            for row in numbers:
-                for column in numbers[row - numbers.start + 1 :]:
-                    pair = (position, edges[row][0], edges[column][0])
-                    yield pair, float(self.matrix[row, column])
+        table, edges = self.problem.graph.pair_table, self.problem.edges
+        for first, second in zip(table.first.tolist(), table.second.tolist(), strict=True):
+            candidate, position = edges[first]
+            yield (position, candidate, edges[second][0]), float(self.matrix[first, second])
 
     def probability(self, position: str, first: str, second: str) -> float:
         """Return P(first beats second at position)."""

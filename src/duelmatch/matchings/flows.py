@@ -18,6 +18,7 @@ from duelmatch.graph import Edges, Graph, Indices, Mask, Vector
 from duelmatch.matchings.protocol import Alternatives, Decisions
 
 Costs = NDArray[Any]
+"""A cost per edge: int64, float64, or Python integers in an array of objects."""
 
 
 class Flows(Decisions):

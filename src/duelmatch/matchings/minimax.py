@@ -17,6 +17,15 @@ HiGHS solves it; the defeat of its matching is then computed exactly, and must a
 Its relaxation is the game, whose value is 0: all the work is in the branching, and it is limited by WORK. For
 panels the root was enough in all that were tried, up to 15 x 15 and 20 x 10; for uniformly random preferences
 10 x 10 is out of reach.
+
+**Beyond one-to-one**, D(A, B) = x^T ahead y, and the worst defeat is one question to the linear oracle. Up to
+COMPARED decisions every two are compared, exactly if ``ahead`` is in whole numbers that doubles hold. Beyond
+that, for doubles only, a growing program:
+
+    minimise t  subject to  t >= -D(x, B) for the rivals B met so far,  x a decision,
+
+whose value never exceeds the least worst defeat. The rival that beats its solution most is added, until the
+solution's own worst defeat is no more than t.
 """
 
 from __future__ import annotations
@@ -27,12 +36,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import block_array, csr_array
+from scipy.sparse import block_array, csr_array, hstack
 
 from duelmatch.errors import TooLargeError
-from duelmatch.feasibility import seat_rows
+from duelmatch.feasibility import decision_rows, seat_rows
 from duelmatch.graph import Graph, Indices, Mask
-from duelmatch.matchings.assignment import list_matchings, usable_edges
+from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.integers import assign, cheapest
 
 LISTED = 100_000
@@ -47,6 +56,15 @@ WORK = 2_000_000
 FINEST = 10_000_000
 """Whole numbers beyond this are too fine for the tolerances of the program (1e-6 in each row)."""
 
+COMPARED = 4_000
+"""Up to so many decisions beyond one-to-one every two are compared: some seconds."""
+
+MOST_RIVALS = 200
+MOST_BRANCHINGS = 5_000
+
+ACCURACY = 1e-7
+"""How far the proof may be from the defeat that was found, relative to the largest entry of ``ahead``."""
+
 Margins = NDArray[Any]
 """m x m: by how much the edge of the row is ahead of the edge of the column; 0 for other positions."""
 
@@ -59,26 +77,41 @@ def worst_defeat(graph: Graph, ahead: Margins, matching: Indices) -> tuple[Any, 
     return -over[rival].sum(), rival
 
 
-def least_beaten(graph: Graph, ahead: Margins, excluded: Indices | None = None) -> tuple[Indices, Any] | None:
-    """Return a matching whose worst defeat is smallest, and that defeat: a sum over positions.
+def worst_defeats(graph: Graph, ahead: NDArray[Any], rows: Indices) -> NDArray[np.float64]:
+    """Return by how much each decision loses to the one of them that beats it most.
 
-    ``excluded`` is a matching that is not to be returned, though it may be the one that defeats others; None
+    :raises TooLargeError: if ``ahead`` has whole numbers that doubles cannot hold.
+    """
+    if ahead.dtype.kind in "iO" and int(abs(ahead).max(initial=0)) * rows.shape[1] ** 2 >= 1 << 53:
+        raise TooLargeError("The votes are weighted too finely to compare every two decisions.")
+    uses = graph.uses(rows).astype(np.float64)
+    against = ahead.astype(np.float64) @ uses.T
+    return np.concatenate(
+        [(-(uses[first : first + 500] @ against)).max(axis=1) for first in range(0, len(rows), 500)]
+    )
+
+
+def least_beaten(graph: Graph, ahead: Margins, excluded: Indices | None = None) -> tuple[Indices, Any] | None:
+    """Return a decision whose worst defeat is smallest, and that defeat: a sum over positions.
+
+    ``excluded`` is a decision that is not to be returned, though it may be the one that defeats others; None
     if there is no other.
 
     :raises TooLargeError: beyond LISTED matchings, if the program is too large, too fine, or takes more than
-    WORK.
+    WORK. Beyond one-to-one, if ``ahead`` has whole numbers that doubles cannot hold; beyond COMPARED, if they
+    are whole numbers at all, or the program does not end within its limits.
     """
-    if not graph.one_to_one:
-        from duelmatch.matchings.least_beaten import least_beaten_decision
-
-        return least_beaten_decision(graph, ahead, excluded)
-    rows = list_matchings(graph, usable_edges(graph), LISTED)
+    rows = decisions_of(graph).listed(None, LISTED if graph.one_to_one else COMPARED)
     if rows is None:
-        return _by_program(graph, ahead, excluded)
-    if excluded is not None:
-        rows = rows[(rows != excluded).any(axis=1)]
-        if not len(rows):
-            return None
+        return (_by_program if graph.one_to_one else _by_rivals)(graph, ahead, excluded)
+    others = np.ones(len(rows), dtype=np.bool_) if excluded is None else (rows != excluded).any(axis=1)
+    if not others.any():
+        return None
+    if not graph.one_to_one:
+        worst = np.where(others, worst_defeats(graph, ahead, rows), np.inf)
+        best = int(np.argmin(worst))
+        return rows[best], int(worst[best]) if ahead.dtype.kind in "iO" else float(worst[best])
+    rows = rows[others]
     if ahead.dtype == object:
         defeats = [worst_defeat(graph, ahead, row)[0] for row in rows]
         best = defeats.index(min(defeats))
@@ -145,6 +178,49 @@ def _constraints(
         edge[excluded] = 1.0
         constraints.append(LinearConstraint(edge[None, :], -np.inf, graph.positions - 1))
     return constraints
+
+
+def _by_rivals(graph: Graph, ahead: Margins, excluded: Indices | None) -> tuple[Indices, float]:
+    if ahead.dtype.kind in "iO" or excluded is not None:
+        raise TooLargeError(f"The least beaten of more than {COMPARED:,} decisions is out of reach.")
+    decisions = decisions_of(graph)
+    scale = float(np.abs(ahead).max(initial=0.0))
+    if scale == 0.0:
+        return decisions.one(np.zeros(graph.edges)), 0.0
+    rows = decision_rows(graph, graph.rules)
+    extra = rows.matrix.shape[1] - graph.edges
+    columns = graph.edges + extra + 1
+    fixed = csr_array(hstack([rows.matrix, csr_array((len(rows.low), 1))]))
+    decision = decisions.one(np.zeros(graph.edges))
+    met: list[NDArray[np.float64]] = []
+    best: tuple[Indices, float] | None = None
+    for _ in range(MOST_RIVALS):
+        uses = graph.uses(decision).astype(np.float64)
+        over = uses @ ahead
+        rival = decisions.one(-over)
+        defeat = -float(over[rival].sum())
+        if best is None or defeat < best[1]:
+            best = decision, defeat
+        met.append(np.append(ahead @ graph.uses(rival) / scale, [*np.zeros(extra), 1.0]))
+        solved = milp(
+            np.append(np.zeros(columns - 1), 1.0),
+            integrality=np.append(np.ones(columns - 1), 0.0),
+            bounds=Bounds(np.append(np.zeros(columns - 1), -np.inf), np.append(np.ones(columns - 1), np.inf)),
+            constraints=[
+                LinearConstraint(fixed, rows.low, rows.high),
+                LinearConstraint(np.stack(met), np.zeros(len(met)), np.full(len(met), np.inf)),
+            ],
+            options={"mip_rel_gap": 0.0, "node_limit": MOST_BRANCHINGS},
+        )
+        if solved.status != 0 or solved.x is None:
+            break
+        if best[1] / scale <= solved.mip_dual_bound + ACCURACY:
+            return best
+        decision = np.flatnonzero(solved.x[: graph.edges] > 0.5)
+    raise TooLargeError(
+        f"The least beaten of more than {COMPARED:,} decisions was not found with {MOST_RIVALS} rivals and "
+        f"{MOST_BRANCHINGS:,} branchings for each. Leave out candidates that cannot win."
+    )
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

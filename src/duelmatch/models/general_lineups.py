@@ -15,7 +15,7 @@ import numpy as np
 
 from duelmatch.graph import Graph, Indices, Mask, Matrix, Vector
 from duelmatch.matchings.assignment import decisions_of
-from duelmatch.models.lineups import LONGEST_WALK, ROUNDING, Finder, LineupFinder
+from duelmatch.models.lineups import LONGEST_WALK, ROUNDING, Finder, LineupFinder, advantages
 
 
 def finder_of(graph: Graph, marginals: Vector | None = None, usable: Mask | None = None) -> Finder:
@@ -36,7 +36,7 @@ class DecisionFinder(Finder):
 
     def __init__(self, graph: Graph, marginals: Vector | None = None, usable: Mask | None = None) -> None:
         super().__init__(graph, marginals, usable)
-        self._decisions, self._pairs = decisions_of(graph), graph.pair_table
+        self._decisions = decisions_of(graph)
 
     def best(self, tables: Matrix, start: Indices, allowed: Mask | None = None) -> tuple[Indices, Vector]:
         """Return the best decision by each table, and its worst defeat."""
@@ -83,8 +83,5 @@ class DecisionFinder(Finder):
 
     def _ahead(self, table: Vector, mixture: Vector) -> Vector:
         """Return by how much every edge is ahead of a mixture of edges."""
-        pairs, edges, lead = self._pairs, self._graph.edges, table - 0.5
-        won = np.bincount(pairs.first, lead * mixture[pairs.second], edges)
-        lost = np.bincount(pairs.second, lead * mixture[pairs.first], edges)
-        ahead: Vector = (won - lost) * self._graph.edge_scale
+        ahead: Vector = advantages(self._graph, table, mixture) * self._graph.edge_scale
         return ahead

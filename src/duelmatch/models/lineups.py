@@ -132,10 +132,12 @@ def least_expected(finder: Finder, tables: Matrix, best: Indices, likely: Indice
     return candidates[chosen], expected[chosen]
 
 
-def advantages(graph: Graph, table: Vector) -> Vector:
-    """Return by how much each edge beats the others at its position, summed up."""
+def advantages(graph: Graph, table: Vector, mixture: Vector | None = None) -> Vector:
+    """Return by how much each edge beats the others at its position, each as often as the mixture has it."""
     pairs, ahead = graph.pair_table, table - 0.5
-    won, lost = np.bincount(pairs.first, ahead, graph.edges), np.bincount(pairs.second, ahead, graph.edges)
+    against = np.ones(graph.edges) if mixture is None else mixture
+    won = np.bincount(pairs.first, ahead * against[pairs.second], graph.edges)
+    lost = np.bincount(pairs.second, ahead * against[pairs.first], graph.edges)
     return np.asarray(won - lost, dtype=np.float64)
 
 

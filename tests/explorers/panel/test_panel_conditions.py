@@ -9,7 +9,7 @@ import choices
 import duelmatch as dm
 from cases import each
 from duelmatch.explorers.panel.listed import Comparisons, ListedJudge
-from duelmatch.matchings import ruled, whole
+from duelmatch.matchings import integers, ruled
 from duelmatch.matchings.assignment import decisions_of
 
 VOTERS = ["eve", "ned", "zoe"]
@@ -76,7 +76,7 @@ def test_an_oracle_that_is_cut_short_says_less_and_nothing_wrong(monkeypatch, cr
     assert not decisions_of(problem.graph).fast
     judge, listed, per_unit = judges(problem, criterion, seed)
     for nodes in (0, 1, 3):
-        monkeypatch.setattr(whole, "MOST_NODES", nodes)
+        monkeypatch.setattr(integers, "MOST_NODES", nodes)
         for row in listed.bounds.rows[:15]:
             ours, theirs = judge.verdict(row), listed.verdict(row)
             assert ours.status in (None, theirs.status) or (ours.status, theirs.status) == (

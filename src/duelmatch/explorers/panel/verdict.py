@@ -36,8 +36,7 @@ from duelmatch.explorers.panel.bounds import BordaBounds, Bounds, Closest, Condo
 from duelmatch.graph import Graph, Indices, Vector
 from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.integers import cheapest, cheapest_and_bound
-from duelmatch.matchings.least_beaten import worst_defeats
-from duelmatch.matchings.minimax import least_beaten
+from duelmatch.matchings.minimax import least_beaten, worst_defeats
 
 PanelStatus = Literal["decided", "unbeaten", "no_winner", "tied"]
 

@@ -7,7 +7,7 @@ import numpy as np
 
 import choices
 from cases import each
-from duelmatch.matchings import whole
+from duelmatch.matchings import integers
 from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.integers import cheapest, cheapest_and_bound
 from duelmatch.matchings.ruled import Ruled
@@ -74,7 +74,7 @@ def test_where_rules_are_too_tangled_the_bound_is_sound(monkeypatch):
     costs = np.where(graph.edge_candidate < 4, -1, 0)
     assert cheapest_and_bound(graph, costs)[1] == -1
     assert not decisions_of(graph).fast
-    monkeypatch.setattr(whole, "MOST_NODES", 1)
+    monkeypatch.setattr(integers, "MOST_NODES", 1)
     found, at_least = cheapest_and_bound(graph, costs)
     assert graph.allows(found)
     assert at_least < -1 <= costs[found].sum()
@@ -86,7 +86,7 @@ def test_it_may_be_cut_short_anywhere(monkeypatch, seed):
     graph, rows, rng = unlisted(problem), choices.rows(problem), np.random.default_rng([seed, 4])
     costs = rng.integers(-9, 10, graph.edges)
     for nodes in (0, 1, 2, 4):
-        monkeypatch.setattr(whole, "MOST_NODES", nodes)
+        monkeypatch.setattr(integers, "MOST_NODES", nodes)
         found, at_least = cheapest_and_bound(graph, costs)
         assert at_least <= costs[rows].sum(axis=1).min() <= costs[found].sum()
         assert graph.allows(found)
