@@ -76,7 +76,9 @@ def forecast(
     if simulations < LOT - 1:
         raise ProblemError(f"A forecast takes {LOT - 1} simulations or more, not {simulations!r:.50}.")
     run = _of_voters(run)
-    pace = SECONDS_A_CANDIDATE * _question_size(run) if seconds_each is None else seconds_each
+    asks = run.law if isinstance(run, BallotExplorer) else run
+    size = 2 if isinstance(asks, Explorer) else asks.question_size
+    pace = SECONDS_A_CANDIDATE * size if seconds_each is None else seconds_each
     each = None if minutes is None else max(1, int(60 * minutes / pace))
     plan = _Plan(None, voters, each, pace)
     if isinstance(run, PanelExplorer):
@@ -107,15 +109,6 @@ def _of_voters(run: Any) -> Run:
     if not isinstance(run, PanelExplorer | BallotExplorer | Explorer):
         raise ProblemError(f"A forecast is of a run that dm.explorer returns, not of {brief(run)}.")
     return run
-
-
-def _question_size(run: Run) -> int:
-    match run:
-        case PanelExplorer():
-            return run.question_size
-        case BallotExplorer():
-            return run.law.question_size
-    return 2
 
 
 def _endings(run: Run, plan: _Plan, most: int, end: float, rng: np.random.Generator) -> list[_Ending]:

@@ -532,13 +532,16 @@ class PossibleWinners(Protocol):
 def condorcet_champion(
     pairs: Pairs, advantage: Vector, last: Indices | None, allowed: Mask, rivals: PossibleWinners
 ) -> Indices:
-    """Return a champion among the allowed edges; ``advantage`` is the estimate of p - 1/2 of each pair."""
+    """Return a champion among the allowed edges; ``advantage`` is the estimate of p - 1/2 of each pair.
+
+    A victory is as clear as it has standard errors.
+    """
     clearest: Indices | None = None
     clearness = -np.inf
     for current, response, lead in _walk(pairs, advantage, last, allowed):
         if lead <= ROUNDING:
             return current
-        clear = lead / _error(pairs, current, response)
+        clear = lead / float(np.sqrt(pairs.variance_against(current)[response].sum()))
         if clear > clearness and rivals.is_possible(current):
             clearest, clearness = response, clear
     if clearest is None:
@@ -583,12 +586,6 @@ def _response(pairs: Pairs, advantage: Vector, current: Indices, allowed: Mask) 
     against = pairs.against(current, advantage)
     response = pairs.decisions.one(against, allowed, exact=False)
     return response, float(against[response].sum())
-
-
-def _error(pairs: Pairs, current: Indices, response: Indices) -> float:
-    """Return the standard error of how much one beats the other."""
-    variance = pairs.variance_against(current)
-    return float(np.sqrt(variance[response].sum()))
 
 
 def borda_champion(pairs: Pairs, advantage: Vector, marginals: Vector, allowed: Mask) -> Indices:
