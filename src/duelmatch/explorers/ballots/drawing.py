@@ -110,12 +110,7 @@ def _rankable(contest: Contest, position: int) -> Indices:
 
 
 def draw_ballot(
-    design: Design,
-    contest: Contest,
-    number: int,
-    voter: str,
-    rng: np.random.Generator,
-    walking: bool = False,
+    design: Design, contest: Contest, number: int, voter: str, rng: np.random.Generator, walking: bool = False
 ) -> Ballot:
     """Draw a ballot of a design; for voters who are ``walking``, neighbours on it share a candidate."""
     draw_questions = _draw_rankings if design.question_size > 2 else _draw_duels

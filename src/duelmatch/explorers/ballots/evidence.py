@@ -248,11 +248,7 @@ def _settle(
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _add_moments(
-    rows: Indices,
-    told: Vector,
-    bets: NDArray[np.float64],
-    expected: Vector,
-    moments: NDArray[np.float64],
+    rows: Indices, told: Vector, bets: NDArray[np.float64], expected: Vector, moments: NDArray[np.float64]
 ) -> None:
     for rival in range(len(rows)):
         if bets[rival, 1] == 0.0:

@@ -21,13 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from duelmatch.errors import DuelError, ProblemError
-from duelmatch.explorers.ballots.conclusions import (
-    RECOUNTED,
-    Conclusions,
-    Recount,
-    Rules,
-    check_listed,
-)
+from duelmatch.explorers.ballots.conclusions import RECOUNTED, Conclusions, Recount, Rules, check_listed
 from duelmatch.explorers.ballots.drawing import Law
 from duelmatch.explorers.ballots.planning import Designer
 from duelmatch.explorers.ballots.records import Event

@@ -129,11 +129,7 @@ class Packed:
         return voter, role, {edge: scores[edge] for edge in ballot.questions[place] if edge in scores}
 
     def sums(
-        self,
-        pairs: int,
-        struck: Collection[str],
-        whole: bool,
-        corrected: Mapping[int, Mapping[int, float]],
+        self, pairs: int, struck: Collection[str], whole: bool, corrected: Mapping[int, Mapping[int, float]]
     ) -> tuple[Vector, Vector, int]:
         """Return how often each pair was asked, what its first edge is credited with, and how many ties.
 
