@@ -90,37 +90,33 @@ def _run_as_dict(run: Run) -> dict[str, Any]:
 
 
 def _print(page: Page, answer: dict[str, Any]) -> None:
-    rows, meaning, guesses = list(_rows(answer)), _meaning(answer), _guesses(answer)
-    error_rate = _error_rate(answer)
     duels, runs = answer["duels"], counted(answer["finished"], "run")
     if answer["interrupted"]:
         runs = f"{answer['finished']:,} of {counted(answer['runs'], 'run')}"
     facts = [
+        ("Error rate", _error_rate(answer)),
         ("Duels, median", f"{duels['median']:,.0f}"),
         ("Duels, mean", f"{duels['mean']:,.0f}"),
         ("Duels, 5% to 95%", f"{duels['percentile_5']:,.0f} to {duels['percentile_95']:,.0f}"),
     ]
     if answer["information_limit"] is not None:
         facts.append(("Information limit", f"{rounded(answer['information_limit'])} duels on average"))
-    facts.append(("Seconds per run", rounded(answer["seconds_per_run"])))
-    facts.append(("Seed", str(answer["seed"])))
+    facts += [("Seconds per run", rounded(answer["seconds_per_run"])), ("Seed", str(answer["seed"]))]
     page.heading(f"{answer['file']}: {runs} of {answer['algorithm']}, delta {answer['delta']:g}")
     if answer["interrupted"]:
         page.paragraph("Interrupted. Runs that take long are missing more often than others.")
-    page.table(["Status", "Matching", "Runs", "Right"], rows, right=["Runs"])
-    page.facts([("Error rate", error_rate), *facts, *guesses])
-    page.paragraph(meaning)
+    page.table(["Status", "Matching", "Runs", "Right"], _rows(answer), right=["Runs"])
+    page.facts(facts + _guesses(answer))
+    page.paragraph(_meaning(answer))
 
 
 def _guesses(answer: dict[str, Any]) -> list[tuple[str, str]]:
     """Say how sure the runs were that ended with the budget, in the middle."""
     guesses = [run for run in answer["each_run"] if run["status"] == "budget_spent"]
     facts = []
-    chances = sorted(run["p_value"] for run in guesses if run["p_value"] is not None)
-    if chances:
+    if chances := [run["p_value"] for run in guesses if run["p_value"] is not None]:
         facts.append(("p of a guess, median", probability(median_high(chances))))
-    possible = sorted(run["possible"] for run in guesses if run["possible"] is not None)
-    if possible:
+    if possible := [run["possible"] for run in guesses if run["possible"] is not None]:
         facts.append(("Still possible, median", counted(median_high(possible), "matching")))
     return facts
 
@@ -167,11 +163,8 @@ def _meaning(answer: dict[str, Any]) -> str:
                 f"Right: its Borda score{against} under these preferences is within {epsilon:g} of the best."
             )
     if Assumption.CONDORCET_WINNER in answer["assuming"]:
-        holds = (
-            "which is so here"
-            if answer["winner"] is not None
-            else "which is not so here: its promise does not hold"
-        )
+        missing = answer["winner"] is None
+        holds = f"which is {'not so here: its promise does not hold' if missing else 'so here'}"
         sentence = Assumption.CONDORCET_WINNER.sentence
         right += f" {answer['algorithm']} takes for granted that {sentence}, {holds}."
         if answer["assume_winner"]:

@@ -6,6 +6,7 @@ Nothing is deleted: each is an entry in the log, and the study is computed again
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,14 +22,33 @@ if TYPE_CHECKING:
     from duelmatch.studies import Study, Voter
 
 
+Change = tuple[str, dict[str, object]]
+"""What was changed: a sentence, and for programs."""
+
+
+def changing(command: Callable[..., Change]) -> Callable[..., None]:
+    """Pass a command the study to change, and print what it returns with how many answers count now."""
+
+    @wraps(command)
+    def change(*arguments: Any, study: Study, **options: Any) -> Output:
+        sentence, summary = command(*arguments, study=study, **options)
+        with working("Counting"):
+            number = study.status().counted
+        name, count = study.name, f"{counted(number, 'answer')} {'counts' if number == 1 else 'count'}."
+        return Output(
+            {"study": study.id, "name": name} | summary | {"counted": number}, f"{name}: {sentence} {count}"
+        )
+
+    return on_study(printed(change))
+
+
 @click.command("correct")
 @click.argument("question", type=click.IntRange(1, 2**31 - 1))
 @click.argument("answer", required=False)
 @flag("--strike", "Strike the answer: it does not count at all.")
 @flag("--clerical", "It was written down wrongly, and is corrected without regard to results.")
-@on_study
-@printed
-def correct(question: int, answer: str | None, strike: bool, clerical: bool, study: Study) -> Output:
+@changing
+def correct(question: int, answer: str | None, strike: bool, clerical: bool, study: Study) -> Change:
     """Change an answer that was given by mistake. ANSWER to QUESTION was meant, or nothing.
 
     ANSWER is a candidate, = for no difference, or a ranking. `duelmatch study log` has the numbers of the
@@ -54,9 +74,7 @@ def correct(question: int, answer: str | None, strike: bool, clerical: bool, stu
         study.correct(question, [tuple(candidates)] if meant is None else meant, clerical)
         now = study.answer_of(question)
         what = f"is {written(now.answer if now else ())} now"
-    return _report(
-        study, f"the answer to question {question} {what}.", {"question": question, "answer": answer}
-    )
+    return f"the answer to question {question} {what}.", {"question": question, "answer": answer}
 
 
 def _voter_command(action: str, does: str, done: str, **options: Any) -> click.Command:
@@ -66,12 +84,11 @@ def _voter_command(action: str, does: str, done: str, **options: Any) -> click.C
         action, help=f"{does}\n\nVOTER is a name, or an id.\n\n\b\nExample:\n  duelmatch study {action} ann"
     )
     @click.argument("name", metavar="VOTER")
-    @on_study
-    @printed
-    def command(name: str, study: Study) -> Output:
+    @changing
+    def command(name: str, study: Study) -> Change:
         voter = voter_called(study, name)
         getattr(study, action.replace("-", "_"))(voter.id, **options)
-        return _report(study, f"'{name}' {done}.", {"voter": voter.id, "done": action})
+        return f"'{name}' {done}.", {"voter": voter.id, "done": action}
 
     return command
 
@@ -90,9 +107,8 @@ def voter_called(study: Study, name: str) -> Voter:
 @click.command("leave")
 @click.argument("name", metavar="VOTER")
 @flag("--drop-open", "Do not count the opinions that they have not given.")
-@on_study
-@printed
-def leave(name: str, drop_open: bool, study: Study) -> Output:
+@changing
+def leave(name: str, drop_open: bool, study: Study) -> Change:
     """Ask a VOTER nothing more. What they have said still counts.
 
     What a judge has not said stays open, so that the result may wait for it, unless --drop-open is given.
@@ -104,15 +120,14 @@ def leave(name: str, drop_open: bool, study: Study) -> Output:
     """
     voter = voter_called(study, name)
     study.leave(voter.id, "dropped" if drop_open else "open")
-    return _report(study, f"'{name}' has left.", {"voter": voter.id, "done": "leave"})
+    return f"'{name}' has left.", {"voter": voter.id, "done": "leave"}
 
 
 @click.command("conflict")
 @click.argument("name", metavar="VOTER")
 @click.argument("candidates", metavar="CANDIDATE...", nargs=-1, required=True)
-@on_study
-@printed
-def conflict(name: str, candidates: Sequence[str], study: Study) -> Output:
+@changing
+def conflict(name: str, candidates: Sequence[str], study: Study) -> Change:
     """Let a VOTER not judge some candidates. What they said about them does not count.
 
     \b
@@ -121,7 +136,7 @@ def conflict(name: str, candidates: Sequence[str], study: Study) -> Output:
     """
     voter = voter_called(study, name)
     study.conflict(voter.id, candidates)
-    return _report(study, f"'{name}' does not judge {', '.join(candidates)}.", {"voter": voter.id})
+    return f"'{name}' does not judge {', '.join(candidates)}.", {"voter": voter.id}
 
 
 NOT_IN_CONFLICT = "Nothing changed: '{}' had no such conflict of interest."
@@ -130,9 +145,8 @@ NOT_IN_CONFLICT = "Nothing changed: '{}' had no such conflict of interest."
 @click.command("clear-conflict")
 @click.argument("name", metavar="VOTER")
 @click.argument("candidates", metavar="CANDIDATE...", nargs=-1, required=True)
-@on_study
-@printed
-def clear_conflict(name: str, candidates: Sequence[str], study: Study) -> Output:
+@changing
+def clear_conflict(name: str, candidates: Sequence[str], study: Study) -> Change:
     """Let a VOTER judge some candidates again. On a panel, what they said about them counts again.
 
     \b
@@ -143,14 +157,13 @@ def clear_conflict(name: str, candidates: Sequence[str], study: Study) -> Output
     cleared = [candidate for candidate in candidates if candidate in voter.conflicts]
     study.clear_conflict(voter.id, candidates)
     said = f"'{name}' judges {', '.join(cleared)} again." if cleared else NOT_IN_CONFLICT.format(name)
-    return _report(study, said, {"voter": voter.id})
+    return said, {"voter": voter.id}
 
 
 @click.command("drop")
 @click.argument("candidate")
-@on_study
-@printed
-def drop(candidate: str, study: Study) -> Output:
+@changing
+def drop(candidate: str, study: Study) -> Change:
     """Take out a CANDIDATE who withdrew. Answers about the others still count. This cannot be undone.
 
     \b
@@ -158,15 +171,14 @@ def drop(candidate: str, study: Study) -> Output:
       duelmatch study drop comets
     """
     study.drop(candidate)
-    return _report(study, f"'{candidate}' is out.", {"dropped": study.status().dropped})
+    return f"'{candidate}' is out.", {"dropped": study.status().dropped}
 
 
 @click.command("add")
 @click.argument("candidate")
 @click.argument("positions", metavar="POSITION...", nargs=-1, required=True)
-@on_study
-@printed
-def add(candidate: str, positions: Sequence[str], study: Study) -> Output:
+@changing
+def add(candidate: str, positions: Sequence[str], study: Study) -> Change:
     """Take in a late CANDIDATE for some positions.
 
     \b
@@ -174,7 +186,7 @@ def add(candidate: str, positions: Sequence[str], study: Study) -> Output:
       duelmatch study add owls friday saturday
     """
     study.add(candidate, positions)
-    return _report(study, f"'{candidate}' is in.", {"added": candidate})
+    return f"'{candidate}' is in.", {"added": candidate}
 
 
 @click.command("edit")
@@ -185,9 +197,8 @@ def add(candidate: str, positions: Sequence[str], study: Study) -> Output:
 @click.option("--picture", help="The address of a picture.")
 @click.option("--link", help="The address of a page.")
 @click.option("--place", help="Where to find the candidate, such as 'table 12'.")
-@on_study
-@printed
-def edit(name: str, position: bool, study: Study, **details: str | None) -> Output:
+@changing
+def edit(name: str, position: bool, study: Study, **details: str | None) -> Change:
     """Change what voters see of a candidate or position. It is called NAME; an empty text takes it away.
 
     \b
@@ -198,7 +209,7 @@ def edit(name: str, position: bool, study: Study, **details: str | None) -> Outp
     if not given:
         raise StudyError("Say what to change: --title, --text, --picture, --link or --place.")
     study.edit(None if position else {name: given}, {name: given} if position else None)
-    return _report(study, f"'{name}' is changed.", {"edited": name})
+    return f"'{name}' is changed.", {"edited": name}
 
 
 @click.command("rename")
@@ -214,16 +225,6 @@ def rename(name: str, study: Study) -> Output:
     """
     study.rename(name)
     return Output({"study": study.id, "name": study.name}, f"The study is called {study.name}.")
-
-
-def _report(study: Study, sentence: str, summary: dict[str, object]) -> Output:
-    with working("Counting"):
-        number = study.status().counted
-    count = f"{counted(number, 'answer')} {'counts' if number == 1 else 'count'}."
-    name = study.name
-    return Output(
-        {"study": study.id, "name": name} | summary | {"counted": number}, f"{name}: {sentence} {count}"
-    )
 
 
 @click.command("publish")

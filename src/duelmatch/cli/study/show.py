@@ -74,13 +74,15 @@ def _print_status(page: Page, where: Status, study: Study, estimates: Estimates 
     page.heading(f"{where.name}: {where.phase}")
     page.facts(_facts(where, study, estimates))
     if estimates is None or estimates.standings is None or where.outcome not in OPEN:
-        _print_result(page, where, study)
+        _print_result(page, where)
     else:
         print_standings(page, estimates)
         _print_unsettled(page, where, estimates.standings)
-        if where.algorithm == "panel":
-            print_awaited(page, where, study)
-    _print_titles(page, study)
+    if where.algorithm == "panel":
+        print_awaited(page, where, study)
+    titles = [titles_of(study.problem.position_details), titles_of(study.problem.candidate_details)]
+    if any(titles):
+        page.table(["Name", "Title, which voters read"], [row for each in titles for row in each.items()])
 
 
 def _print_unsettled(page: Page, where: Status, standings: Standings) -> None:
@@ -89,11 +91,11 @@ def _print_unsettled(page: Page, where: Status, standings: Standings) -> None:
     if matching is None or matching == standings.leader:
         return
     bound = where.result.shortfall if panel else None
-    certain = (
-        ""
-        if bound is None
-        else f" It falls short of any other by at most {votes_in_100(bound)} at each position, for certain."
-    )
+    certain = ""
+    if bound is not None:
+        certain = (
+            f" It falls short of any other by at most {votes_in_100(bound)} at each position, for certain."
+        )
     records = "The log has recorded it, as undecided, and 'duelmatch verify' names it."
     if where.phase != "closed":
         records = "If the study is closed now, the log records it, as undecided"
@@ -104,19 +106,7 @@ def _print_unsettled(page: Page, where: Status, standings: Standings) -> None:
     )
 
 
-def _print_titles(page: Page, study: Study) -> None:
-    """Print what voters read where it differs from the names, which the rest of the page has."""
-    problem = study.problem
-    rows = [
-        row
-        for details in (problem.position_details, problem.candidate_details)
-        for row in titles_of(details).items()
-    ]
-    if rows:
-        page.table(["Name", "Title, which voters read"], rows)
-
-
-def _print_result(page: Page, where: Status, study: Study) -> None:
+def _print_result(page: Page, where: Status) -> None:
     if not (where.certain or where.counted):
         page.paragraph(NO_JUDGE if nothing_counts(where.result) else NOBODY_LEADS)
     elif where.algorithm == "panel" and where.result.matching is not None:
@@ -126,8 +116,6 @@ def _print_result(page: Page, where: Status, study: Study) -> None:
     else:
         print_found(page, where.result)
         page.paragraph(meaning(where.result) if where.certain else GUESS)
-    if where.algorithm == "panel":
-        print_awaited(page, where, study)
 
 
 def _facts(where: Status, study: Study, estimates: Estimates | None) -> Iterator[tuple[str, str]]:
