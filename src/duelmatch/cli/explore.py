@@ -105,12 +105,13 @@ def command(
     about = {"panel": panel, "judges": list(judges), "both_orders": both_orders}
     with Journal(path, _layout()) as journal:
         identity = {"problem": fingerprint(problem), "file": source.name}
+        own = {"criterion": criterion, "consistent": consistent or None}
+        own |= {"seed": given.pop("seed")} if panel else {}
         if (recorded := journal.settings()) is not None:
-            check_same_run(journal, recorded, {}, recorded, identity)
+            check_same_run(journal, recorded, own if panel else {}, recorded, identity)
             _check_same_judges(journal, recorded, about)
         run: dm.Explorer | PanelExplorer
         if panel:
-            own = {"criterion": criterion, "consistent": consistent or None}
             run, settings = _panel(problem, given | {"max_duels": max_duels}, own, list(judges), recorded)
         elif criterion or consistent:
             raise click.UsageError(
@@ -206,19 +207,13 @@ def _panel(
 ) -> tuple[PanelExplorer, dict[str, Any]]:
     """Begin a decision of a panel; only the order in which candidates are shown depends on its seed."""
     for name, value in of_crowds.items():
-        if value is not None and name != "seed":
+        if value is not None:
             raise click.UsageError(f"A panel has no --{name.replace('_', '-')}.")
-    before = recorded or {}
-    settings: dict[str, Any] = {"algorithm": "panel"}
-    for name, usual in (("criterion", "condorcet"), ("consistent", False), ("seed", drawn_seed())):
-        wanted = own.get(name, of_crowds.get(name))
-        settings[name] = before.get(name, usual) if wanted is None else wanted
-        if recorded is not None and settings[name] != before.get(name):
-            raise click.UsageError(
-                f"--{name} was {before.get(name)} when this run began: leave it out to resume."
-            )
+    before = {"criterion": "condorcet", "consistent": False, "seed": drawn_seed()} | dict(recorded or {})
+    settings = {name: before[name] if value is None else value for name, value in own.items()}
     criterion, consistent = settings["criterion"], settings["consistent"]
-    return dm.explorer("panel", problem, voters=judges, criterion=criterion, consistent=consistent), settings
+    run = dm.explorer("panel", problem, voters=judges, criterion=criterion, consistent=consistent)
+    return run, {"algorithm": "panel"} | settings
 
 
 def _finish(judging: Judging, journal: Journal[Judgment]) -> Literal["done", "interrupted"]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -69,12 +69,10 @@ def judges(study: Study, file: Path | None, names: Sequence[str], server: str) -
     voters = [*added, *(voter.id for voter in whose)]
     tokens = study.replace_links(voters)
     known = {voter.id: voter.name or voter.id for voter in study.voters()}
-    others: dict[str, Mapping[str, str]] = {
-        voter: who.others for voter, who in zip(added, people, strict=True)
-    }
+    others = [*(who.others for who in people), *({} for _ in whose)]
     rows = [
-        {"name": known[voter], **others.get(voter, {}), "link": f"{server.rstrip('/')}/l/{token}"}
-        for voter, token in zip(voters, tokens, strict=True)
+        {"name": known[voter], **more, "link": f"{server.rstrip('/')}/l/{token}"}
+        for voter, more, token in zip(voters, others, tokens, strict=True)
     ]
     return Output(
         {"study": study.id, "name": study.name, "links": rows},
