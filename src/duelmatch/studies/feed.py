@@ -44,9 +44,7 @@ class Feed:
         if member.left:
             return Nothing("left")
         self._sweep(voter)
-        if member.open is not None:
-            return state.question(state.questions[member.open])
-        if reason := self._next(voter):
+        if member.open is None and (reason := self._next(voter)):
             return Nothing(reason)
         assert member.open is not None, "what asks the questions has asked one"
         return state.question(state.questions[member.open])
