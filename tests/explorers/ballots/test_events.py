@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import pickle
-from contextlib import suppress
+from random import Random
 
 import numpy as np
 import pytest
 
 import duelmatch as dm
-from duelmatch.errors import DuelError, DuelmatchError
+from duelmatch.errors import DuelError
 from duelmatch.explorers.ballots import conclusions, state
 from duelmatch.explorers.ballots.explorer import BallotExplorer
 from duelmatch.explorers.ballots.records import KINDS
+from explorers.ballots.messy import MessyCrowd
 
 WIDE = dm.Problem.complete(["a", "b", "c", "d", "e"], ["s", "t"])
 SETTINGS = {
@@ -27,96 +28,14 @@ SETTINGS = {
 }
 
 
-class Mess:
-    """Voters and an organiser who do whatever can be done, at random, with a clock that goes on."""
-
-    def __init__(self, run: BallotExplorer, seed: int) -> None:
-        self.run = run
-        self.rng = np.random.default_rng(seed)
-        self.now = 0.0
-        self.voters = [f"v{number}" for number in range(40)]
-        self.told: list[object] = []
-        self.late = ["x", "y"]
-
-    def somebody(self) -> str:
-        return str(self.rng.choice(self.voters))
-
-    def step(self) -> None:
-        self.now += float(self.rng.exponential())
-        chances = {"ask": 30, "tell": 60, "skip": 4, "release": 4, "undo": 6, "expire": 3, "strike": 1.5}
-        chances |= {"reinstate": 1, "correct": 1.5, "strike_answer": 1, "nameless": 2, "stand": 0.3}
-        names = list(chances)
-        weights = np.array([chances[name] for name in names])
-        with suppress(DuelmatchError):
-            getattr(self, str(self.rng.choice(names, p=weights / weights.sum())))()
-
-    def ask(self) -> None:
-        self.run.ask(int(self.rng.integers(1, 4)), voter=self.somebody(), now=self.now)
-
-    def nameless(self) -> None:
-        self.run.ask(1, now=self.now)
-
-    def open(self):
-        questions = self.run.open_questions
-        if not questions:
-            raise DuelError("nothing is open")
-        return questions[int(self.rng.integers(len(questions)))]
-
-    def answered(self):
-        if not self.told:
-            raise DuelError("nothing was told")
-        return self.told[int(self.rng.integers(len(self.told)))]
-
-    def answer(self, question):
-        names = sorted(question.candidates, key=lambda name: (self.rng.random() < 0.4, name))
-        return [tuple(names)] if self.rng.random() < 0.1 else names
-
-    def tell(self) -> None:
-        question = self.open()
-        self.run.tell(question, self.answer(question), now=self.now)
-        self.told.append(question)
-
-    def skip(self) -> None:
-        self.run.skip(self.open(), "cannot say", now=self.now)
-
-    def release(self) -> None:
-        self.run.release(self.open())
-
-    def undo(self) -> None:
-        self.run.undo(self.answered(), now=self.now)
-
-    def expire(self) -> None:
-        self.run.expire(self.somebody())
-
-    def strike(self) -> None:
-        self.run.strike(self.somebody())
-
-    def reinstate(self) -> None:
-        self.run.reinstate(self.somebody())
-
-    def correct(self) -> None:
-        question = self.answered()
-        self.run.correct(question, self.answer(question), clerical=bool(self.rng.integers(2)))
-
-    def strike_answer(self) -> None:
-        self.run.strike_answer(self.answered())
-
-    def stand(self) -> None:
-        if self.rng.integers(2) and self.late:
-            self.run.add(self.late.pop(), ["t"])
-        else:
-            self.run.drop(str(self.rng.choice(["a", "d"])))
-
-
 def messy(seed: int, steps: int = 350, **settings):
     """A run with everything in it, and its events after a journey through JSON."""
     events: list[str] = []
     run = BallotExplorer(WIDE, delta=0.2, seed=seed, ballot_lease=60.0, **settings)
     run.record = lambda event: events.append(json.dumps(event))
-    mess = Mess(run, seed)
-    for _ in range(steps):
-        mess.step()
-    return run, [json.loads(event) for event in events], mess.now
+    crowd = MessyCrowd(run, Random(seed), nameless=0.02)
+    crowd.play(steps)
+    return run, [json.loads(event) for event in events], crowd.now
 
 
 def restored(events, seed, **settings):

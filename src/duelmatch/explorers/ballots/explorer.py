@@ -441,6 +441,8 @@ class BallotExplorer:
             if not part.over and place not in part.left:
                 self._decide("released", question=question.id, reason="dropped")
         for number in range(state.settled, len(state.ballots)):
+            if number < state.settled:  # by the end of one before it, and perhaps packed
+                continue
             part = state.holders[number]
             if not state.returned[number].closed and not (
                 state.unanswered(number) if part.over else part.left
