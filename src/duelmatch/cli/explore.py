@@ -187,15 +187,14 @@ def _layout() -> Layout[Judgment]:
     from duelmatch.explorers.judging import Judgment
     from duelmatch.files.journal import Layout
 
-    def read(cells: Sequence[str]) -> Judgment:
-        voter, position, winner, loser, tie, flip = cells
-        return Judgment(voter, position, winner, loser, tie == "yes", flip == "yes")
-
-    def written(said: Judgment) -> tuple[str, ...]:
-        marks = ("yes" if mark else "no" for mark in (said.tie, said.flip))
-        return said.judge, said.position, said.winner, said.loser, *marks
-
-    return Layout(COLUMNS, read, written)
+    return Layout(
+        COLUMNS,
+        lambda cells: Judgment(cells[0], cells[1], cells[2], cells[3], cells[4] == "yes", cells[5] == "yes"),
+        lambda said: (
+            *(said.judge, said.position, said.winner, said.loser),
+            *("yes" if mark else "no" for mark in (said.tie, said.flip)),
+        ),
+    )
 
 
 def _panel(

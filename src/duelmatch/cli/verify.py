@@ -97,15 +97,9 @@ def _print(page: Page, report: Verification) -> None:
         time = f"{utc_time(one.at)} (UTC)"
         page.line(f"Receipt {one.receipt[:12]}: entry {one.entry:,}, '{one.kind}', of {time}.")
     page.heading("Verdict")
-    page.facts(
-        [
-            (
-                "Recorded",
-                "none; the study is open" if report.recorded is None else _said(report.recorded, report),
-            ),
-            ("Recomputed", str(report.reason) if report.found is None else _said(report.found, report)),
-        ]
-    )
+    recorded = "none; the study is open" if report.recorded is None else _said(report.recorded, report)
+    recomputed = str(report.reason) if report.found is None else _said(report.found, report)
+    page.facts([("Recorded", recorded), ("Recomputed", recomputed)])
     shown = report.found or report.recorded
     if shown is not None and shown.lineup is not None:
         heading = "Candidate"

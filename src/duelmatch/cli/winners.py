@@ -36,41 +36,33 @@ def command(source: Source, criterion: str, plot: Path | None) -> Output:
       duelmatch winners team.yaml --criterion condorcet --plot winner.svg
     """
     preferences = source.document.preferences()
-    borda, condorcet, too_large = None, None, None
-    if criterion in ("borda", "both"):
+    summary: dict[str, Any] = {"file": source.name, "borda": None, "condorcet": None}
+    matchings: dict[str, dm.Matching] = {}
+    sentences, code = [], 0
+    if criterion != "condorcet":
+        borda, too_large = None, None
         try:
             borda = dm.theory.borda_winner(preferences)
+            matchings["Borda winner"] = borda.matching
         except TooLargeError as error:
-            too_large = str(error)
-    if criterion in ("condorcet", "both"):
+            too_large, code = str(error), TOO_LARGE
+        found = picked(borda, "matching", "score", "margin", "unique")
+        summary["borda"] = found | {"too_large": too_large}
+        sentences.append(_borda_sentence(borda, too_large))
+    if criterion != "borda":
         condorcet = dm.theory.condorcet_winner(preferences)
-    summary = {
-        "file": source.name,
-        "borda": None if criterion == "condorcet" else _borda_as_dict(borda, too_large),
-        "condorcet": None if criterion == "borda" else _condorcet_as_dict(condorcet),
-    }
-    found = {"Borda": borda, "Condorcet": condorcet}
-    matchings = {f"{kind} winner": winner.matching for kind, winner in found.items() if winner}
+        found = picked(condorcet, "matching", "margin", "closest_rival")
+        summary["condorcet"] = {"exists": condorcet is not None} | found
+        sentences.append(_condorcet_sentence(condorcet))
+        if condorcet is not None:
+            matchings["Condorcet winner"] = condorcet.matching
+        elif criterion == "condorcet":
+            code = NO_WINNER
     if plot is not None:
         from duelmatch.drawing import draw
 
         summary["plot"] = str(draw(preferences.problem, matchings, path=plot, title=source.name))
-    sentences = [_borda_sentence(borda, too_large)] * (criterion != "condorcet")
-    sentences += [_condorcet_sentence(condorcet)] * (criterion != "borda")
-    no_winner = criterion == "condorcet" and condorcet is None
-    return Output(
-        summary,
-        lambda page: _print(page, preferences, summary, matchings, sentences),
-        TOO_LARGE if too_large else NO_WINNER * no_winner,
-    )
-
-
-def _borda_as_dict(winner: BordaWinner | None, too_large: str | None) -> dict[str, Any]:
-    return picked(winner, "matching", "score", "margin", "unique") | {"too_large": too_large}
-
-
-def _condorcet_as_dict(winner: CondorcetWinner | None) -> dict[str, Any]:
-    return {"exists": winner is not None} | picked(winner, "matching", "margin", "closest_rival")
+    return Output(summary, lambda page: _print(page, preferences, summary, matchings, sentences), code)
 
 
 def _print(
