@@ -116,6 +116,8 @@ def test_a_forged_log_that_cannot_have_happened_is_not_taken_in(study: Study, st
         lambda log: log[0].update(kind="paused"),
         lambda log: log[-1].update(kind="exploded"),
         lambda log: log.append(next(line for line in log if line["kind"] == "asked")),
+        lambda log: next(line for line in log if line["kind"] == "asked")["data"].update(until="soon"),
+        lambda log: next(line for line in log if line["kind"] == "asked")["data"].update(place=2**40),
         lambda log: log.append(
             {"at": 1.0, "kind": "answered", "by": None, "voter": None, "data": {"question": 99}}
         ),
