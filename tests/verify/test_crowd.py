@@ -17,9 +17,9 @@ from duelmatch.explorers.ballots.explorer import BallotExplorer
 from duelmatch.explorers.ballots.tables import TabledEvidence
 from duelmatch.verify import read, verify
 from duelmatch.verify.chain import checked
+from duelmatch.verify.crowd import ListedWealth
 from duelmatch.verify.crowd_problem import CrowdProblem
 from duelmatch.verify.log import StudyLog
-from duelmatch.verify.wealth import ListedWealth
 from explorers.ballots.messy import MessyCrowd
 from logs import log_of, some_problem, verdict_of
 

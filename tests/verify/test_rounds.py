@@ -1,7 +1,8 @@
-"""Logs of studies in rounds: who leaves has no opinions that could be dropped."""
+"""Logs of studies in rounds, and of those that an older version has run: only the chain is checked."""
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Literal
 
@@ -9,7 +10,24 @@ import pytest
 
 import duelmatch as dm
 from duelmatch.studies import Settings, Store, export_log
+from duelmatch.studies.database import Database
 from duelmatch.verify import verify
+
+KEPT = Path(__file__).parents[1] / "studies" / "databases" / "0001-studies.db"
+
+
+def test_old_logs_are_not_recomputed_and_not_accused(tmp_path: Path) -> None:
+    path = tmp_path / "duels.db"
+    shutil.copy(KEPT, path)
+    url = f"sqlite:///{path}"
+    Database(url).upgrade()
+    with Store(url) as store:
+        logs = [export_log(store.study(listed.id), False) for listed in store.studies()]
+    assert len(logs) == 6
+    for log in logs:
+        report = verify(log.splitlines())
+        assert (report.damage, report.found, report.differs) == (None, None, False)
+        assert report.reason
 
 
 @pytest.mark.parametrize("open_answers", ["open", "dropped"])

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import duelmatch as dm
+from cases import each
 from duelmatch.errors import DuelError
 from duelmatch.explorers.ballots import conclusions, state
 from duelmatch.explorers.ballots.explorer import BallotExplorer
@@ -46,11 +47,12 @@ def restored(events, seed, **settings):
 
 
 @pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
-@pytest.mark.parametrize("seed", range(4))
-def test_a_fresh_explorer_fed_with_the_events_goes_on_in_the_same_way(seed, settings, monkeypatch):
+@each("seed", range(4))
+def test_a_fresh_explorer_fed_with_the_events_goes_on_in_the_same_way(seed, settings):
     run, events, now = messy(seed, **settings)
-    monkeypatch.setattr(state, "UNPACKED", 0)  # packed as soon as it is settled, and not only after a while
-    again = restored(events, seed, **settings)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(state, "UNPACKED", 0)  # packed as soon as it is settled, and not only after a while
+        again = restored(events, seed, **settings)
     assert again.progress == run.progress
     assert again.result == run.result
     assert again.open_questions == run.open_questions
