@@ -50,6 +50,20 @@ Choice = list[int]
 """Edges of one position, to be compared."""
 
 
+class Asking(NamedTuple):
+    """A judge who is to be asked a question about ``size`` candidates.
+
+    About pairs that are ``askable``, none of them ``blocked``. ``seen`` marks the edges of the candidates
+    whom the judge has just seen, if it is to matter.
+    """
+
+    judge: int
+    askable: Mask
+    blocked: Mask
+    size: int
+    seen: Mask
+
+
 class JudgeTables(NamedTuple):
     """What the compiled functions read of a judge."""
 
@@ -63,61 +77,48 @@ class JudgeTables(NamedTuple):
     variance: Vector
 
     @classmethod
-    def of(cls, model: Model, judge: int, askable: Mask) -> JudgeTables:
+    def of(cls, model: Model, who: Asking) -> JudgeTables:
         """Return what there is now."""
-        state, strength = model.state, model.strength
-        opinion, offsets = state.opinion[judge], model.offsets(judge)
+        state, opinion, strength = model.state, model.state.opinion[who.judge], model.strength
         return cls(
-            state.graph.start, state.pair_start, opinion, askable, state.consistent, strength, *offsets
-        )
+            state.graph.start, state.pair_start, opinion, who.askable, state.consistent, strength,
+            *model.offsets(who.judge),
+        )  # fmt: skip
 
 
-def choose_condorcet(
-    plan: QuestionPlan, model: Model, judge: int, askable: Mask, blocked: Mask, size: int, seen: Mask
-) -> Choice | None:
-    """Return what to ask a judge; None if nothing that is open for the judge helps.
-
-    ``seen`` marks the edges of the candidates whom the judge has just seen, if it is to matter.
-    """
+def choose_condorcet(plan: QuestionPlan, model: Model, who: Asking) -> Choice | None:
+    """Return what to ask a judge; None if nothing that is open for the judge helps."""
     state, scores = model.state, np.zeros(model.state.graph.edges)
-    _score_condorcet(plan, JudgeTables.of(model, judge, askable), scores)
-    if size == 2:
-        edge = best_of(scores, seen | seen[plan.champion[state.graph.edge_position]])
+    _score_condorcet(plan, JudgeTables.of(model, who), scores)
+    if who.size == 2:
+        edge = best_of(scores, who.seen | who.seen[plan.champion[state.graph.edge_position]])
         return None if edge is None else [int(plan.champion[state.graph.edge_position[edge]]), edge]
     found = []
     for position, own in enumerate(plan.champion.tolist()):
         at = state.graph.at(position)
         chosen = [int(own)]
         for rival in (at.start + np.argsort(-scores[at], kind="stable")).tolist():
-            if scores[rival] > 0 and len(chosen) < size and not _meets(state, chosen, rival, blocked):
+            if scores[rival] > 0 and len(chosen) < who.size and not _meets(state, chosen, rival, who.blocked):
                 chosen.append(rival)
         found.append((float(scores[chosen].sum()), chosen))
-    return best_ranking(found, seen)
+    return best_ranking(found, who.seen)
 
 
-def choose_borda(
-    plan: QuestionPlan,
-    shares: Vector,
-    model: Model,
-    judge: int,
-    askable: Mask,
-    blocked: Mask,
-    size: int,
-    seen: Mask,
-) -> Choice | None:
+def choose_borda(plan: QuestionPlan, shares: Vector, model: Model, who: Asking) -> Choice | None:
     """Return what to ask a judge; None if nothing that is open for the judge helps."""
     scores = np.zeros(model.state.pairs)
-    _score_borda(plan, shares, JudgeTables.of(model, judge, askable), scores)
-    return best_pairs(model.state, scores, blocked, size, seen)
+    _score_borda(plan, shares, JudgeTables.of(model, who), scores)
+    return best_pairs(model.state, scores, who)
 
 
-def best_pairs(state: PanelState, scores: Vector, blocked: Mask, size: int, seen: Mask) -> Choice | None:
+def best_pairs(state: PanelState, scores: Vector, who: Asking) -> Choice | None:
     """Return the pair that is worth most, or a set of edges whose pairs are; None if nothing is."""
-    if size == 2:
-        pair = best_of(scores, seen[state.first] | seen[state.second])
+    if who.size == 2:
+        pair = best_of(scores, who.seen[state.first] | who.seen[state.second])
         return None if pair is None else state.edges_of(pair)
     positions = range(state.graph.positions)
-    return best_ranking([grown(state, scores, place, blocked, size) for place in positions], seen)
+    found = [_grown(state, scores, place, who.blocked, who.size) for place in positions]
+    return best_ranking(found, who.seen)
 
 
 def best_of(worth: Vector, near: Mask) -> int | None:
@@ -143,7 +144,9 @@ def _meets(state: PanelState, chosen: Choice, edge: int, blocked: Mask) -> bool:
     return bool(blocked[numbers].any())
 
 
-def grown(state: PanelState, scores: Vector, position: int, blocked: Mask, size: int) -> tuple[float, Choice]:
+def _grown(
+    state: PanelState, scores: Vector, position: int, blocked: Mask, size: int
+) -> tuple[float, Choice]:
     """Return a set of edges of a position whose pairs are worth much together, grown from the best pair."""
     start, degree = int(state.graph.start[position]), int(state.graph.degrees[position])
     table = np.zeros((degree, degree))

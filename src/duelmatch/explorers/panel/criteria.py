@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from duelmatch.explorers.panel.bounds import BordaBounds, CondorcetBounds
-from duelmatch.explorers.panel.choice import Choice, choose_borda, choose_condorcet
+from duelmatch.explorers.panel.choice import Asking, Choice, choose_borda, choose_condorcet
 from duelmatch.explorers.panel.conditions import NOTHING, least_beaten
 from duelmatch.explorers.panel.model import Model, expectations
 from duelmatch.explorers.panel.plan import (
@@ -121,11 +121,9 @@ class CondorcetMethod(_Method):
         outlooks(self.model.tables(), champion, pending, share, ahead, deviation, least)
         return question_plan(graph, champion, share, ahead, deviation, least)
 
-    def choose(
-        self, plan: QuestionPlan, judge: int, askable: Mask, blocked: Mask, size: int, seen: Mask
-    ) -> Choice | None:
+    def choose(self, plan: QuestionPlan, who: Asking) -> Choice | None:
         """Ask about the champion and a rival."""
-        return choose_condorcet(plan, self.model, judge, askable, blocked, size, seen)
+        return choose_condorcet(plan, self.model, who)
 
     def refute(self, plan: QuestionPlan, askable: Mask) -> Choice | None:
         """Ask about the line-ups that keep the champion from being certain."""
@@ -180,11 +178,9 @@ class BordaMethod(_Method):
         even = np.full(graph.edges, 0.5)
         return question_plan(graph, champion, even, rewards[own] - rewards, deviation, least)
 
-    def choose(
-        self, plan: QuestionPlan, judge: int, askable: Mask, blocked: Mask, size: int, seen: Mask
-    ) -> Choice | None:
+    def choose(self, plan: QuestionPlan, who: Asking) -> Choice | None:
         """Ask about any two contenders."""
-        return choose_borda(plan, self._shares, self.model, judge, askable, blocked, size, seen)
+        return choose_borda(plan, self._shares, self.model, who)
 
     def refute(self, plan: QuestionPlan, askable: Mask) -> Choice | None:
         """There is nothing better than any pair."""

@@ -24,7 +24,7 @@ import numpy as np
 
 from duelmatch.errors import TooLargeError
 from duelmatch.explorers.panel.bounds import Closest, Whole, as_whole
-from duelmatch.explorers.panel.choice import DOUBT, Choice, best_pairs
+from duelmatch.explorers.panel.choice import DOUBT, Asking, Choice, best_pairs
 from duelmatch.explorers.panel.conditions import NOTHING, least_beaten
 from duelmatch.explorers.panel.model import Model, expectations, favours
 from duelmatch.explorers.panel.state import PanelState
@@ -274,19 +274,17 @@ class ListedMethod:
         share = expectations(self.model)[0]
         return np.asarray(np.where(plan.for_first, share, 1 - share))
 
-    def choose(
-        self, plan: ListedPlan, judge: int, askable: Mask, blocked: Mask, size: int, seen: Mask
-    ) -> Choice | None:
+    def choose(self, plan: ListedPlan, who: Asking) -> Choice | None:
         """Ask where the judge is likelier than others to speak for the champion, doubtful pairs first."""
         state, model = self.state, self.model
         share = np.clip(self._shares_for(plan), 0.02, 0.98)
         scores = np.zeros(state.pairs)
-        for pair in np.flatnonzero(askable & (plan.answers > 0)).tolist():
+        for pair in np.flatnonzero(who.askable & (plan.answers > 0)).tolist():
             ends = state.edges_of(pair)
             one, other = ends if plan.for_first[pair] else ends[::-1]
-            chance = favours(model.strength, *model.offsets(judge), one, other)
+            chance = favours(model.strength, *model.offsets(who.judge), one, other)
             scores[pair] = chance / share[pair] + DOUBT * (1 - share[pair])
-        return best_pairs(state, scores, blocked, size, seen)
+        return best_pairs(state, scores, who)
 
     def refute(self, plan: ListedPlan, askable: Mask) -> Choice | None:
         """Ask about the decisions that keep the champion from being certain."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from duelmatch.explorers.panel.choice import Choice
+from duelmatch.explorers.panel.choice import Asking, Choice
 from duelmatch.explorers.panel.criteria import BordaMethod, CondorcetMethod, any_pair
 from duelmatch.explorers.panel.listed import LISTED, ListedMethod, ListedPlan
 from duelmatch.explorers.panel.model import Model
@@ -132,10 +132,9 @@ class Projection:
 
         def useful(by: Plan) -> Way:
             def choose(judge: int, askable: Mask) -> Choice | None:
-                seen = (
-                    self._just_seen(judge) if walking else np.zeros(self.problem.graph.edges, dtype=np.bool_)
-                )
-                choice: Choice | None = method.choose(by, judge, askable, self.blocked[judge] > 0, size, seen)
+                seen = self._just_seen(judge) if walking else np.zeros(self.state.graph.edges, dtype=np.bool_)
+                who = Asking(judge, askable, self.blocked[judge] > 0, size, seen)
+                choice: Choice | None = method.choose(by, who)
                 return choice
 
             return choose
