@@ -23,7 +23,7 @@ from dataclasses import asdict
 
 import click
 
-from duelmatch.cli.answers import NO_DIFFERENCE
+from duelmatch.cli.dialogue import NO_DIFFERENCE
 from duelmatch.errors import JudgeError
 from duelmatch.problem import Details, Duel, Problem
 

@@ -15,7 +15,7 @@ import click
 from duelmatch.cli import INTERRUPTED, refuse
 from duelmatch.cli.options import Source, file_argument, settings_options, settle
 from duelmatch.cli.output import Output, Page, picked, printed, progress_bar, rounded
-from duelmatch.cli.standing import probability
+from duelmatch.cli.standing import against, probability
 from duelmatch.errors import spoken
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.phrases import counted
@@ -144,9 +144,7 @@ def _error_rate(answer: dict[str, Any]) -> str:
 
 
 def _meaning(answer: dict[str, Any]) -> str:
-    from duelmatch.explorers.result import AGAINST
-
-    epsilon, against = answer["epsilon"], AGAINST.get(answer["reference"] or "", "").removeprefix(", Borda")
+    epsilon, others = answer["epsilon"], against(answer["reference"])
     match answer["criterion"], epsilon:
         case "condorcet", None if answer["winner"] is None:
             right = "There is no Condorcet winner, so it is right to say so and wrong to name one."
@@ -157,10 +155,10 @@ def _meaning(answer: dict[str, Any]) -> str:
         case "condorcet", _:
             right = f"Right: under these preferences it loses to the Condorcet winner by {epsilon:g} at most."
         case _, None:
-            right = f"Right: no matching has a higher Borda score{against} under these preferences."
+            right = f"Right: no matching has a higher Borda score{others} under these preferences."
         case _:
             right = (
-                f"Right: its Borda score{against} under these preferences is within {epsilon:g} of the best."
+                f"Right: its Borda score{others} under these preferences is within {epsilon:g} of the best."
             )
     if Assumption.CONDORCET_WINNER in answer["assuming"]:
         missing = answer["winner"] is None

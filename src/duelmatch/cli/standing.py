@@ -102,17 +102,22 @@ def how_sure(progress: dm.Progress, result: dm.Result) -> str:
     return sentence
 
 
-def meaning(result: dm.Result) -> str:
-    """Say what the result of a run that is over means, and how sure it is."""
+def against(reference: str | None) -> str:
+    """Say against whom Borda counts, if not against all matchings."""
     from duelmatch.explorers.result import AGAINST
 
+    return AGAINST.get(reference or "", "").removeprefix(", Borda")
+
+
+def meaning(result: dm.Result) -> str:
+    """Say what the result of a run that is over means, and how sure it is."""
     proviso = "".join(f", if {assumption.sentence}" for assumption in result.assuming)
-    against = AGAINST.get(result.reference or "", "").removeprefix(", Borda")
+    others = against(result.reference)
     match result.status, described(result.algorithm).criterion:
         case "certified", "condorcet":
             sentence = f"This is the Condorcet winner{proviso}: put against any other matching, it wins."
         case "certified", _:
-            sentence = f"This is the Borda winner{proviso}: no matching does better on average{against}."
+            sentence = f"This is the Borda winner{proviso}: no matching does better on average{others}."
         case "within_epsilon", "condorcet":
             whom = "the Condorcet winner" if result.assuming else "any other matching"
             sentence = (
@@ -120,7 +125,7 @@ def meaning(result: dm.Result) -> str:
                 f"{result.epsilon:g}."
             )
         case "within_epsilon", _:
-            whom = against or " against all matchings"
+            whom = others or " against all matchings"
             sentence = (
                 f"This is as good as the Borda winner, or nearly{proviso}: its average score{whom} is within "
                 f"{result.epsilon:g} of the best."

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from duelmatch.cli.answers import parsed, written
+from duelmatch.cli.dialogue import parsed, written
 from duelmatch.cli.options import flag
 from duelmatch.cli.output import Output, printed, working
 from duelmatch.cli.store import on_study

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from duelmatch.cli.answers import written
+from duelmatch.cli.dialogue import written
 from duelmatch.cli.options import ANY_PATH, STDOUT, flag, given_text
 from duelmatch.cli.output import Output, Page, picked, printed, titles_of, unsettled_label, utc_time, working
 from duelmatch.cli.standing import (

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from duelmatch.cli.answers import NO_DIFFERENCE, Said, parsed, written
-from duelmatch.cli.dialogue import show_question
+from duelmatch.cli.dialogue import NO_DIFFERENCE, Said, parsed, show_question, written
 from duelmatch.cli.options import flag
 from duelmatch.cli.output import Output, Page, conversation, printed, titles_of, working
 from duelmatch.cli.store import on_study
