@@ -246,12 +246,7 @@ def decide(
     Sums and products only, so that the same bits come out on every machine, and the same draws.
     """
     positions, total = adjacent.shape
-    row, column = np.zeros(positions, np.int64), np.zeros(total, np.int64)
-    for j in range(positions):
-        for i in range(total):
-            if position_left[j] and candidate_left[i] and adjacent[j, i]:
-                row[j] += 1
-                column[i] += 1
+    row, column = _degrees(adjacent, position_left, candidate_left)
     size = int(candidate_left.sum())
     spare = size - int(position_left.sum())
     column += spare
@@ -260,13 +255,7 @@ def decide(
     column_loss, ruined_rows, row_loss, ruined_columns = _losses(
         adjacent, position_left, candidate_left, row, column, shrink
     )
-    spare_loss, ruined_by_spare = 1.0, 0
-    for i in range(total):
-        if candidate_left[i]:
-            if column[i] > 1:
-                spare_loss *= shrink[column[i]]
-            else:
-                ruined_by_spare += 1
+    spare_loss, ruined_by_spare = _spare_loss(candidate_left, column, shrink)
     ratio = _row_over_column_bound(position_left, candidate_left, row, column, spare, bound)
     row_bound, column_bound = max(1.0, ratio), max(1.0, 1 / ratio)  # over the smaller of the two
     for _ in range(spare):
@@ -296,6 +285,32 @@ def decide(
             if column_sum[i] + share[positions, i] < best:
                 best, line = column_sum[i] + share[positions, i], positions + i
     return line
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _degrees(adjacent: Mask, position_left: Mask, candidate_left: Mask) -> tuple[Counts, Counts]:
+    """Return how many candidates are left of each position, and how many positions of each candidate."""
+    positions, total = adjacent.shape
+    row, column = np.zeros(positions, np.int64), np.zeros(total, np.int64)
+    for j in range(positions):
+        for i in range(total):
+            if position_left[j] and candidate_left[i] and adjacent[j, i]:
+                row[j] += 1
+                column[i] += 1
+    return row, column
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _spare_loss(candidate_left: Mask, column: Counts, shrink: Vector) -> tuple[float, int]:
+    """Return what removing a spare row, which meets every column, loses of the column bound."""
+    loss, ruined = 1.0, 0
+    for i in range(len(column)):
+        if candidate_left[i]:
+            if column[i] > 1:
+                loss *= shrink[column[i]]
+            else:
+                ruined += 1
+    return loss, ruined
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

@@ -226,11 +226,27 @@ def fit_strengths(
             evidence -= 0.5 * precision * s[those[a]] ** 2 + log(h[a, a] / sqrt(precision))
             for b in range(a + 1):
                 whole[those[a], those[b]] = h[a, b]
-        for pair in asked:
-            n, w = duels[pair], wins[pair]
-            pi = 1.0 / (1.0 + exp(s[other[pair]] - s[one[pair]]))
-            evidence += lgamma(trust * pi + w) - lgamma(trust * pi) + lgamma(trust) - lgamma(trust + n)
-            evidence += lgamma(trust * (1 - pi) + n - w) - lgamma(trust * (1 - pi))
+        evidence = _with_answers(evidence, layout, wins, duels, trust, s, asked)
+    return evidence
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _with_answers(
+    evidence: float,
+    layout: PairLayout,
+    wins: Vector,
+    duels: Vector,
+    trust: float,
+    s: Vector,
+    asked: Indices,
+) -> float:
+    """Return the log evidence with that of the Beta-binomial counts of some pairs."""
+    _, _, one, other, _ = layout
+    for pair in asked:
+        n, w = duels[pair], wins[pair]
+        pi = 1.0 / (1.0 + exp(s[other[pair]] - s[one[pair]]))
+        evidence += lgamma(trust * pi + w) - lgamma(trust * pi) + lgamma(trust) - lgamma(trust + n)
+        evidence += lgamma(trust * (1 - pi) + n - w) - lgamma(trust * (1 - pi))
     return evidence
 
 
