@@ -74,6 +74,15 @@ def preferences(seed: int) -> Preferences:
     return Preferences.from_matrix(problem(seed), preference_matrix(seed))
 
 
+def random_answers(known: Preferences, answers: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Return wins of the first edge, and duels, by pair, after answers about random pairs."""
+    table = known.problem.graph.pair_table
+    rng = np.random.default_rng(seed)
+    duels = rng.multinomial(answers, np.full(table.count, 1 / table.count))
+    wins = rng.binomial(duels, known.matrix[table.first, table.second])
+    return wins.astype(float), duels.astype(float)
+
+
 def graph_of(rows: Sequence[str] | np.ndarray) -> Graph:
     """Build a graph from a row for each position, '1' (or True) where the candidate fits."""
     fits = np.array([[int(mark) for mark in row] for row in rows])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import duelmatch as dm
+from brute import random_answers
 from duelmatch.experiments.simulation import simulated_run
 from duelmatch.models.standings import standings_from_counts
 
@@ -18,15 +19,6 @@ LOPSIDED = [
     ("editor", "bob", "cyd"),
     ("editor", "bob", "ann"),
 ]
-
-
-def random_answers(preferences, answers, seed=0):
-    table = preferences.problem.graph.pair_table
-    rng = np.random.default_rng(seed)
-    duels = rng.multinomial(answers, np.full(table.count, 1 / table.count))
-    return rng.binomial(duels, preferences.matrix[table.first, table.second]).astype(float), duels.astype(
-        float
-    )
 
 
 @both

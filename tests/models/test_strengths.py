@@ -8,17 +8,8 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 import duelmatch as dm
+from brute import random_answers
 from duelmatch.models.strengths import SPREADS, TRUSTS, PairLayout, StrengthModel, fit_strengths
-
-
-def counts(preferences, answers, seed=0):
-    """Answers to random pairs: wins of the first edge, and duels, by pair."""
-    table = preferences.problem.graph.pair_table
-    rng = np.random.default_rng(seed)
-    duels = rng.multinomial(answers, np.full(table.count, 1 / table.count))
-    return rng.binomial(duels, preferences.matrix[table.first, table.second]).astype(float), duels.astype(
-        float
-    )
 
 
 def probabilities(preferences):
@@ -34,7 +25,7 @@ def circle(share):
 def test_the_fit_is_the_optimum_of_the_penalised_likelihood():
     preferences = dm.instances.bradley_terry(5, 2, spread=1.0, seed=3)
     graph = preferences.problem.graph
-    wins, duels = counts(preferences, 200)
+    wins, duels = random_answers(preferences, 200)
     layout = PairLayout.of(graph)
     strength, factor = np.zeros(graph.edges), np.zeros(int(layout.square[-1]))
     fit_strengths(layout, wins, duels, 0.7, 1e9, strength, factor)
@@ -52,7 +43,7 @@ def test_the_fit_is_the_optimum_of_the_penalised_likelihood():
 def test_the_factor_is_that_of_the_curvature():
     preferences = dm.instances.bradley_terry(4, 1, seed=1)
     graph = preferences.problem.graph
-    wins, duels = counts(preferences, 60)
+    wins, duels = random_answers(preferences, 60)
     layout = PairLayout.of(graph)
     strength, factor = np.zeros(4), np.zeros(16)
     fit_strengths(layout, wins, duels, 1.0, 1e9, strength, factor)
@@ -86,7 +77,7 @@ def test_strengths_are_trusted_where_they_explain_the_answers_and_not_in_a_circl
     explained = dm.instances.bradley_terry(5, 2, spread=1.0, seed=1)
     trust = {}
     for name, preferences in (("strengths", explained), ("circle", circle(0.8))):
-        wins, duels = counts(preferences, 6_000)
+        wins, duels = random_answers(preferences, 6_000)
         model = StrengthModel(preferences.problem.graph, wins, duels)
         model.settle()
         trust[name] = model.trust
@@ -98,7 +89,7 @@ def test_strengths_are_trusted_where_they_explain_the_answers_and_not_in_a_circl
     "preferences", [circle(0.8), dm.instances.uniform(5, 2, seed=4)], ids=["circle", "random"]
 )
 def test_many_answers_speak_for_themselves(preferences):
-    wins, duels = counts(preferences, 40_000)
+    wins, duels = random_answers(preferences, 40_000)
     model = StrengthModel(preferences.problem.graph, wins, duels)
     model.settle()
     mean, cautious = model.estimates()
@@ -110,7 +101,7 @@ def test_the_model_beats_the_shares_of_single_pairs_when_answers_are_few():
     errors = {"model": 0.0, "shares": 0.0}
     for seed in range(10):
         preferences = dm.instances.bradley_terry(8, 3, spread=0.8, seed=seed)
-        wins, duels = counts(preferences, 200, seed)
+        wins, duels = random_answers(preferences, 200, seed)
         model = StrengthModel(preferences.problem.graph, wins, duels)
         model.settle()
         truth = probabilities(preferences)
@@ -121,7 +112,7 @@ def test_the_model_beats_the_shares_of_single_pairs_when_answers_are_few():
 
 def test_draws_have_the_moments_of_the_posterior():
     preferences = dm.instances.bradley_terry(5, 2, spread=0.8, seed=2)
-    wins, duels = counts(preferences, 1_000)
+    wins, duels = random_answers(preferences, 1_000)
     model = StrengthModel(preferences.problem.graph, wins, duels)
     model.settle()
     draws = model.draws(np.random.default_rng(0), 4_000)
@@ -132,7 +123,7 @@ def test_draws_have_the_moments_of_the_posterior():
 
 def test_adjusting_step_by_step_finds_as_likely_a_setting_as_trying_all():
     preferences = dm.instances.bradley_terry(6, 3, spread=1.5, seed=5)
-    wins, duels = counts(preferences, 2_000)
+    wins, duels = random_answers(preferences, 2_000)
     walking = StrengthModel(preferences.problem.graph, wins, duels)
     for _ in range(60):
         walking.adjust()
