@@ -31,6 +31,16 @@ study_option = click.option(
 )
 
 
+def server_option(help: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return the option that says where links lead."""
+    return click.option("--server", metavar="ADDRESS", default="http://127.0.0.1:8000", help=help)
+
+
+def link_address(server: str, token: str) -> str:
+    """Return the address of a link."""
+    return f"{server.rstrip('/')}/l/{token}"
+
+
 def on_study(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options --store and --study, and pass it the study that they name, open."""
 

@@ -10,7 +10,7 @@ import click
 
 from duelmatch.cli.options import ANY_PATH
 from duelmatch.cli.output import Output, Page, picked, printed
-from duelmatch.cli.store import on_study
+from duelmatch.cli.store import link_address, on_study, server_option
 from duelmatch.cli.study.changes import voter_called
 from duelmatch.files.people import Person, dump_links, read_people
 from duelmatch.files.text import naming, read_text
@@ -41,12 +41,7 @@ def people_of(path: Path) -> list[Person]:
 @click.option(
     "--renew", "names", metavar="NAME", multiple=True, help="A new link; the old one stops working."
 )
-@click.option(
-    "--server",
-    metavar="ADDRESS",
-    default="http://127.0.0.1:8000",
-    help="Where phones reach `duelmatch serve`.",
-)
+@server_option("Where phones reach `duelmatch serve`.")
 @printed
 def judges(study: Study, file: Path | None, names: Sequence[str], server: str) -> Output:
     """List the judges, or voters, or make links for many. The links are a CSV to mail from.
@@ -71,7 +66,7 @@ def judges(study: Study, file: Path | None, names: Sequence[str], server: str) -
     known = {voter.id: voter.name or voter.id for voter in study.voters()}
     others = [*(who.others for who in people), *({} for _ in whose)]
     rows = [
-        {"name": known[voter], **more, "link": f"{server.rstrip('/')}/l/{token}"}
+        {"name": known[voter], **more, "link": link_address(server, token)}
         for voter, more, token in zip(voters, others, tokens, strict=True)
     ]
     return Output(

@@ -13,7 +13,7 @@ import click
 from duelmatch.cli.dialogue import NO_DIFFERENCE, Said, parsed, show_question, written
 from duelmatch.cli.options import flag
 from duelmatch.cli.output import Output, Page, conversation, printed, titles_of, working
-from duelmatch.cli.store import on_study
+from duelmatch.cli.store import link_address, on_study, server_option
 from duelmatch.cli.study.changes import voter_called
 from duelmatch.errors import ConflictError, DuelError, NotAllowedError, NotThereError, did_you_mean
 
@@ -227,12 +227,7 @@ def undo(voter: str, study: Study) -> Output:
     "--judges",
     "With --open, for a panel: whoever opens the link becomes a judge, and their open answers count.",
 )
-@click.option(
-    "--server",
-    metavar="ADDRESS",
-    default="http://127.0.0.1:8000",
-    help="Where `duelmatch serve` can be reached.",
-)
+@server_option("Where `duelmatch serve` can be reached.")
 @printed
 def link(study: Study, voter: str | None, anybody: bool, judges: bool, server: str) -> Output:
     """Make a link for the browser. It is for the organiser, or with --voter or --open for voters.
@@ -257,7 +252,7 @@ def link(study: Study, voter: str | None, anybody: bool, judges: bool, server: s
         role, whom, token = "open", "anybody who votes", study.new_link("open", judges=judges)
     else:
         role, whom, token = "organiser", "the organiser", study.new_link("organiser")
-    address = f"{server.rstrip('/')}/l/{token}"
+    address = link_address(server, token)
 
     def show(page: Page) -> None:
         page.paragraph(f"{study.name}: a link for {whom}, shown now and never again.")
