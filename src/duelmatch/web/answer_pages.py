@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from markupsafe import Markup
 
@@ -105,8 +104,3 @@ def reports_of(study: Study) -> list[tuple[Report, Named, str]]:
         (report, names[report.candidate], voter_name(report.voter, voters.get(report.voter)))
         for report in reports
     ]
-
-
-def written_time(at: float) -> str:
-    """Return a time as ISO 8601 has it; a page shows it as its reader writes times."""
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")

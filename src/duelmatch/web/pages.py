@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
+from time import time
 from typing import Any
 
 from fastapi import APIRouter, Depends, HTTPException, Request
@@ -26,7 +26,7 @@ from duelmatch.web.access import (
     remembered,
     who_creates,
 )
-from duelmatch.web.answer_pages import TROUBLES, AnswerPage, reports_of, written_time
+from duelmatch.web.answer_pages import TROUBLES, AnswerPage, reports_of
 from duelmatch.web.languages import language_of, remember_language, to_translate
 from duelmatch.web.links import PATH, address_of, is_of_this_machine
 from duelmatch.web.models import Before, OfVoter, PageNumber
@@ -47,7 +47,7 @@ templates.env.filters |= {
     "likely": likely,
     "counts_times": wording.counts_times,
     "percent": wording.percent,
-    "time": written_time,
+    "time": wording.written_time,
 }
 
 router = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
@@ -225,6 +225,6 @@ def candidates(request: Request, study: GetStudy) -> Response:
 @router.get("/studies/{study}/result", dependencies=[Depends(organiser_link)])
 def result(request: Request, study: GetStudy) -> Response:
     """Show the result on a page to print or to share."""
-    now = datetime.now(UTC).isoformat(timespec="minutes")
+    now = wording.written_time(time(), "minutes")
     view = _dashboard(request, study, patience=PATIENCE)
     return page(request, "result.html", study=study, view=view, now=now)

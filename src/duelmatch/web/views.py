@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Literal
 
 from duelmatch import phrases
@@ -274,7 +273,7 @@ def _bars(hours: Mapping[int, int], counted: int) -> tuple[list[Bar], str]:
             round(0.8 * wide, 1),
             round(HEIGHT * count / most, 1),
             count,
-            datetime.fromtimestamp(hour * HOUR, UTC).isoformat(timespec="minutes"),
+            wording.written_time(hour * HOUR, "minutes"),
             phrases.counted(count, "vote"),
         )
         for number, (hour, count) in enumerate(counts)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from math import floor
+from typing import Literal
 
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.models.standings import Standings
@@ -295,3 +297,8 @@ def percent(share: float) -> str:
     ('94.9%', '95.0%', '0.0%')
     """
     return f"{floor(1000 * share + 1e-6) / 10:.1f}%"
+
+
+def written_time(at: float, precision: Literal["seconds", "minutes"] = "seconds") -> str:
+    """Return a time as ISO 8601 has it; a page shows it as its reader writes times."""
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec=precision)
