@@ -19,7 +19,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from contextlib import closing
+from http.client import HTTPConnection, HTTPException, HTTPMessage, HTTPResponse, HTTPSConnection
 from time import monotonic, sleep
 from typing import Any, Literal
 from urllib.parse import quote, urlencode, urlsplit
@@ -167,9 +168,7 @@ class Client:
             sleep(wait)
             wait = min(2 * wait, 10.0)
 
-    def _send(
-        self, method: str, path: str, body: Any, token: str | None
-    ) -> tuple[int, dict[str, str], bytes]:
+    def _send(self, method: str, path: str, body: Any, token: str | None) -> tuple[int, HTTPMessage, bytes]:
         make = HTTPSConnection if self._parts.scheme == "https" else HTTPConnection
         connection = make(self._parts.hostname or "", self._parts.port, timeout=self._timeout)
         headers = {"Accept": "application/json"}
@@ -177,16 +176,14 @@ class Client:
             headers["Authorization"] = f"Bearer {token}"
         if body is not None:
             headers["Content-Type"] = "application/json"
-        try:
+        with closing(connection):
             data = None if body is None else json.dumps(body).encode()
             connection.request(method, f"{self._parts.path.rstrip('/')}/api/v1{path}", data, headers)
             response: HTTPResponse = connection.getresponse()
             received = response.read(LARGEST_RESPONSE + 1)
             if len(received) > LARGEST_RESPONSE:
                 raise ServerError(f"{self._parts.netloc} sends more than {LARGEST_RESPONSE:,} bytes.")
-            return response.status, {name.lower(): value for name, value in response.getheaders()}, received
-        finally:
-            connection.close()
+            return response.status, response.headers, received
 
 
 class _OfStudy:
