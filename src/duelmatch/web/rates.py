@@ -13,7 +13,7 @@ Servers that share a store on PostgreSQL tell each other once a second which cal
 message a second while somebody is, and nothing otherwise; no request waits for it. So a caller who turns to n
 servers at once gets what one server gives, and before the others know of it once more what can be taken in a
 second, and the quarter of a bucket that nobody is told of, from each of them. Messages have hashes of callers
-under a key of the hour that only the servers' database knows.
+under a key of the hour that only the servers' database knows, and that all of them use in place of their own.
 """
 
 from __future__ import annotations
