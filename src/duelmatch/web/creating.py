@@ -24,8 +24,7 @@ from duelmatch.web import models
 from duelmatch.web.access import GetStore, require_creator
 from duelmatch.web.organising import created, try_beginning
 from duelmatch.web.problems import documented
-from duelmatch.web.watching import estimator
-from duelmatch.web.worker import LONGEST_BEGINNING, PATIENCE, ExhaustedError, worker
+from duelmatch.web.worker import LONGEST_BEGINNING, PATIENCE, ExhaustedError, estimator, worker
 
 if TYPE_CHECKING:
     from duelmatch.explorers.continuations import Run

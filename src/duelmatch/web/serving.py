@@ -24,8 +24,7 @@ from duelmatch.web.creating import rehearse_forecasts
 from duelmatch.web.metrics import configure_logging
 from duelmatch.web.proxies import Proxies
 from duelmatch.web.rates import share_rates
-from duelmatch.web.watching import estimator
-from duelmatch.web.worker import picture_worker, round_worker, worker
+from duelmatch.web.worker import estimator, picture_worker, round_worker, worker
 
 LET_FINISH = 10
 """Seconds for requests that are under way when the server is told to stop."""

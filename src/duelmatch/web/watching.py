@@ -14,7 +14,7 @@ from time import monotonic
 
 from duelmatch.errors import DuelmatchError
 from duelmatch.studies import Estimates, Study
-from duelmatch.web.worker import ExhaustedError, Worker
+from duelmatch.web.worker import ExhaustedError, estimator
 
 LONGEST_ESTIMATE = 60.0
 """Seconds by the clock: a forecast stops by itself, and standings of the largest problems take a while."""
@@ -32,10 +32,6 @@ REST = 2.0
 """After its estimates, a study waits this multiple of the time they took for the next ones."""
 
 log = logging.getLogger("duelmatch.web")
-
-
-estimator = Worker(niceness=5)
-"""The process in which estimates are computed; it is started when it is needed."""
 
 
 class Watcher:

@@ -213,8 +213,10 @@ class Worker:
 
 
 worker = Worker()
-"""For estimates, new studies and what organisers change; it is started when it is needed."""
+"""For new studies and what organisers change; like the others, it is started when it is needed."""
 
+estimator = Worker(niceness=5)
+"""For estimates, of studies that somebody looks at or plans."""
 
 round_worker = Worker(most_waiting=1_000)  # those who wait there have threads of their own
 """For the rounds of studies that are under way, which do not wait for the other one."""
