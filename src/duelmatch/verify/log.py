@@ -165,7 +165,7 @@ class StudyLog:
             return None
         try:
             lineup = verdict.get("matching")
-            known = None if lineup is None else tuple(_seated(lineup[j]) for j in self.positions)
+            known = None if lineup is None else self._lineup(lineup)
             return LineupVerdict(verdict["status"], known, verdict.get("shortfall"))
         except UNFIT:
             raise DamagedError(f"Entry {closed['seq']} ('closed') has no verdict of this study.") from None
@@ -399,7 +399,7 @@ class StudyLog:
             raise ImpossibleError("it is not the next design, or one of its chances is not between 0 and 1")
         self.designs.append(
             BallotDesign(
-                tuple(_seated(champion[j]) for j in self.positions),
+                self._lineup(champion),
                 dict(zip(pairs, chances, strict=True)),
                 dict(zip(pairs, rest["advantage"], strict=True)),
                 dict(zip(pairs, rest["variance"], strict=True)),
@@ -407,10 +407,13 @@ class StudyLog:
                 rest["dispersion"],
                 at_positions is not None and sum(at_positions) < 1.5,
                 rest["proof"],
-                None if proof_for is None else tuple(_seated(proof_for[j]) for j in self.positions),
+                None if proof_for is None else self._lineup(proof_for),
                 rest["bet"],
             )
         )
+
+    def _lineup(self, at: Mapping[str, Any]) -> Lineup:
+        return tuple(tuple(at[j]) if isinstance(at[j], list) else at[j] for j in self.positions)
 
     def _on_opened(
         self, voter: str, ballot: int, design: int, questions: list[Any], deadline: Any = None
@@ -478,10 +481,6 @@ def places(answer: Groups) -> dict[str, int]:
 def names(at: Any) -> tuple[str, ...]:
     """Return who fills a position in a line-up."""
     return at if isinstance(at, tuple) else (at,)
-
-
-def _seated(at: Any) -> Any:
-    return tuple(at) if isinstance(at, list) else at
 
 
 def _without(rule: dict[str, Any], candidate: str) -> dict[str, Any] | None:
