@@ -95,14 +95,7 @@ def simulated_run(
 
 def answer_round(run: Explorer, preferences: Preferences, answers: np.random.Generator) -> None:
     """Answer what a run wants now, or as much of it as its budget allows, from known preferences."""
-    wanted = run.wanted()
-    budget = None if run.max_duels is None else run.max_duels - run.duels - len(run.open_duels)
-    if budget is None or wanted.total <= budget:
-        run.tell_wins(answers.binomial(wanted.count, preferences.matrix[wanted.first, wanted.second]))
-        return
-    for duel in run.ask(budget):
-        first_wins = answers.random() < preferences.probability(duel.position, duel.first, duel.second)
-        run.tell(duel, duel.first if first_wins else duel.second)
+    run.answer_round(lambda first, second: preferences.matrix[first, second], answers)
 
 
 def answer_ballots(

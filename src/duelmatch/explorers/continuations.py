@@ -21,7 +21,7 @@ from duelmatch.explorers.panel import PanelExplorer
 from duelmatch.explorers.panel.model import drawn_times
 from duelmatch.explorers.panel.state import UNKNOWN
 from duelmatch.explorers.questions import Answer, Question
-from duelmatch.graph import Graph, Mask, Matrix, Vector
+from duelmatch.graph import Graph, Indices, Mask, Matrix, Vector
 from duelmatch.matchings.assignment import decisions_of
 from duelmatch.models.general_lineups import finder_of
 from duelmatch.models.standings import STIFFNESS, drawn_tables
@@ -260,9 +260,10 @@ class _Rounds(Continuation):
 
     def step(self) -> bool:
         """Answer a round."""
-        wanted = self._run.wanted()
-        chance = self.table[self._run.problem.graph.pair_table.number(wanted.first, wanted.second)]
-        chance = np.where(wanted.first < wanted.second, chance, 1 - chance)
-        self._run.tell_wins(self._rng.binomial(wanted.count, chance))
+        self._run.answer_round(self._chance, self._rng)
         self.answers = self._run.duels
         return True
+
+    def _chance(self, first: Indices, second: Indices) -> Vector:
+        chance = self.table[self._run.problem.graph.pair_table.number(first, second)]
+        return np.asarray(np.where(first < second, chance, 1 - chance))

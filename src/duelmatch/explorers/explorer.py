@@ -33,7 +33,7 @@ from duelmatch.explorers.engine import (
 )
 from duelmatch.explorers.questions import MISSING, Answer, says_first, told
 from duelmatch.explorers.result import Progress, Result
-from duelmatch.graph import Graph, Vector
+from duelmatch.graph import Graph, Indices, Vector
 from duelmatch.problem import Duel, Problem, check_problem
 
 if TYPE_CHECKING:
@@ -433,12 +433,25 @@ class Explorer:
             return
         self._engine.interrupted = True
         if self._queue is not None and self._of is self._engine.wanted:
-            self._queue = Queue(Round.empty())
+            self._queue.clear()
         self._duels += wanted.total
         ties = np.zeros(len(wins), dtype=np.int64) if ties is None else ties
         answers = RoundAnswers(wins, ties)
         self.answer_counts.add(wanted, answers)
         self._engine.tell_many(answers, wanted.total)
+
+    def answer_round(self, chance: Callable[[Indices, Indices], Vector], rng: np.random.Generator) -> None:
+        """Answer all of :meth:`wanted`, or as much as the budget allows, at random.
+
+        The first edge of a duel wins with the ``chance`` that it has against the second.
+        """
+        wanted = self.wanted()
+        if self._budget(wanted.total) == wanted.total:
+            self.tell_wins(rng.binomial(wanted.count, chance(wanted.first, wanted.second)))
+            return
+        for duel in self.ask(wanted.total):
+            edges = [np.array([self.problem.edge_number(name, duel.position)]) for name in duel.candidates]
+            self.tell(duel, duel.first if rng.random() < chance(*edges)[0] else duel.second)
 
     def _budget(self, wanted: int) -> int:
         """Return how many of the duels wanted can still be asked."""
@@ -554,6 +567,10 @@ class Queue:
 
     def __len__(self) -> int:
         return len(self._pairs)
+
+    def clear(self) -> None:
+        """Remove all that are waiting."""
+        self._pairs.clear()
 
     def counts(self) -> NDArray[np.int64]:
         """Return how many duels of each pair are waiting."""
