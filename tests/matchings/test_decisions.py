@@ -12,7 +12,7 @@ from brute import game_value
 from cases import each
 from duelmatch import matchings
 from duelmatch.errors import TooLargeError
-from duelmatch.matchings.assignment import decisions_of
+from duelmatch.matchings.assignment import allowed_edges, decisions_of
 from duelmatch.matchings.counters import Counters
 from duelmatch.matchings.flows import Flows
 from duelmatch.matchings.general_game import DoubleOracle, LinearGame
@@ -95,6 +95,28 @@ def test_the_relaxation_bounds_the_weight_of_decisions_through_an_edge(seed):
         true = totals[(rows == edge).any(axis=1)].max(initial=-np.inf)
         assert exact[edge] == pytest.approx(true)
         assert bound[edge] >= true - 1e-9
+
+
+@each("seed", lambda: [seed for seed in choices.SEEDS if choices.problem(seed).rules])
+def test_whatever_the_multipliers_of_the_rules_are_the_charges_bound_every_decision(seed):
+    problem = choices.problem(seed)
+    graph, rng = problem.graph, np.random.default_rng([seed, 5])
+    ruled = as_program(graph)
+    for _ in range(5):
+        multipliers = rng.integers(-3, 4, len(ruled._rule_rows.low))
+        constant, charge = ruled.charged(multipliers)
+        assert (charge[choices.rows(problem)].sum(axis=1) <= constant).all()
+
+
+@each("seed", lambda: [seed for seed in choices.SEEDS if not choices.problem(seed).seats])
+def test_the_decisions_of_the_allowed_edges_are_those_with_the_required_and_without_the_forbidden(seed):
+    problem = choices.problem(seed)
+    rows, rng = choices.rows(problem), np.random.default_rng([seed, 6])
+    for _ in range(4):
+        required = rng.choice(rng.choice(rows), int(rng.integers(0, 3)))
+        forbidden = rng.choice(problem.graph.edges, int(rng.integers(0, 3)))
+        wanted = np.array([{*required} <= {*row} and not {*forbidden} & {*row} for row in rows])
+        assert np.array_equal(allowed_edges(problem.graph, required, forbidden)[rows].all(axis=1), wanted)
 
 
 @each("seed", choices.SEEDS)
