@@ -143,7 +143,7 @@ def _check_feasible(
     """
     if graph.places == graph.positions and graph.capacity.max() == 1:
         if violator := graph.hall_violator():
-            raise NoMatchingError(_hall_sentence(violator, candidates, positions))
+            raise NoMatchingError(hall_sentence(violator, candidates, positions))
         if not rules:
             return
     from duelmatch.feasibility import contradiction, too_few  # slow to import, and seldom needed
@@ -169,7 +169,7 @@ def _seats_sentence(short: list[str], shared: list[str], seats: int, fillable: i
     )
 
 
-def _hall_sentence(
+def hall_sentence(
     violator: tuple[list[int], list[int]], candidates: tuple[str, ...], positions: tuple[str, ...]
 ) -> str:
     """Say which positions share too few candidates, where all are one-to-one."""

@@ -100,13 +100,3 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """
     close = get_close_matches(name[:50], list(known), n=1)
     return f" Did you mean '{close[0]}'?" if close else ""
-
-
-def spoken(names: str | tuple[str, ...]) -> str:
-    """Return who fills a position, one or several, in words.
-
-    >>> spoken("ann"), spoken(("ann", "bob", "cyd"))
-    ('ann', 'ann, bob and cyd')
-    """
-    *others, last = names if isinstance(names, tuple) else (names,)
-    return f"{', '.join(others)} and {last}" if others else last

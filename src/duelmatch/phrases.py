@@ -41,6 +41,16 @@ def votes_in_100(shortfall: float) -> str:
     return f"{ceil(1000 * shortfall - 1e-6) / 10:.1f} votes in 100"
 
 
+def spoken(names: str | tuple[str, ...]) -> str:
+    """Return who fills a position, one or several, in words.
+
+    >>> spoken("ann"), spoken(("ann", "bob", "cyd"))
+    ('ann', 'ann, bob and cyd')
+    """
+    *others, last = names if isinstance(names, tuple) else (names,)
+    return f"{', '.join(others)} and {last}" if others else last
+
+
 def printable(text: str) -> str:
     """Escape what a terminal would not show as a character."""
     if text.isprintable():

@@ -15,12 +15,20 @@ from unicodedata import category
 
 import numpy as np
 
-from duelmatch.conditions import applied, check_capacity, check_rules, check_seats, checked_rules
-from duelmatch.errors import ProblemError, brief, listed
+from duelmatch.conditions import (
+    applied,
+    check_capacity,
+    check_rules,
+    check_seats,
+    checked_rules,
+    hall_sentence,
+)
+from duelmatch.errors import NoMatchingError, ProblemError, brief, listed
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.rules import Rule
 
 LONGEST_NAME = 200
+UNCONDITIONAL = {**dict.fromkeys(("capacity", "seats", "weight"), MappingProxyType({})), "rules": ()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +166,12 @@ class Problem:
         candidate, position = _edge_numbers(self.edges, candidate_number, position_number)
         graph = Graph.from_edges(len(candidate_number), len(position_number), candidate, position)
         candidates, positions = tuple(candidate_number), tuple(position_number)
-        given = self.capacity, self.seats, self.weight, self.rules
-        graph, conditions = applied(graph, *given, candidate_number, position_number)
+        of_names = self.capacity, self.seats, self.weight
+        conditions: Mapping[str, Any] = UNCONDITIONAL
+        if self.rules != () or not all(isinstance(given, Mapping) and not given for given in of_names):
+            graph, conditions = applied(graph, *of_names, self.rules, candidate_number, position_number)
+        elif violator := graph.hall_violator():
+            raise NoMatchingError(hall_sentence(violator, candidates, positions))
         edges = tuple(
             (candidates[c], positions[s])
             for c, s in zip(graph.edge_candidate, graph.edge_position, strict=True)

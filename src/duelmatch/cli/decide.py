@@ -12,8 +12,8 @@ import duelmatch as dm
 from duelmatch.cli.options import STDIN, Source, given_text
 from duelmatch.cli.output import Output, Page, printed, working
 from duelmatch.cli.standing import differences
-from duelmatch.errors import ProblemError, spoken
-from duelmatch.phrases import counted
+from duelmatch.errors import ProblemError
+from duelmatch.phrases import counted, spoken
 
 if TYPE_CHECKING:
     from duelmatch.explorers.panel.decision import Decision

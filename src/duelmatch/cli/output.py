@@ -21,8 +21,7 @@ from rich.table import Table
 from rich.text import Text
 
 from duelmatch.cli import PIPE_CLOSED
-from duelmatch.errors import spoken
-from duelmatch.phrases import printable
+from duelmatch.phrases import printable, spoken
 
 if TYPE_CHECKING:
     from duelmatch.problem import Details

@@ -16,9 +16,8 @@ from duelmatch.cli import INTERRUPTED, refuse
 from duelmatch.cli.options import Source, file_argument, settings_options, settle
 from duelmatch.cli.output import Output, Page, picked, printed, progress_bar, rounded
 from duelmatch.cli.standing import against, probability
-from duelmatch.errors import spoken
 from duelmatch.explorers.catalogue import Assumption
-from duelmatch.phrases import counted
+from duelmatch.phrases import counted, spoken
 
 if TYPE_CHECKING:
     from duelmatch.experiments.simulation import Run
@@ -144,7 +143,7 @@ def _error_rate(answer: dict[str, Any]) -> str:
 
 
 def _meaning(answer: dict[str, Any]) -> str:
-    epsilon, others = answer["epsilon"], against(answer["reference"])
+    epsilon = answer["epsilon"]
     match answer["criterion"], epsilon:
         case "condorcet", None if answer["winner"] is None:
             right = "There is no Condorcet winner, so it is right to say so and wrong to name one."
@@ -155,8 +154,10 @@ def _meaning(answer: dict[str, Any]) -> str:
         case "condorcet", _:
             right = f"Right: under these preferences it loses to the Condorcet winner by {epsilon:g} at most."
         case _, None:
+            others = against(answer["reference"])
             right = f"Right: no matching has a higher Borda score{others} under these preferences."
         case _:
+            others = against(answer["reference"])
             right = (
                 f"Right: its Borda score{others} under these preferences is within {epsilon:g} of the best."
             )

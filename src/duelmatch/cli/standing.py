@@ -7,9 +7,8 @@ from math import ceil, floor, log10
 from typing import TYPE_CHECKING, Any
 
 from duelmatch.cli.output import Page
-from duelmatch.errors import spoken
 from duelmatch.explorers.catalogue import described
-from duelmatch.phrases import counted, likely, two_digits, votes_in_100
+from duelmatch.phrases import counted, likely, spoken, two_digits, votes_in_100
 
 if TYPE_CHECKING:
     import duelmatch as dm

@@ -13,7 +13,8 @@ from duelmatch.cli import NO_WINNER, TOO_LARGE
 from duelmatch.cli.options import Source, criterion_option, file_argument, plot_option
 from duelmatch.cli.output import Output, Page, picked, printed
 from duelmatch.cli.standing import differences
-from duelmatch.errors import TooLargeError, spoken
+from duelmatch.errors import TooLargeError
+from duelmatch.phrases import spoken
 
 if TYPE_CHECKING:
     from duelmatch.theory import BordaWinner, CondorcetWinner

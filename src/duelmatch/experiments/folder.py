@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from duelmatch.errors import FileError, spoken
+from duelmatch.errors import FileError
 from duelmatch.experiments.cell import Instance, Variant
 from duelmatch.experiments.experiment import Experiment
 from duelmatch.experiments.parts import Parts
@@ -27,6 +27,7 @@ from duelmatch.experiments.tasks import Batch
 from duelmatch.files.conditions import conditions_from, conditions_of
 from duelmatch.files.text import explaining, naming, read_text, replacing, write_text
 from duelmatch.graph import Mask
+from duelmatch.phrases import spoken
 from duelmatch.preferences import Preferences
 from duelmatch.problem import Problem
 from duelmatch.version import __version__

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from duelmatch.errors import spoken
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.matchings import Edge
-from duelmatch.phrases import counted, two_digits
+from duelmatch.phrases import counted, spoken, two_digits
 from duelmatch.problem import Matching, seated
 
 ResultStatus = Literal[

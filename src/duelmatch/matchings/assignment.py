@@ -132,6 +132,8 @@ def _all_distances(graph: Graph, target: Indices, loss: Vector) -> NDArray[np.fl
 class Assignments(Decisions):
     """The maximum matchings of a graph, by the functions above."""
 
+    fast = True
+
     def best(
         self, weights: Vector, allowed: Mask | None = None, required: Edges = (), exact: bool = True
     ) -> Indices | None:
@@ -140,6 +142,12 @@ class Assignments(Decisions):
             fits = allowed_edges(self.graph, required)  # with one seat, nothing else is left at a position
             allowed = fits if allowed is None else fits & allowed
         return best_matching(self.graph, weights, allowed)
+
+    def one(self, weights: Vector, allowed: Mask | None = None, exact: bool = True) -> Indices:
+        """Return a matching of largest weight where there must be one."""
+        best = best_matching(self.graph, weights, allowed)
+        assert best is not None, "the allowed edges hold a matching"
+        return best
 
     def alternatives(self, weights: Vector) -> Alternatives:
         """Return the best weight with and without every single edge; -inf where no such matching exists.

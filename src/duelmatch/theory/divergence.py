@@ -26,13 +26,13 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.optimize import linprog
-from scipy.sparse import csr_array
 from scipy.special import rel_entr
 
 from duelmatch.errors import DuelmatchError
-from duelmatch.graph import Graph, Indices, Matrix, Vector
+from duelmatch.graph import Indices, Matrix, Vector
 from duelmatch.matchings.assignment import decisions_of
 from duelmatch.preferences import Criterion, Preferences
+from duelmatch.theory.limit import coefficients
 
 ACCURACY = 1e-3
 """Relative distance between the linear program's bound and the best omega at which the search ends."""
@@ -149,24 +149,3 @@ def _divergence(p: Vector, moved: Matrix) -> Matrix:
     """Return kl(p, lambda) of two coins."""
     divergence: Matrix = rel_entr(p, moved) + rel_entr(1 - p, 1 - moved)
     return divergence
-
-
-def coefficients(graph: Graph, criterion: Criterion, winner: Indices) -> csr_array:
-    """Return c_pair of every edge b, edges x pairs: D(A, B) is the sum of c_pair (p_pair - 1/2) over B.
-
-    Condorcet: 1 on the pair of b and the winner's edge a. Borda: q(a) + q(b) on (a, b), q(x) on (a, x) and
-    -q(x) on (b, x). The sign is that of the pair's order. Every position has one seat and counts 1.
-    """
-    table = graph.pair_table
-    pair, own = np.arange(table.count), winner[graph.edge_position]
-    shape = (graph.edges, table.count)
-    if criterion == "condorcet":
-        won, lost = own[table.first] == table.first, own[table.second] == table.second
-        values = np.concatenate([np.ones(won.sum()), -np.ones(lost.sum())])
-        rows = np.concatenate([table.second[won], table.first[lost]])
-        return csr_array((values, (rows, np.concatenate([pair[won], pair[lost]]))), shape=shape)
-    q = decisions_of(graph).marginals()
-    values = np.concatenate([q[table.second], -q[table.first]])
-    rows = np.concatenate([table.first, table.second])
-    rewards = csr_array((values, (rows, np.concatenate([pair, pair]))), shape=shape)
-    return csr_array(rewards[own] - rewards)

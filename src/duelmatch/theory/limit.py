@@ -43,7 +43,6 @@ from duelmatch.matchings.assignment import allowed_edges, decisions_of
 from duelmatch.matchings.protocol import Decisions
 from duelmatch.preferences import TIE, Criterion, Pair, Preferences, check_preferences
 from duelmatch.theory.any_opponent import AnyOpponent
-from duelmatch.theory.divergence import coefficients, exact_limit
 from duelmatch.theory.width import require_matchings
 
 Form = Literal["near-even", "exact"]
@@ -113,6 +112,8 @@ def lower_bound(
     if divergence == 0:
         return 0.0
     if form == "exact" and 0 < limit.lower < float("inf"):
+        from duelmatch.theory.divergence import exact_limit
+
         return exact_limit(preferences, criterion, rivals) * divergence
     return limit.lower * divergence
 
@@ -220,6 +221,27 @@ def _listed_limit(preferences: Preferences, criterion: Criterion) -> Information
             return InformationLimit(lower, upper, _shares(preferences, omega))
         chosen.append(hardest)
     raise DuelmatchError(f"The information limit did not settle in {MOST_ROUNDS} rounds.")
+
+
+def coefficients(graph: Graph, criterion: Criterion, winner: Indices) -> csr_array:
+    """Return c_pair of every edge b, edges x pairs: D(A, B) is the sum of c_pair (p_pair - 1/2) over B.
+
+    Condorcet: 1 on the pair of b and the winner's edge a. Borda: q(a) + q(b) on (a, b), q(x) on (a, x) and
+    -q(x) on (b, x). The sign is that of the pair's order. Every position has one seat and counts 1.
+    """
+    table = graph.pair_table
+    pair, own = np.arange(table.count), winner[graph.edge_position]
+    shape = (graph.edges, table.count)
+    if criterion == "condorcet":
+        won, lost = own[table.first] == table.first, own[table.second] == table.second
+        values = np.concatenate([np.ones(won.sum()), -np.ones(lost.sum())])
+        rows = np.concatenate([table.second[won], table.first[lost]])
+        return csr_array((values, (rows, np.concatenate([pair[won], pair[lost]]))), shape=shape)
+    q = decisions_of(graph).marginals()
+    values = np.concatenate([q[table.second], -q[table.first]])
+    rows = np.concatenate([table.first, table.second])
+    rewards = csr_array((values, (rows, np.concatenate([pair, pair]))), shape=shape)
+    return csr_array(rewards[own] - rewards)
 
 
 def seat_coefficients(
