@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from random import Random
 from typing import Any
 
+from hypothesis import strategies as st
+
 import duelmatch as dm
+from duelmatch.errors import FileError
 from duelmatch.files.problems import tree_of
+from duelmatch.verify import verify
 
 Event = Mapping[str, Any]
+
+PYTHON = re.compile(r"\b(None|True|False|\w+Error|int|str|dict|list|tuple|float|argument|unpack)\b")
+"""Words in which nobody is told of damage."""
 
 
 def log_of(
@@ -54,6 +62,36 @@ def chained(entries: Iterable[Mapping[str, Any]]) -> list[str]:
         before = sha256(json.dumps(given, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
         lines.append(json.dumps({**given, "hash": before}))
     return lines
+
+
+def leaves(tree: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the way to every value in an entry that is not a mapping or a list."""
+    children = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else None
+    if not children:
+        yield path
+    for key, child in children or ():
+        yield from leaves(child, (*path, key))
+
+
+@st.composite
+def forgeries(draw: st.DrawFn, lines: list[str]) -> list[str]:
+    """Draw a log in which an odd value is put into an entry, often the first, with hashes that fit."""
+    entries = [json.loads(line) for line in lines]
+    inner = entries[draw(st.just(0) | st.integers(0, len(entries) - 1))]
+    path = draw(st.sampled_from([path for path in leaves(inner) if path[0] in ("data", "kind")]))
+    for key in path[:-1]:
+        inner = inner[key]
+    odd = [None, True, -1, 1.5, 10**400, "", "x", [], [[]], {}, {"a": None}, [None], "eve"]
+    inner[path[-1]] = draw(st.sampled_from(odd))
+    return chained(entries)
+
+
+def said_of(lines: list[str]) -> str:
+    """Return what is told to be damaged in a log; nothing if nothing is."""
+    try:
+        return str(verify(lines).damage or "")
+    except FileError as error:
+        return str(error)
 
 
 def some_problem(random: Random) -> dm.Problem:

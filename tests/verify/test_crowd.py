@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import choices
 import duelmatch as dm
@@ -21,7 +24,7 @@ from duelmatch.verify.crowd import ListedWealth
 from duelmatch.verify.crowd_problem import CrowdProblem
 from duelmatch.verify.log import StudyLog
 from explorers.ballots.messy import MessyCrowd
-from logs import log_of, some_problem, verdict_of
+from logs import PYTHON, forgeries, log_of, said_of, some_problem, verdict_of
 
 SEEDS = range(1500, 1524)
 """Messy studies with every ending and every kind of event among them."""
@@ -229,3 +232,13 @@ def test_what_runs_in_rounds_is_not_recomputed(algorithm: str) -> None:
     report = verify(log_of(problem, {"algorithm": algorithm, "delta": 0.05}, []))
     assert (report.damage, report.found) == (None, None)
     assert f"'{algorithm}'" in str(report.reason)
+
+
+@cache
+def short_log(seed: int) -> list[str]:
+    return MessyStudy(seed).log()
+
+
+@given(st.sampled_from([1501, 1504, 1514, 1532, 1546]).map(short_log).flatmap(forgeries))
+def test_no_damage_is_told_in_the_words_of_python(forged: list[str]) -> None:
+    assert not PYTHON.search(said_of(forged))

@@ -1,7 +1,7 @@
 """Check an exported log of a study: that nobody has touched it, and that its verdict follows from it.
 
 A second implementation, to be read in one sitting: it shares no code with the programs that run studies, and
-needs nothing but the log, numpy, and the two pages that say why a verdict is right
+needs nothing but the log, numpy, scipy, and the two pages that say why a verdict is right
 (docs/algorithms/panel.md and docs/algorithms/ballots.md). ``chain`` checks the hashes, ``log`` notes what the
 entries say, ``panel`` and ``crowd`` recompute the verdict.
 """
@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from duelmatch.verify.chain import DamagedError, Entry, checked, checked_receipt, received
 from duelmatch.verify.crowd import crowd_verdict
@@ -73,9 +75,12 @@ def verify(lines: Iterable[str], receipts: Sequence[str] = ()) -> Verification:
     try:
         if not log.ballots and any(entry["kind"] == "imported-old" for entry in entries):
             raise NotRecomputedError("The study was run by a version before logs had ballots.")
-        found = verdict(log, recorded)
+        with np.errstate(divide="raise", invalid="raise", over="raise"):
+            found = verdict(log, recorded)
     except NotRecomputedError as error:
         reason = str(error)
+    except UNFIT:
+        return Verification(len(entries), "Its entries do not fit together: no verdict follows from them.")
     if not log.has_answers:  # a run begins with a line-up that nobody has voted for
         recorded, found = (each and each.without_votes() for each in (recorded, found))
     named = tuple(

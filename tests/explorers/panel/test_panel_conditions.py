@@ -8,7 +8,7 @@ import pytest
 import choices
 import duelmatch as dm
 from cases import each
-from duelmatch.explorers.panel.listed import Comparisons, ListedJudge
+from duelmatch.explorers.panel.listed import Comparisons, ListedCertifier
 from duelmatch.matchings import integers, ruled
 from duelmatch.matchings.assignment import decisions_of
 
@@ -45,8 +45,8 @@ def judges(problem: dm.Problem, criterion: str, seed: int) -> tuple:
         about = {"voter": answer.voter, "position": answer.position, "candidates": list(answer.candidates)}
         run.note({"kind": "asked", "question": number, "until": None, **about})
         run.note({"kind": "answered", "question": number, "answer": [list(group) for group in answer.groups]})
-    judge = run.standing.now.method.judge
-    listed = ListedJudge(Comparisons(run.state, criterion, choices.rows(problem)))
+    judge = run.standing.now.method.certifier
+    listed = ListedCertifier(Comparisons(run.state, criterion, choices.rows(problem)))
     return judge, listed, float(judge.bounds.unit / listed.bounds.unit)  # shares in lowest terms
 
 

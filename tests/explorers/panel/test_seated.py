@@ -7,7 +7,7 @@ import choices
 import duelmatch as dm
 from cases import each
 from duelmatch.explorers.panel import projection
-from duelmatch.explorers.panel.listed import Comparisons, ListedJudge
+from duelmatch.explorers.panel.listed import Comparisons, ListedCertifier
 from duelmatch.explorers.panel.seated import SeatedMethod
 from explorers.panel.test_listed import drawn_panel, own_number, scores
 from explorers.panel.test_panel_conditions import VOTERS, drawn_answers
@@ -46,7 +46,10 @@ def test_what_is_certain_is_certain_by_the_list_and_with_nothing_open_it_is_the_
             run.note({"kind": "answered", "question": number, "answer": groups})
         method = run.standing.now.method
         assert isinstance(method, SeatedMethod)
-        judge, listed = method.judge, ListedJudge(Comparisons(run.state, criterion, choices.rows(problem)))
+        judge, listed = (
+            method.certifier,
+            ListedCertifier(Comparisons(run.state, criterion, choices.rows(problem))),
+        )
         per_unit = float(judge.bounds.unit / listed.bounds.unit)
         for row in choices.rows(problem)[:12]:
             ours, theirs = judge.verdict(row), listed.verdict(row)

@@ -1,7 +1,7 @@
 """The parts of a panel's run that depend on the criterion: whom to back, what is needed, what to ask.
 
-Everything here is a function of the state, the model and the arguments; nothing is remembered, except by the
-judge which line-up it has met that may be less beaten (``judge.possible``), and that is in the record.
+Everything here is a function of the state, the model and the arguments; nothing is remembered, except which
+line-up the certifier has met that may be less beaten (``certifier.possible``), and that is in the record.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from duelmatch.explorers.panel.plan import (
     question_plan,
 )
 from duelmatch.explorers.panel.state import PanelState
-from duelmatch.explorers.panel.verdict import Judge, Verdict, surest
+from duelmatch.explorers.panel.verdict import Certifier, Verdict, surest
 from duelmatch.graph import Indices, Mask, Vector
 from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.minimax import worst_defeat
@@ -70,7 +70,7 @@ class CondorcetMethod(_Method):
     def __init__(self, state: PanelState, model: Model) -> None:
         super().__init__(state, model)
         self.bounds = CondorcetBounds(state)
-        self.judge = Judge(self.bounds)
+        self.certifier = Certifier(self.bounds)
         self._present = state.graph.edge_at >= 0
 
     def search(self, last: Indices | None) -> Verdict:
@@ -80,14 +80,14 @@ class CondorcetMethod(_Method):
             last = graph.some_matching() if graph.one_to_one else decisions_of(graph).some()
         assert last is not None, "a Problem has a decision"
         rounds = min(ROUNDS, ROUNDS_TIMES_EDGES // graph.edges + 1)
-        return self.judge.prefer_unbeaten(self._champion(last, rounds))
+        return self.certifier.prefer_unbeaten(self._champion(last, rounds))
 
     def last_verdict(self, champion: Indices) -> Verdict:
         """Look at every line-up, within limits."""
-        safest = self.judge.safest()
+        safest = self.certifier.safest()
         if safest is not None:
-            return self.judge.verdict(safest[0])
-        return surest(map(self.judge.verdict, (self._champion(champion, LAST_ROUNDS), champion)))
+            return self.certifier.verdict(safest[0])
+        return surest(map(self.certifier.verdict, (self._champion(champion, LAST_ROUNDS), champion)))
 
     def _champion(self, last: Indices, rounds: int) -> Indices:
         """Return the least beaten line-up met by the estimates."""
@@ -128,7 +128,7 @@ class CondorcetMethod(_Method):
     def refute(self, plan: QuestionPlan, askable: Mask) -> Choice | None:
         """Ask about the line-ups that keep the champion from being certain."""
         graph = self.state.graph
-        rival, possible = self.judge.most_dangerous(plan.champion), self.judge.possible
+        rival, possible = self.certifier.most_dangerous(plan.champion), self.certifier.possible
         lineups = [] if rival is None else [(plan.champion, rival.rival)]
         if possible is not None:
             ahead = self.bounds.matrix(1) + self.bounds.matrix(-1)  # by the known answers
@@ -147,13 +147,13 @@ class BordaMethod(_Method):
     def __init__(self, state: PanelState, model: Model) -> None:
         super().__init__(state, model)
         self.bounds = BordaBounds(state)
-        self.judge = Judge(self.bounds)
+        self.certifier = Certifier(self.bounds)
         self._shares = self.bounds.parts
 
     def search(self, last: Indices | None) -> Verdict:
         """Back the line-up whose score is best under the estimates."""
         rewards, graph = self._estimates()[0], self.state.graph
-        return self.judge.verdict(decisions_of(graph).one(rewards * graph.edge_share, exact=False))
+        return self.certifier.verdict(decisions_of(graph).one(rewards * graph.edge_share, exact=False))
 
     def _estimates(self) -> tuple[Vector, Vector]:
         """Return the expected rewards, with their variances, in shares."""
@@ -165,7 +165,7 @@ class BordaMethod(_Method):
         """Take the line-up that is best in the middle of what is possible, or the one backed."""
         middle = self.bounds.rewards(1) + self.bounds.rewards(-1)
         matching = decisions_of(self.state.graph).one(middle.astype(np.float64), exact=False)
-        return surest(map(self.judge.verdict, (matching, champion)))
+        return surest(map(self.certifier.verdict, (matching, champion)))
 
     def plan(self, champion: Indices, pending_pairs: Vector) -> QuestionPlan:
         """Set a goal for each edge's reward."""

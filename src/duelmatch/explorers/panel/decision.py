@@ -122,7 +122,7 @@ def decide(
         _closest(run),
         _needed(run, progress) if criterion == "condorcet" and result.status == "budget_spent" else (),
         {voter: int(row.sum()) for voter, row in zip(names, unknown, strict=True) if row.any()},
-        run.standing.now.method.judge.must_lose(run.standing.verdict.matching) <= 0,
+        run.standing.now.method.certifier.must_lose(run.standing.verdict.matching) <= 0,
     )
 
 
@@ -162,9 +162,9 @@ def check_answers(
 
 def _closest(run: PanelExplorer) -> ClosestOther | None:
     """Return the other line-up over which the lead is smallest, whatever the open answers are."""
-    judge, graph = run.standing.now.method.judge, run.problem.graph
+    certifier, graph = run.standing.now.method.certifier, run.problem.graph
     champion = run.problem.edge_numbers(run.result.matching or {})
-    best = judge.closest_other(champion)
+    best = certifier.closest_other(champion)
     if best is None:
         return None
     rival, ahead = best
@@ -172,7 +172,7 @@ def _closest(run: PanelExplorer) -> ClosestOther | None:
     is_whole = run.criterion == "condorcet" and (state.total == state.scale).all() and graph.even
     votes = ahead / float(np.gcd.reduce(state.weight)) if is_whole else None
     return ClosestOther(
-        run.problem.matching(rival.tolist()), float(ahead / judge.bounds.unit / graph.positions), votes
+        run.problem.matching(rival.tolist()), float(ahead / certifier.bounds.unit / graph.positions), votes
     )
 
 

@@ -144,7 +144,7 @@ class PanelExplorer:
         """Take over an event that has not happened, in a copy of a run; return what was counted for it."""
         before = self.problem
         self.note(event)
-        bounds = self.standing.now.method.judge.bounds
+        bounds = self.standing.now.method.certifier.bounds
         exact = isinstance(bounds, BordaBounds)  # short lists need no count
         return event, before, self.problem.graph, (bounds.shares, bounds.share_unit) if exact else None
 

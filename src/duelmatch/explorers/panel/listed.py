@@ -28,7 +28,7 @@ from duelmatch.explorers.panel.choice import DOUBT, Asking, Choice, best_pairs
 from duelmatch.explorers.panel.conditions import NOTHING, least_beaten
 from duelmatch.explorers.panel.model import Model, expectations, favours
 from duelmatch.explorers.panel.state import PanelState
-from duelmatch.explorers.panel.verdict import Judge, Verdict, surest
+from duelmatch.explorers.panel.verdict import Certifier, Verdict, surest
 from duelmatch.graph import Indices, Mask, Vector
 from duelmatch.preferences import Criterion
 
@@ -113,7 +113,7 @@ class Comparisons:
         return defeats
 
 
-class ListedJudge(Judge):
+class ListedCertifier(Certifier):
     """Certificates by looking at every decision."""
 
     bounds: Comparisons  # type: ignore[assignment]
@@ -190,21 +190,21 @@ class ListedMethod:
 
     def __init__(self, state: PanelState, model: Model, criterion: Criterion, rows: Indices) -> None:
         self.state, self.model = state, model
-        self.judge = ListedJudge(Comparisons(state, criterion, rows))
+        self.certifier = ListedCertifier(Comparisons(state, criterion, rows))
 
     def search(self, last: Indices | None) -> Verdict:
         """Find the decision to back: the best by the estimates; one that may be unbeaten, if any may."""
-        bounds = self.judge.bounds
+        bounds = self.certifier.bounds
         if bounds.criterion == "borda":
-            return self.judge.verdict(self._best_score())
-        return self.judge.prefer_unbeaten(self._least_beaten(bounds.rows[0] if last is None else last))
+            return self.certifier.verdict(self._best_score())
+        return self.certifier.prefer_unbeaten(self._least_beaten(bounds.rows[0] if last is None else last))
 
     def last_verdict(self, champion: Indices) -> Verdict:
         """Take the decision with the smallest certain shortfall, if it is within reach."""
         lineups = [champion, self._best_score()]
-        if self.judge.bounds.criterion == "condorcet" and (safest := self.judge.safest()) is not None:
+        if self.certifier.bounds.criterion == "condorcet" and (safest := self.certifier.safest()) is not None:
             lineups = [safest[0]]
-        return surest(map(self.judge.verdict, lineups))
+        return surest(map(self.certifier.verdict, lineups))
 
     @property
     def _ahead(self) -> Vector:
@@ -214,7 +214,7 @@ class ListedMethod:
         return ahead
 
     def _best_score(self) -> Indices:
-        state, bounds = self.state, self.judge.bounds
+        state, bounds = self.state, self.certifier.bounds
         rewards = np.zeros(state.graph.edges)
         np.add.at(rewards, state.first, self._ahead * bounds.shares[state.second])
         np.add.at(rewards, state.second, -self._ahead * bounds.shares[state.first])
@@ -222,7 +222,7 @@ class ListedMethod:
         return best
 
     def _least_beaten(self, last: Indices) -> Indices:
-        rows, ahead = self.judge.bounds.rows, self.state.table(self._ahead, -self._ahead)
+        rows, ahead = self.certifier.bounds.rows, self.state.table(self._ahead, -self._ahead)
 
         def reply(weights: Vector) -> Indices:
             best: Indices = rows[int(weights[rows].sum(axis=1).argmax())]
@@ -235,7 +235,7 @@ class ListedMethod:
 
         In turn against the decision that could be ahead by most.
         """
-        state, bounds = self.state, self.judge.bounds
+        state, bounds = self.state, self.certifier.bounds
         coefficients = bounds.coefficients(champion).astype(np.float64)
         least = bounds.interval(bounds.coefficients(champion))[0].astype(np.float64)
         least[~bounds.others(champion)] = 0.0
@@ -288,13 +288,13 @@ class ListedMethod:
 
     def refute(self, plan: ListedPlan, askable: Mask) -> Choice | None:
         """Ask about the decisions that keep the champion from being certain."""
-        for decision in (plan.champion, self.judge.possible):
+        for decision in (plan.champion, self.certifier.possible):
             if decision is None:
                 continue
-            coefficients = self.judge.bounds.coefficients(decision)
-            least, most = self.judge.bounds.interval(coefficients)
+            coefficients = self.certifier.bounds.coefficients(decision)
+            least, most = self.certifier.bounds.interval(coefficients)
             bound = least if decision is plan.champion else most
-            bound[~self.judge.bounds.others(decision)] = bound.max()
+            bound[~self.certifier.bounds.others(decision)] = bound.max()
             if choice := self._most_telling(coefficients[int(bound.argmin())], askable):
                 return choice
         return None

@@ -27,7 +27,7 @@ from duelmatch.explorers.panel.conditions import NOTHING, least_beaten
 from duelmatch.explorers.panel.listed import ListedMethod, ListedPlan, worth
 from duelmatch.explorers.panel.model import Model
 from duelmatch.explorers.panel.state import PanelState
-from duelmatch.explorers.panel.verdict import Judge, Verdict, surest
+from duelmatch.explorers.panel.verdict import Certifier, Verdict, surest
 from duelmatch.graph import Indices, Mask, Vector
 from duelmatch.matchings.assignment import decisions_of
 from duelmatch.preferences import Criterion
@@ -49,15 +49,15 @@ class SeatedMethod(ListedMethod):
         self.state, self.model = state, model
         self._decisions = decisions_of(state.graph)
         bounds = (CondorcetBounds if criterion == "condorcet" else BordaBounds)(state)
-        self.judge: Judge = Judge(bounds)  # type: ignore[assignment]
+        self.certifier: Certifier = Certifier(bounds)  # type: ignore[assignment]
 
     def search(self, last: Indices | None) -> Verdict:
         """Find the decision to back: the best by the estimates, the last one while nothing beats it there."""
-        return self.judge.verdict(self._champion(last, ROUNDS))
+        return self.certifier.verdict(self._champion(last, ROUNDS))
 
     def last_verdict(self, champion: Indices) -> Verdict:
         """Look longer for a decision with a small certain shortfall."""
-        return surest(map(self.judge.verdict, (champion, self._champion(champion, LAST_ROUNDS))))
+        return surest(map(self.certifier.verdict, (champion, self._champion(champion, LAST_ROUNDS))))
 
     def _champion(self, last: Indices | None, rounds: int) -> Indices:
         ahead, edges = self._ahead, self.state.graph.edges
@@ -68,8 +68,8 @@ class SeatedMethod(ListedMethod):
             lost = np.bincount(first, ahead * mixture[second], edges)
             return np.asarray(won - lost, dtype=np.float64)
 
-        if isinstance(self.judge.bounds, BordaBounds):
-            return self._decisions.one(-facing(self.judge.bounds.shares.astype(np.float64)), exact=False)
+        if isinstance(self.certifier.bounds, BordaBounds):
+            return self._decisions.one(-facing(self.certifier.bounds.shares.astype(np.float64)), exact=False)
         uses, reply = self.state.graph.uses, partial(self._decisions.one, exact=False)
         last = reply(np.zeros(edges)) if last is None else last
         return least_beaten(lambda decision: facing(uses(decision).astype(float)), reply, last, rounds)
@@ -77,7 +77,7 @@ class SeatedMethod(ListedMethod):
     def plan(self, champion: Indices, pending_pairs: Vector) -> ListedPlan:
         """Collect answers for the champion against the decisions that could be ahead of it by most."""
         state = self.state
-        trial, bounds = copy(state), copy(self.judge.bounds)
+        trial, bounds = copy(state), copy(self.certifier.bounds)
         bounds.state = trial
         trial.ahead, trial.behind, trial.open = state.ahead.copy(), state.behind.copy(), state.open.copy()
         left = np.maximum(state.open - pending_pairs, 0).astype(np.int64)
@@ -105,12 +105,12 @@ class SeatedMethod(ListedMethod):
 
     def _worth(self, one: Indices, other: Indices) -> Whole:
         """Return c of every pair: what an answer for its first edge adds to the lead of one over another."""
-        uses, bounds = self.state.graph.uses, self.judge.bounds
+        uses, bounds = self.state.graph.uses, self.certifier.bounds
         shares = bounds.shares if isinstance(bounds, BordaBounds) else None
         coefficients: Whole = worth(self.state, uses(one), uses(other), shares) * self.state.factor
         return coefficients
 
     def refute(self, plan: ListedPlan, askable: Mask) -> Choice | None:
         """Ask about the decision that keeps the champion from being certain."""
-        met = self.judge.most_dangerous(plan.champion)
+        met = self.certifier.most_dangerous(plan.champion)
         return None if met is None else self._most_telling(self._worth(plan.champion, met.rival), askable)

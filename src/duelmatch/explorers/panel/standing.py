@@ -69,12 +69,12 @@ class Standing:
     @property
     def backing(self) -> Backing:
         """Whom to back now, by name."""
-        backed, judge = self._look(), self.now.method.judge
+        backed, certifier = self._look(), self.now.method.certifier
         return Backing(
             self._named(backed.matching),
-            None if judge.possible is None else self._named(judge.possible),
+            None if certifier.possible is None else self._named(certifier.possible),
             backed.status,
-            self.now.duels if judge.gave_up else self._proceedings.backing.gave_up,
+            self.now.duels if certifier.gave_up else self._proceedings.backing.gave_up,
         )
 
     @property
@@ -119,7 +119,7 @@ class Standing:
     def progress(self) -> Progress:
         """Return all there is to say; looking at thousands of line-ups takes a while."""
         verdict, now = self.verdict, self.now
-        outlook = now.method.judge.outlook(verdict.shortfall)
+        outlook = now.method.certifier.outlook(verdict.shortfall)
         rows = outlook.winners
         accepted, rejected = self._decided_edges(verdict, outlook.results)
         planned = [] if verdict.status else now.method.needed(self.plan)
@@ -178,7 +178,7 @@ class Standing:
         return used == len(possible), used == 0
 
     def _per_position(self, verdict: Verdict) -> float:
-        graph, unit = self.now.problem.graph, self.now.method.judge.bounds.unit
+        graph, unit = self.now.problem.graph, self.now.method.certifier.bounds.unit
         return float(verdict.shortfall / unit / graph.positions)
 
     def _look(self) -> Verdict:
@@ -190,11 +190,11 @@ class Standing:
         if self._backed is None:
             method, last = self.now.method, self._proceedings.backing
             champion, is_settled = self._edges(last.champion), self._proceedings.is_settled
-            method.judge.possible = self._edges(last.rival)
-            method.judge.may_search = last.gave_up is None or self.now.duels >= 2 * last.gave_up
-            method.judge.gave_up = False
+            method.certifier.possible = self._edges(last.rival)
+            method.certifier.may_search = last.gave_up is None or self.now.duels >= 2 * last.gave_up
+            method.certifier.gave_up = False
             if champion is not None and (is_settled or last.status is not None):
-                self._backed = method.judge.verdict(champion)
+                self._backed = method.certifier.verdict(champion)
             if self._backed is None or (self._backed.status is None and not is_settled):
                 self._backed = method.search(champion)
         return self._backed
@@ -205,7 +205,7 @@ class Standing:
             verdict = self._look()
             done = verdict.status is not None
             if self._until == "decided" and verdict.status == "unbeaten":
-                done = not self.now.method.judge.may_beat_all(verdict.matching)
+                done = not self.now.method.certifier.may_beat_all(verdict.matching)
             if not done and not self._proceedings.open and not self.now.is_anyone_askable:
                 done = True
                 if verdict.status is None:
@@ -215,11 +215,11 @@ class Standing:
 
     def _last(self, verdict: Verdict) -> Verdict:
         """Look longer for a line-up that falls short less, where nobody is asked any more."""
-        judge = self.now.method.judge
-        before = judge.possible, judge.gave_up, judge.may_search
-        judge.may_search = True
+        certifier = self.now.method.certifier
+        before = certifier.possible, certifier.gave_up, certifier.may_search
+        certifier.may_search = True
         last: Verdict = self.now.method.last_verdict(verdict.matching)
-        judge.possible, judge.gave_up, judge.may_search = before  # as the record has it
+        certifier.possible, certifier.gave_up, certifier.may_search = before  # as the record has it
         return last
 
     def _edges(self, lineup: Mapping[str, str] | None) -> Indices | None:

@@ -74,7 +74,7 @@ def surest(verdicts: Iterable[Verdict]) -> Verdict:
     return min(verdicts, key=lambda verdict: (verdict.status is None, verdict.shortfall))
 
 
-class Judge:
+class Certifier:
     """Certificates by an oracle for the line-up that is closest to a given one."""
 
     def __init__(self, bounds: Bounds) -> None:
@@ -125,7 +125,7 @@ class Judge:
         return bool(least >= defeat)
 
     def prefer_unbeaten(self, champion: Indices) -> Verdict:
-        """Judge a champion; if it is certain to lose, and the line-up met is not, judge that one."""
+        """Return the verdict on a champion; if it is certain to lose, and the line-up met is not, on that."""
         verdict, possible = self.verdict(champion), self.possible
         if verdict.status is not None or possible is None:
             return verdict
