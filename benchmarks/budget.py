@@ -29,7 +29,7 @@ from real_votes import real_votes
 from scipy.special import digamma, expit, gammaln
 
 import duelmatch as dm
-from duelmatch.matchings.assignment import best_matching
+from duelmatch.matchings.decisions import best_matching
 from duelmatch.matchings.minimax import worst_defeat
 from duelmatch.models.lineups import LineupFinder
 from duelmatch.models.strengths import PairLayout, fit_strengths

@@ -13,8 +13,8 @@ import numpy as np
 
 from duelmatch import instances, theory
 from duelmatch.graph import Graph
-from duelmatch.matchings.assignment import allowed_edges, best_matching, decisions_of
 from duelmatch.matchings.counting import count_matchings, edge_marginals
+from duelmatch.matchings.decisions import allowed_edges, best_matching, decisions_of
 from duelmatch.matchings.game import Game
 
 Row = tuple[str, str, str]

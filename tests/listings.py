@@ -10,8 +10,8 @@ from math import ceil, inf, log, sqrt
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from duelmatch.matchings.assignment import certain_edges, usable_edges
 from duelmatch.matchings.counting import edge_marginals
+from duelmatch.matchings.decisions import certain_edges, usable_edges
 from duelmatch.matchings.game import Game
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import duelmatch as dm
 from duelmatch.explorers.engine import Outcome, Round, Snapshot
 from duelmatch.explorers.tally import Tally
-from duelmatch.matchings.assignment import best_matching, best_other_matching, certain_edges, usable_edges
+from duelmatch.matchings.decisions import best_matching, best_other_matching, certain_edges, usable_edges
 
 
 class Survey:

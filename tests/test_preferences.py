@@ -12,7 +12,7 @@ import duelmatch as dm
 from brute import preferences
 from cases import each
 from duelmatch.errors import ProblemError
-from duelmatch.matchings.assignment import best_matching
+from duelmatch.matchings.decisions import best_matching
 
 every_seed = each("seed", brute.SEEDS)
 

@@ -19,7 +19,7 @@ from benchmarks.error_rates.trials import INSTANCES, Summary, Trial
 import duelmatch as dm
 from duelmatch.experiments.cell import Verdict
 from duelmatch.graph import Indices
-from duelmatch.matchings.assignment import decisions_of
+from duelmatch.matchings.decisions import decisions_of
 from duelmatch.preferences import Criterion
 
 BOTH: tuple[Criterion, Criterion] = ("condorcet", "borda")

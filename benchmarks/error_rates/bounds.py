@@ -11,7 +11,7 @@ import numpy as np
 import duelmatch as dm
 from duelmatch.explorers.engine import RoundAnswers
 from duelmatch.explorers.frugal.search import FrugalSearch
-from duelmatch.matchings.assignment import all_matchings
+from duelmatch.matchings.decisions import all_matchings
 from duelmatch.preferences import Criterion
 
 ROUNDING = 1e-9

@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 
 import duelmatch as dm
-from duelmatch.matchings.assignment import all_matchings, decisions_of
+from duelmatch.matchings.decisions import all_matchings, decisions_of
 from duelmatch.matchings.general_game import payoffs
 from duelmatch.preferences import Criterion
 

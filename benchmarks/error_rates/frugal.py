@@ -35,7 +35,7 @@ from duelmatch.experiments.simulation import ANSWERS, answer_round
 from duelmatch.explorers.ballots.explorer import BallotExplorer
 from duelmatch.explorers.frugal.listed import Ledger
 from duelmatch.explorers.frugal.search import FrugalSearch
-from duelmatch.matchings.assignment import all_matchings
+from duelmatch.matchings.decisions import all_matchings
 from duelmatch.preferences import Criterion
 
 DELTA = 0.1

@@ -15,7 +15,7 @@ from duelpy.algorithms import KLDivergenceBasedPAC, KnockoutTournament, Savage, 
 from duelpy.stats.confidence_radius import HoeffdingConfidenceRadius
 
 import duelmatch as dm
-from duelmatch.matchings.assignment import best_matching
+from duelmatch.matchings.decisions import best_matching
 
 from .askers import EnoughError, Judge, winner_of
 from .readers import Answers, arena_fit

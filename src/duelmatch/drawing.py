@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from duelmatch.errors import FileError, MissingExtraError, ProblemError
-from duelmatch.files.text import naming, replacing
+from duelmatch.files.documents import naming
+from duelmatch.files.writing import replacing
 from duelmatch.matchings import edges_in_every, edges_in_some
 from duelmatch.pgf import write_pgf
 from duelmatch.phrases import printable

@@ -23,8 +23,8 @@ from scipy.special import expit
 from duelmatch.answers import Answer, Given, answer_from
 from duelmatch.errors import ProblemError, brief
 from duelmatch.files.answers import ANSWERS_BYTES, read_rankings
+from duelmatch.files.documents import AnyPath, naming, read_text
 from duelmatch.files.problems import load_problem
-from duelmatch.files.text import AnyPath, naming, read_text
 from duelmatch.preferences import Preferences
 from duelmatch.problem import Problem
 

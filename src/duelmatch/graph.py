@@ -28,16 +28,15 @@ Edges = Sequence[int] | Indices
 
 @dataclass(frozen=True, eq=False)
 class PairTable:
-    """The K pairs of edges that can be duelled, numbered; ``first < second`` are edges of ``position``."""
+    """The ``count`` pairs of edges that can be duelled, numbered (K in the paper).
+
+    ``first < second`` are edges of ``position``.
+    """
 
     first: Indices
     second: Indices
     position: Indices
-
-    @property
-    def count(self) -> int:
-        """How many there are."""
-        return len(self.first)
+    count: int
 
     def number(self, first: Indices, second: Indices) -> Indices:
         """Return the numbers of the pairs of these edges, given in either order."""
@@ -198,7 +197,7 @@ class Graph:
         starts = self.start[:-1]
         first = np.concatenate([start + corner[0] for start, corner in zip(starts, corners, strict=True)])
         second = np.concatenate([start + corner[1] for start, corner in zip(starts, corners, strict=True)])
-        return PairTable(first, second, self.edge_position[first])
+        return PairTable(first, second, self.edge_position[first], self.pairs)
 
     def pairs_among(self, edges: Mask) -> tuple[Indices, Indices]:
         """Return every two marked edges of the same position."""

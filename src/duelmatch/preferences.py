@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from duelmatch.errors import ProblemError, brief, listed
 from duelmatch.graph import Indices, Vector
-from duelmatch.matchings.assignment import decisions_of
+from duelmatch.matchings.decisions import decisions_of
 from duelmatch.matchings.game import Game
 from duelmatch.matchings.general_game import payoffs
 from duelmatch.matchings.reference import reference_of

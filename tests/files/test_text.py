@@ -13,9 +13,10 @@ import pytest
 
 from cases import each
 from duelmatch.errors import FileError
+from duelmatch.files.documents import read_text
 from duelmatch.files.problems import load_problem, save_problem
 from duelmatch.files.tables import append_table
-from duelmatch.files.text import read_text, replacing
+from duelmatch.files.writing import replacing
 from files.team import TEAM, TEAM_YAML, check_refused, refusal, write
 
 

@@ -9,7 +9,7 @@ import brute
 import duelmatch as dm
 from cases import each
 from duelmatch.errors import ProblemError
-from duelmatch.matchings.assignment import (
+from duelmatch.matchings.decisions import (
     allowed_edges,
     best_matching,
     best_other_matching,

@@ -12,8 +12,8 @@ from brute import game_value
 from cases import each
 from duelmatch import matchings
 from duelmatch.errors import TooLargeError
-from duelmatch.matchings.assignment import allowed_edges, decisions_of
 from duelmatch.matchings.counters import Counters
+from duelmatch.matchings.decisions import allowed_edges, decisions_of
 from duelmatch.matchings.flows import Flows
 from duelmatch.matchings.general_game import DoubleOracle, LinearGame
 from duelmatch.matchings.ruled import Ruled

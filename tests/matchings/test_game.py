@@ -11,7 +11,7 @@ from cases import each
 from duelmatch.errors import DuelmatchError, ProblemError
 from duelmatch.graph import Graph
 from duelmatch.matchings import subgradient
-from duelmatch.matchings.assignment import allowed_edges
+from duelmatch.matchings.decisions import allowed_edges
 from duelmatch.matchings.game import NO_GAME, Game, Solution
 from duelmatch.matchings.subgradient import solve_by_subgradients
 

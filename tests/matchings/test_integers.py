@@ -8,7 +8,7 @@ import numpy as np
 import choices
 from cases import each
 from duelmatch.matchings import integers
-from duelmatch.matchings.assignment import decisions_of
+from duelmatch.matchings.decisions import decisions_of
 from duelmatch.matchings.integers import cheapest, cheapest_and_bound
 from duelmatch.matchings.ruled import Ruled
 from duelmatch.problem import Problem

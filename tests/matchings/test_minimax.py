@@ -8,7 +8,7 @@ import pytest
 import brute
 import duelmatch as dm
 from duelmatch.matchings import minimax
-from duelmatch.matchings.assignment import best_matching
+from duelmatch.matchings.decisions import best_matching
 from duelmatch.matchings.integers import cheapest
 
 SEEDS = [seed for seed in range(1, 90) if len(brute.matchings(brute.problem(seed).graph)) <= 400]

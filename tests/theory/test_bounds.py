@@ -12,7 +12,7 @@ import brute
 import duelmatch as dm
 from cases import each
 from duelmatch.errors import ProblemError, TooLargeError
-from duelmatch.matchings.assignment import all_matchings
+from duelmatch.matchings.decisions import all_matchings
 from duelmatch.theory import bounds
 
 SEEDS = (*range(0, 220, 10), *range(4, 220, 20), *brute.SMALL_SEEDS)

@@ -97,8 +97,8 @@ def command(
 def _read(problem: str, answers: str | None) -> Sheet:
     """Return the problem, the answers, and what there is to know of the judges."""
     from duelmatch.files.answers import ANSWERS_BYTES, AnswerRow, Sheet, read_sheet
+    from duelmatch.files.documents import naming
     from duelmatch.files.preflib import INCOMPLETE_SUFFIXES, SUFFIXES, load_preflib_answers
-    from duelmatch.files.text import naming
 
     preflib = (*SUFFIXES, *INCOMPLETE_SUFFIXES)
     if answers is None:

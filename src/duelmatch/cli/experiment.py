@@ -15,9 +15,6 @@ from duelmatch.phrases import counted
 if TYPE_CHECKING:
     from duelmatch.experiments import ExperimentStatus, Tick
 
-QUIET_SECONDS = 60
-"""Where there is no terminal, a line of progress is printed this often."""
-
 MOST_ROWS = 40
 
 jobs_option = click.option(
@@ -101,7 +98,7 @@ def _run(
 
     experiment = experiments.load(file)
     try:
-        with progress_bar(experiment.runs, QUIET_SECONDS) as show:
+        with progress_bar(experiment.runs) as show:
             return experiments.run(
                 experiment,
                 out,

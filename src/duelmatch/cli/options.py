@@ -70,7 +70,7 @@ class Source:
 @contextmanager
 def given_text(file: str | Path, limit: int) -> Iterator[str]:
     """Give the text of a file, or of standard input (``-``), of ``limit`` bytes at most; refusals name it."""
-    from duelmatch.files.text import naming, read_text
+    from duelmatch.files.documents import naming, read_text
 
     is_stdin = str(file) == STDIN
     with naming(STDIN_NAME if is_stdin else file) as path:

@@ -26,6 +26,9 @@ from duelmatch.phrases import printable, spoken
 if TYPE_CHECKING:
     from duelmatch.problem import Details
 
+QUIET_SECONDS = 60.0
+"""Between two lines of progress where there is no terminal."""
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for other programs to read.")
 
 
@@ -114,6 +117,9 @@ class Page:
 
 
 def _cell(value: object) -> str:
+    """Write a value; of a line-up, who fills which position."""
+    if isinstance(value, Mapping):
+        value = "; ".join(f"{position}: {spoken(names)}" for position, names in value.items())
     return f"{value:,}" if isinstance(value, int) else printable(str(value))
 
 
@@ -198,13 +204,13 @@ def live_line(task: str) -> Iterator[Callable[[Callable[[], str]], None]]:
 
 
 @contextmanager
-def progress_bar(runs: int, seconds: float = math.inf) -> Iterator[Callable[[int, str, float | None], None]]:
+def progress_bar(runs: int) -> Iterator[Callable[[int, str, float | None], None]]:
     """Give a function to call with the runs done, words to show, and the seconds left as far as known.
 
-    On a terminal they are a bar, or else a line on stderr every so many ``seconds``.
+    On a terminal they are a bar, or else a line on stderr now and then.
     """
     if not sys.stderr.isatty():
-        show = _now_and_then(seconds, lambda text: click.echo(text, err=True))
+        show = _now_and_then(QUIET_SECONDS, lambda text: click.echo(text, err=True))
         yield lambda done, words, left: show(lambda: f"{done:,} of {runs:,} runs; {words}{_left(left)}")
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn

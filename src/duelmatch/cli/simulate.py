@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import asdict
 from operator import attrgetter
@@ -14,10 +15,10 @@ import click
 
 from duelmatch.cli import INTERRUPTED, refuse
 from duelmatch.cli.options import Source, file_argument, settings_options, settle
-from duelmatch.cli.output import Output, Page, picked, printed, progress_bar, rounded
+from duelmatch.cli.output import Output, Page, printed, progress_bar, rounded
 from duelmatch.cli.standing import against, probability
 from duelmatch.explorers.catalogue import Assumption
-from duelmatch.phrases import counted, spoken
+from duelmatch.phrases import counted
 
 if TYPE_CHECKING:
     from duelmatch.experiments.simulation import Run
@@ -54,17 +55,15 @@ def command(source: Source, runs: int, jobs: int | None, max_duels: int | None, 
     asked = {"file": source.name, **settings.as_dict(), "criterion": settings.criterion}
     chosen = {"delta": settings.delta, "seed": settings.seed, "max_duels": max_duels, **settings.parameters}
     cell = single_cell(source.document.preferences(), settings.algorithm, **chosen)
+    simulated = simulations(cell, runs, jobs)
     endless = cell.known.endless(cell.variant.epsilon)
     if endless and max_duels is None:
         click.echo(f"Note: {endless}; runs may never end. --max-duels stops them.", err=True)
-    start, done, interrupted, duels = perf_counter(), [], False, 0
+    start, done, interrupted = perf_counter(), [], False
     try:
-        with progress_bar(runs) as show, closing(simulations(cell, runs, jobs)) as finished:
-            for run in finished:
+        with closing(simulated):
+            for run in _watched(simulated, runs) if sys.stderr.isatty() else simulated:
                 done.append(run)
-                duels += run.duels
-                left = (perf_counter() - start) / len(done) * (runs - len(done))
-                show(len(done), f"{duels:,} duels", left)
     except KeyboardInterrupt:
         interrupted = True
     done.sort(key=attrgetter("number"))
@@ -76,23 +75,26 @@ def command(source: Source, runs: int, jobs: int | None, max_duels: int | None, 
         "runs": runs,
         "interrupted": interrupted,
         **asdict(summarise(cell, done)),
-        "each_run": list(map(_run_as_dict, done)),
         "seconds": perf_counter() - start,
     }
     return Output(answer, lambda page: _print(page, answer), INTERRUPTED if interrupted else 0)
 
 
-def _run_as_dict(run: Run) -> dict[str, Any]:
-    return {"run": run.number} | picked(
-        run, "seed", "status", "right", "duels", "seconds", "p_value", "possible"
-    )
+def _watched(finished: Iterable[Run], runs: int) -> Iterator[Run]:
+    """Yield the runs, and show on the way how far they are."""
+    start, duels = perf_counter(), 0
+    with progress_bar(runs) as show:
+        for number, run in enumerate(finished, start=1):
+            duels += run.duels
+            show(number, f"{duels:,} duels", (perf_counter() - start) / number * (runs - number))
+            yield run
 
 
 def _print(page: Page, answer: dict[str, Any]) -> None:
-    duels, runs = answer["duels"], counted(answer["finished"], "run")
-    if answer["interrupted"]:
-        runs = f"{answer['finished']:,} of {counted(answer['runs'], 'run')}"
+    duels = answer["duels"]
+    runs = f"{answer['finished']:,} of {answer['runs']:,}" if answer["interrupted"] else f"{answer['runs']:,}"
     facts = [
+        ("Runs", runs),
         ("Error rate", _error_rate(answer)),
         ("Duels, median", f"{duels['median']:,.0f}"),
         ("Duels, mean", f"{duels['mean']:,.0f}"),
@@ -101,12 +103,14 @@ def _print(page: Page, answer: dict[str, Any]) -> None:
     if answer["information_limit"] is not None:
         facts.append(("Information limit", f"{rounded(answer['information_limit'])} duels on average"))
     facts += [("Seconds per run", rounded(answer["seconds_per_run"])), ("Seed", str(answer["seed"]))]
-    page.heading(f"{answer['file']}: {runs} of {answer['algorithm']}, delta {answer['delta']:g}")
+    facts += _guesses(answer)
+    rows, meaning = _rows(answer), _meaning(answer)
+    page.heading(f"{answer['file']}: {answer['algorithm']}, delta {answer['delta']:g}")
     if answer["interrupted"]:
         page.paragraph("Interrupted. Runs that take long are missing more often than others.")
-    page.table(["Status", "Matching", "Runs", "Right"], _rows(answer), right=["Runs"])
-    page.facts(facts + _guesses(answer))
-    page.paragraph(_meaning(answer))
+    page.table(["Status", "Matching", "Runs", "Right"], rows, right=["Runs"])
+    page.facts(facts)
+    page.paragraph(meaning)
 
 
 def _guesses(answer: dict[str, Any]) -> list[tuple[str, str]]:
@@ -120,17 +124,15 @@ def _guesses(answer: dict[str, Any]) -> list[tuple[str, str]]:
     return facts
 
 
-def _rows(answer: dict[str, Any]) -> Iterator[tuple[object, ...]]:
+def _rows(answer: dict[str, Any]) -> list[tuple[object, ...]]:
     judgement = {True: "yes", False: "NO", None: "not known"}
+    rows: list[tuple[object, ...]] = []
     for entry in answer["answers"][:MOST_ROWS]:
-        chosen = "; ".join(
-            f"{position}: {spoken(names)}" for position, names in (entry["matching"] or {}).items()
-        )
         status = "NOT CERTIFIED" if entry["status"] == "budget_spent" else entry["status"]
-        yield status, chosen or "none", entry["runs"], judgement[entry["right"]]
-    rest = answer["answers"][MOST_ROWS:]
-    if rest:
-        yield "", f"{counted(len(rest), 'other')}", sum(entry["runs"] for entry in rest), ""
+        rows.append((status, entry["matching"] or "none", entry["runs"], judgement[entry["right"]]))
+    if rest := answer["answers"][MOST_ROWS:]:
+        rows.append(("", counted(len(rest), "other"), sum(entry["runs"] for entry in rest), ""))
+    return rows
 
 
 def _error_rate(answer: dict[str, Any]) -> str:

@@ -15,7 +15,7 @@ from duelmatch.cli import DAMAGED
 from duelmatch.cli.options import STDIN, STDIN_NAME
 from duelmatch.cli.output import Output, Page, printed, spoken_titles, titled, unsettled_label, utc_time
 from duelmatch.errors import FileError
-from duelmatch.files.text import explaining, naming
+from duelmatch.files.documents import explaining, naming
 from duelmatch.phrases import votes_in_100
 from duelmatch.verify import LineupVerdict, Verification, checked_receipt, verify
 

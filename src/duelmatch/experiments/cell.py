@@ -21,7 +21,7 @@ import duelmatch.theory as theory
 from duelmatch.errors import DuelmatchError, TooLargeError
 from duelmatch.explorers.catalogue import SEED_BITS, Algorithm, Assumption, check, described, drawn_seed
 from duelmatch.explorers.result import Result
-from duelmatch.matchings.assignment import decisions_of
+from duelmatch.matchings.decisions import decisions_of
 from duelmatch.preferences import TIE, Criterion, Preferences
 from duelmatch.problem import Matching
 

@@ -15,7 +15,7 @@ from duelmatch.experiments.experiment import Experiment
 from duelmatch.experiments.folder import Folder
 from duelmatch.experiments.parts import SCHEMA
 from duelmatch.experiments.simulation import CONFIDENCE, FAILED, clopper_pearson
-from duelmatch.files.text import AnyPath
+from duelmatch.files.documents import AnyPath
 
 if TYPE_CHECKING:
     import pyarrow as pa

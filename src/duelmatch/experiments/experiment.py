@@ -21,10 +21,9 @@ from duelmatch.errors import FileError, ProblemError, brief, listed
 from duelmatch.estimation import estimate_preferences
 from duelmatch.experiments.cell import Cell, Instance, Variant, derived_seed, digest, shown
 from duelmatch.explorers.catalogue import check, drawn_seed, whole
-from duelmatch.files.documents import check_keys
+from duelmatch.files.documents import check_keys, naming, read_text
 from duelmatch.files.preflib import load_preflib
 from duelmatch.files.problems import EXAMPLE, load_preferences
-from duelmatch.files.text import naming, read_text
 from duelmatch.instances.generators import generator
 from duelmatch.preferences import Preferences
 

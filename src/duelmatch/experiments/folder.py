@@ -25,7 +25,8 @@ from duelmatch.experiments.experiment import Experiment
 from duelmatch.experiments.parts import Parts
 from duelmatch.experiments.tasks import Batch
 from duelmatch.files.conditions import conditions_from, conditions_of
-from duelmatch.files.text import explaining, naming, read_text, replacing, write_text
+from duelmatch.files.documents import explaining, naming, read_text
+from duelmatch.files.writing import replacing, write_text
 from duelmatch.graph import Mask
 from duelmatch.phrases import spoken
 from duelmatch.preferences import Preferences

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from duelmatch.errors import FileError, MissingExtraError
-from duelmatch.files.text import naming, replacing
+from duelmatch.files.documents import naming
+from duelmatch.files.writing import replacing
 
 try:
     import pyarrow as pa

@@ -23,8 +23,9 @@ from duelmatch.experiments.figures.style import MOST_PANELS, Styles, save, sprea
 from duelmatch.experiments.folder import Folder
 from duelmatch.experiments.page import Illustration, cell_table, error_table, page, slope_table
 from duelmatch.experiments.slopes import AXES, Series, series_along
+from duelmatch.files.documents import explaining, naming
 from duelmatch.files.tables import dump_table
-from duelmatch.files.text import explaining, naming, write_text
+from duelmatch.files.writing import write_text
 from duelmatch.preferences import Preferences
 from duelmatch.problem import Matching
 

@@ -16,8 +16,8 @@ from duelmatch.experiments.folder import Folder
 from duelmatch.experiments.simulation import FAILED
 from duelmatch.experiments.tasks import Batch, Batches, run_batch
 from duelmatch.experiments.workers import Cluster, Processes, processors
+from duelmatch.files.documents import AnyPath, explaining, naming
 from duelmatch.files.locking import Lock
-from duelmatch.files.text import AnyPath, explaining, naming
 from duelmatch.version import __version__
 
 

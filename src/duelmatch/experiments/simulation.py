@@ -170,12 +170,16 @@ def run_once(cell: Cell, number: int) -> Run:
 
 
 def simulations(cell: Cell, runs: int, jobs: int | None = 1) -> Generator[Run, None, None]:
-    """Yield so many runs of a cell as they finish, done by ``jobs`` processes; None: one per processor.
+    """Give so many runs of a cell as they finish, done by ``jobs`` processes; None: one per processor.
 
     :raises DuelmatchError: what a run raises.
     """
     whole("The number of runs", runs, 1)
-    with closing(_finished(cell, runs, jobs)) as finished:
+    return _successful(_finished(cell, runs, jobs))
+
+
+def _successful(finished: Generator[Run, None, None]) -> Generator[Run, None, None]:
+    with closing(finished):
         for run in finished:
             if run.failure is not None:
                 raise run.failure
@@ -218,6 +222,20 @@ class DuelCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What is said of one run in a summary."""
+
+    run: int
+    seed: int
+    status: str
+    right: bool | None
+    duels: int
+    seconds: float
+    p_value: float | None
+    possible: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
     """Of all finished runs: statuses and answers with their counts, the most frequent first; errors; duels.
 
@@ -239,6 +257,7 @@ class Summary:
     duels: DuelCounts
     seconds_per_run: float
     information_limit: float | None
+    each_run: tuple[RunFacts, ...]
 
 
 def summarise(cell: Cell, runs: Sequence[Run]) -> Summary:
@@ -248,6 +267,12 @@ def summarise(cell: Cell, runs: Sequence[Run]) -> Summary:
     wrong = None if known.too_large else sum(run.wrong for run in runs)
     answers = Counter(
         (result.status, result.matching, run.right) for run, result in zip(runs, results, strict=True)
+    )
+    each_run = tuple(
+        RunFacts(
+            run.number, run.seed, run.status, run.right, run.duels, run.seconds, run.p_value, run.possible
+        )
+        for run in runs
     )
     duels = np.array([result.duels for result in results])
     low, high = (float(value) for value in np.percentile(duels, [5, 95]))
@@ -268,6 +293,7 @@ def summarise(cell: Cell, runs: Sequence[Run]) -> Summary:
         duels=DuelCounts(float(np.median(duels)), float(duels.mean()), low, high),
         seconds_per_run=sum(run.seconds for run in runs) / len(runs),
         information_limit=cell.limit,
+        each_run=each_run,
     )
 
 

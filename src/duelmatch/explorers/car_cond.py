@@ -36,7 +36,7 @@ from duelmatch.explorers.engine import Outcome, Round, Rounds, Snapshot
 from duelmatch.explorers.oracle import Method, Oracle, new_game
 from duelmatch.explorers.tally import Tally, paper_radius, weighed
 from duelmatch.graph import Graph, Indices, Mask
-from duelmatch.matchings.assignment import allowed_edges, decisions_of
+from duelmatch.matchings.decisions import allowed_edges, decisions_of
 
 Schedule = Literal["sparse", "every"]
 

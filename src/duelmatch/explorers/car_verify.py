@@ -21,7 +21,7 @@ from duelmatch.explorers.engine import Outcome, Round, Rounds, Snapshot
 from duelmatch.explorers.oracle import Method
 from duelmatch.explorers.tally import weighed
 from duelmatch.graph import Graph, Indices, Matrix, Vector
-from duelmatch.matchings.assignment import decisions_of
+from duelmatch.matchings.decisions import decisions_of
 
 GUESS_DELTA = 0.01
 """delta_0: the confidence of the guess."""

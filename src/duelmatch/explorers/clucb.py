@@ -45,9 +45,9 @@ from duelmatch.explorers.catalogue import Assumption
 from duelmatch.explorers.engine import Counts, Outcome, Round, RoundAnswers, Rounds, Snapshot
 from duelmatch.explorers.tally import paper_scale
 from duelmatch.graph import Graph, Indices, Vector
-from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.chain import Chain
 from duelmatch.matchings.counting import edge_marginals
+from duelmatch.matchings.decisions import decisions_of
 from duelmatch.matchings.rejection import RejectionSampler
 from duelmatch.matchings.sampling import Sampler
 

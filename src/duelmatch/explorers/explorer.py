@@ -100,6 +100,7 @@ def explorer(
 
     :raises ProblemError: for an unknown name or parameter, or a value out of range.
     """
+    check_problem(problem, "An explorer")
     if algorithm == "panel":
         if max_duels is not None:
             raise ProblemError("panel has no max_duels: limit the questions of each voter by questions_each.")
@@ -114,7 +115,6 @@ def explorer(
 def _panel(problem: Problem, delta: float, parameters: dict[str, Any]) -> PanelExplorer:
     from duelmatch.explorers.panel.explorer import PanelExplorer
 
-    check_problem(problem, "An explorer")
     if "voters" not in parameters:
         raise ProblemError('A panel needs its voters: explorer("panel", problem, voters=[...]).')
     check_panel(delta, parameters, PanelExplorer)
@@ -235,7 +235,6 @@ class Explorer:
 
         :raises ProblemError: for an unknown name or parameter, or a value out of range.
         """
-        check_problem(problem, "An explorer")
         seed = drawn_seed() if seed is None else seed
         checked = check(algorithm, delta, seed, parameters)
         most = None if max_duels is None else whole("max_duels", max_duels)

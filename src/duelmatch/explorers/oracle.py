@@ -21,7 +21,7 @@ import numpy as np
 from duelmatch.errors import ProblemError
 from duelmatch.explorers.tally import weighed
 from duelmatch.graph import Graph, Mask, Matrix, Vector
-from duelmatch.matchings.assignment import allowed_edges, decisions_of
+from duelmatch.matchings.decisions import allowed_edges, decisions_of
 from duelmatch.matchings.game import Game, Solution
 from duelmatch.matchings.general_game import LinearGame
 from duelmatch.matchings.subgradient import solve_by_subgradients

@@ -15,7 +15,7 @@ import duelmatch.theory as theory
 from duelmatch.errors import AlgorithmError, TooLargeError
 from duelmatch.explorers.catalogue import algorithms, described
 from duelmatch.files.problems import MOST_EDGES_WITH_PREFERENCES
-from duelmatch.matchings.assignment import decisions_of
+from duelmatch.matchings.decisions import decisions_of
 from duelmatch.preferences import Criterion, Preferences
 from duelmatch.problem import Problem
 from duelmatch.theory.bounds import PaperLowerBound

@@ -24,9 +24,8 @@ from typing import Any
 
 from duelmatch.answers import Answer, ranking_from, ranking_text
 from duelmatch.errors import FileError, ProblemError, did_you_mean
-from duelmatch.files.documents import Bare, number
+from duelmatch.files.documents import AnyPath, Bare, naming, number, read_text
 from duelmatch.files.tables import filled_rows
-from duelmatch.files.text import AnyPath, naming, read_text
 from duelmatch.panel import Conflict
 from duelmatch.problem import Problem, seated
 

@@ -1,4 +1,4 @@
-"""YAML and JSON as plain documents: text into mappings, lists and words, checked, and back.
+"""What is in a file: text, and YAML and JSON as plain mappings, lists and words, checked; and back.
 
 YAML is read event by event. ``safe_load`` keeps the last of two equal keys, expands aliases into gigabytes
 and turns the name ``No`` into ``False``. A loader of our own could refuse those, but only after the C library
@@ -8,15 +8,24 @@ has composed the whole file, which overflows the stack on a deeply nested one.
 from __future__ import annotations
 
 import json
+import os
 import re
+import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NoReturn, TypeAlias
+from pathlib import Path
+from typing import Any, BinaryIO, NoReturn, TypeAlias
 
 import yaml
 from yaml.resolver import Resolver
 
-from duelmatch.errors import FileError, ProblemError, did_you_mean, listed
+from duelmatch.errors import FileError, ProblemError, brief, did_you_mean, listed
+from duelmatch.phrases import printable
+
+AnyPath = str | os.PathLike[str]
+
+LONGEST_MESSAGE = 1000
 
 DEEPEST = 10
 LINE_WIDTH = 100
@@ -48,6 +57,73 @@ class Bare:
 
 Tree: TypeAlias = "dict[str, Tree] | list[Tree] | str | Bare | bool | None"
 """What is in a file: mappings, lists, texts, words that are not text, and JSON's true, false and null."""
+
+
+@contextmanager
+def naming(path: AnyPath) -> Iterator[Path]:
+    """Begin the message of every refusal with the path, and keep it one line of a decent length."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise FileError(f"A file is named by a text or a path, not {brief(path)}.")
+    try:
+        if "\0" in os.fspath(path):
+            raise FileError("The name of a file cannot have a null character in it.")
+        yield Path(path)
+    except (FileError, ProblemError) as error:
+        message = f"{os.fspath(path)}: {error}"
+        if len(message) > LONGEST_MESSAGE:
+            message = message[: LONGEST_MESSAGE - 1] + "…"
+        raise type(error)(printable(message)) from None
+
+
+@contextmanager
+def explaining(verb: str, what: str = "file") -> Iterator[None]:
+    """Turn an error of the operating system into a sentence: the file cannot be read, written or made."""
+    try:
+        yield
+    except OSError as error:
+        raise FileError(f"The {what} cannot be {verb}: {error.strerror or error}.") from None
+
+
+def read_text(source: Path | BinaryIO, limit: int) -> str:
+    """Return the text of a file, or of what is left of an open one, of at most ``limit`` bytes."""
+    return decoded(read_bytes(source, limit))
+
+
+def read_bytes(source: Path | BinaryIO, limit: int) -> bytes:
+    """Return what is in a file, or left of an open one, if that is at most ``limit`` bytes."""
+    with explaining("read"):
+        if not isinstance(source, Path):
+            data = source.read(limit + 1)
+        elif not source.exists():
+            raise FileError("There is no such file.")
+        else:
+            check_regular(source)  # opening a pipe would wait for its other end
+            with open(source, "rb") as file:
+                data = file.read(limit + 1)
+    if len(data) > limit:
+        raise FileError(f"The file is too large: more than {limit:,} bytes.")
+    return data
+
+
+def check_regular(path: Path) -> None:
+    """Refuse a directory, a device or a pipe."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise FileError(f"This is a {'directory' if path.is_dir() else 'device or pipe'}, not a file.")
+
+
+def decoded(data: bytes) -> str:
+    """Return the text that some bytes are, which is not empty."""
+    if b"\0" in data:
+        raise FileError(f"This is not a text file: byte {data.index(0)} is zero.")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        # The decoder counts from behind the byte order mark.
+        offset = error.start + len(data) - len(error.object)
+        raise FileError(f"This is not UTF-8 text: byte {offset} is wrong. Save the file as UTF-8.") from None
+    if not text.strip():
+        raise FileError("The file is empty.")
+    return text
 
 
 def shown(value: object) -> str:

@@ -25,9 +25,10 @@ from duelmatch.answers import Answer
 from duelmatch.errors import FileError
 from duelmatch.files.answers import ANSWERS_BYTES, COLUMNS, check_is_csv
 from duelmatch.files.conditions import conditions_of
+from duelmatch.files.documents import decoded, explaining, naming, read_bytes, read_text
 from duelmatch.files.locking import Lock
 from duelmatch.files.tables import append_table, dump_exactly, read_table
-from duelmatch.files.text import decoded, explaining, naming, read_bytes, read_text, write_text
+from duelmatch.files.writing import write_text
 from duelmatch.problem import Problem
 from duelmatch.version import __version__
 

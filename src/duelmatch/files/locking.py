@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TextIO
 
 from duelmatch.errors import FileError
-from duelmatch.files.text import explaining, naming
+from duelmatch.files.documents import explaining, naming
 
 if sys.platform == "win32":
     import msvcrt

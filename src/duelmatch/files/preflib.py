@@ -15,9 +15,8 @@ import numpy as np
 
 from duelmatch.answers import Answer
 from duelmatch.errors import FileError
-from duelmatch.files.documents import dump, parse
+from duelmatch.files.documents import AnyPath, dump, naming, parse, read_text
 from duelmatch.files.problems import MOST_EDGES_WITH_PREFERENCES, Document, sections_of, tree_of
-from duelmatch.files.text import AnyPath, naming, read_text
 from duelmatch.preferences import Preferences
 from duelmatch.problem import Problem
 

@@ -17,20 +17,23 @@ from typing import Any
 from duelmatch.errors import FileError, ProblemError, did_you_mean, listed
 from duelmatch.files.conditions import rule_entry, rules_of, whole_or_not
 from duelmatch.files.documents import (
+    AnyPath,
     Bare,
     Tree,
     check_keys,
     dump,
     items_of,
     name,
+    naming,
     number,
     parse,
+    read_text,
     row_of,
     shown,
 )
 from duelmatch.files.spreadsheets import read_spreadsheet
 from duelmatch.files.tables import dump_exactly, filled_rows, read_table
-from duelmatch.files.text import AnyPath, naming, read_text, write_text
+from duelmatch.files.writing import write_text
 from duelmatch.preferences import Pair, Preferences
 from duelmatch.problem import Details, Problem, check_problem
 

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from duelmatch.errors import FileError
-from duelmatch.files.text import encoded, explaining, sync_folder
+from duelmatch.files.documents import explaining
+from duelmatch.files.writing import encoded, sync_folder
 
 LONGEST_HEADER = 10_000
 """Bytes that are looked at to find the header of a file."""

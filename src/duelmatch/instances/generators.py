@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from duelmatch.errors import NoMatchingError, ProblemError, brief, did_you_mean, listed
-from duelmatch.matchings.assignment import decisions_of
+from duelmatch.matchings.decisions import decisions_of
 from duelmatch.preferences import Preferences
 from duelmatch.problem import Problem
 from duelmatch.rules import Rule

@@ -15,10 +15,9 @@ from numpy.typing import ArrayLike
 
 from duelmatch.errors import ProblemError, TooLargeError, listed
 from duelmatch.graph import Vector
-from duelmatch.matchings.assignment import allowed_edges, decisions_of
+from duelmatch.matchings.decisions import MEMORY, Decisions, allowed_edges, decisions_of
 from duelmatch.matchings.game import Game, Solution
 from duelmatch.matchings.general_game import payoffs
-from duelmatch.matchings.protocol import MEMORY, Decisions
 from duelmatch.matchings.sampling import DEFAULT_ETA, Method, sampler
 from duelmatch.matchings.subgradient import solve_by_subgradients
 from duelmatch.problem import Matching, Problem, check_problem

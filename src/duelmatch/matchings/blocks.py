@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from duelmatch.graph import Graph, Indices
-from duelmatch.matchings.assignment import usable_edges
+from duelmatch.matchings.decisions import usable_edges
 
 
 @dataclass(frozen=True, slots=True)

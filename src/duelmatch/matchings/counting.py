@@ -16,8 +16,8 @@ import numpy as np
 from duelmatch.errors import TooLargeError
 from duelmatch.graph import Graph, Vector
 from duelmatch.matchings.blocks import blocks
+from duelmatch.matchings.decisions import MEMORY
 from duelmatch.matchings.elimination import Elimination, Layer, plan
-from duelmatch.matchings.protocol import MEMORY
 
 WORKING_LAYERS = 6
 """How many layers a step holds at once, besides those kept for the way back."""

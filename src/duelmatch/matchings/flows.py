@@ -15,7 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from duelmatch.graph import Edges, Graph, Indices, Mask, Vector
-from duelmatch.matchings.protocol import Alternatives, Decisions
+from duelmatch.matchings.decisions import Alternatives, Decisions
 
 Costs = NDArray[Any]
 """A cost per edge: int64, float64, or Python integers in an array of objects."""

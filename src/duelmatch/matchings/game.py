@@ -27,7 +27,7 @@ from scipy.sparse import block_array, csc_array
 from duelmatch.errors import DuelmatchError
 from duelmatch.feasibility import seat_rows
 from duelmatch.graph import Edges, Graph, Indices, Mask, Matrix, Vector
-from duelmatch.matchings.assignment import allowed_edges, best_matching
+from duelmatch.matchings.decisions import allowed_edges, best_matching
 
 TOLERANCE = 1e-10
 """Feasibility tolerance of the LP: the tightest HiGHS takes."""

@@ -27,8 +27,8 @@ from scipy.sparse import block_array, csr_array, diags_array
 from duelmatch.errors import DuelmatchError, TooLargeError
 from duelmatch.feasibility import seat_rows
 from duelmatch.graph import Edges, Graph, Indices, Mask, Matrix, Vector
+from duelmatch.matchings.decisions import Decisions
 from duelmatch.matchings.game import NO_GAME, Solution
-from duelmatch.matchings.protocol import Decisions
 
 ACCURACY = 1e-10
 """How far the double oracle's bounds on the value may be apart, relative to the largest payoff."""

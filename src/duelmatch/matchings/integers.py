@@ -23,7 +23,7 @@ import numpy as np
 from numba import njit
 
 from duelmatch.graph import Graph, Indices, Mask, Vector
-from duelmatch.matchings.assignment import decisions_of
+from duelmatch.matchings.decisions import decisions_of
 from duelmatch.matchings.flows import Costs
 from duelmatch.matchings.ruled import Ruled
 

@@ -41,7 +41,7 @@ from scipy.sparse import block_array, csr_array, hstack
 from duelmatch.errors import TooLargeError
 from duelmatch.feasibility import decision_rows, seat_rows
 from duelmatch.graph import Graph, Indices, Mask
-from duelmatch.matchings.assignment import decisions_of
+from duelmatch.matchings.decisions import decisions_of
 from duelmatch.matchings.integers import assign, cheapest
 
 LISTED = 100_000

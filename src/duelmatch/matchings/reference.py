@@ -36,7 +36,7 @@ import numpy as np
 
 from duelmatch.errors import ProblemError, TooLargeError
 from duelmatch.graph import Graph, Vector
-from duelmatch.matchings.assignment import decisions_of
+from duelmatch.matchings.decisions import decisions_of
 from duelmatch.matchings.sampling import DEFAULT_ETA, sampler
 
 ReferenceName = Literal["decisions", "candidates", "sampled"]

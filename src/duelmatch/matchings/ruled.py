@@ -26,8 +26,8 @@ from scipy.sparse import csc_array
 from duelmatch.errors import DuelmatchError, TooLargeError
 from duelmatch.feasibility import MOST_BRANCHINGS, Rows, decision_rows, rule_rows
 from duelmatch.graph import Edges, Graph, Indices, Mask, Vector
+from duelmatch.matchings.decisions import Alternatives, Decisions
 from duelmatch.matchings.flows import Costs, Flows
-from duelmatch.matchings.protocol import Alternatives, Decisions
 
 LISTED = 20_000
 """Up to so many decisions the oracle looks at all of them, some tens of microseconds per thousand."""

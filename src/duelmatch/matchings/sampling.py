@@ -27,8 +27,8 @@ from duelmatch.errors import ProblemError, TooLargeError
 from duelmatch.graph import Graph, Indices, Vector
 from duelmatch.matchings.blocks import Block, blocks
 from duelmatch.matchings.counting import plan_within
+from duelmatch.matchings.decisions import MEMORY
 from duelmatch.matchings.elimination import Elimination, Step
-from duelmatch.matchings.protocol import MEMORY
 
 Method = Literal["auto", "exact", "rejection", "chain"]
 

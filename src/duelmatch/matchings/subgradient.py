@@ -27,7 +27,7 @@ import numpy as np
 
 from duelmatch.errors import DuelmatchError
 from duelmatch.graph import Graph, Indices, Mask, Matrix, Vector
-from duelmatch.matchings.assignment import best_matching
+from duelmatch.matchings.decisions import best_matching
 from duelmatch.matchings.game import NO_GAME, Solution, certified
 
 MOST_STEPS = 200_000

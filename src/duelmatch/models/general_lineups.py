@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from duelmatch.graph import Graph, Indices, Mask, Matrix, Vector
-from duelmatch.matchings.assignment import decisions_of
+from duelmatch.matchings.decisions import decisions_of
 from duelmatch.models.lineups import LONGEST_WALK, ROUNDING, Finder, LineupFinder, advantages
 
 

@@ -17,7 +17,7 @@ from duelmatch.answers import answer_from
 from duelmatch.errors import ProblemError, brief
 from duelmatch.graph import Graph, Mask, Matrix, Vector
 from duelmatch.matchings import Edge
-from duelmatch.matchings.assignment import decisions_of
+from duelmatch.matchings.decisions import decisions_of
 from duelmatch.phrases import spoken
 from duelmatch.preferences import Criterion
 from duelmatch.problem import Matching, Problem, check_problem

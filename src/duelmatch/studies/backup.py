@@ -17,7 +17,8 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from duelmatch.errors import FileError, StoreError
-from duelmatch.files.text import naming, replacing
+from duelmatch.files.documents import naming
+from duelmatch.files.writing import replacing
 from duelmatch.studies.database import Database
 from duelmatch.studies.migrations import revisions, upgrade_to
 from duelmatch.studies.schema import metadata

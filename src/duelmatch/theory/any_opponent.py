@@ -26,7 +26,7 @@ from scipy.optimize import nnls
 
 from duelmatch.errors import TooLargeError
 from duelmatch.graph import Graph, Indices, Matrix, Vector
-from duelmatch.matchings.assignment import decisions_of
+from duelmatch.matchings.decisions import decisions_of
 
 Allocate = Callable[[Matrix], tuple[float, Vector]]
 

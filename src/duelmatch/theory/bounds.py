@@ -14,8 +14,8 @@ import numpy as np
 
 from duelmatch.errors import ProblemError, TooLargeError
 from duelmatch.graph import Graph, Indices
-from duelmatch.matchings.assignment import all_matchings
 from duelmatch.matchings.counting import count_matchings, edge_marginals
+from duelmatch.matchings.decisions import all_matchings
 from duelmatch.preferences import TIE, Criterion, Preferences, check_preferences
 from duelmatch.theory.gaps import (
     borda_gap_vector,

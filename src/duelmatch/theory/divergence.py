@@ -30,7 +30,7 @@ from scipy.special import rel_entr
 
 from duelmatch.errors import DuelmatchError
 from duelmatch.graph import Indices, Matrix, Vector
-from duelmatch.matchings.assignment import decisions_of
+from duelmatch.matchings.decisions import decisions_of
 from duelmatch.preferences import Criterion, Preferences
 from duelmatch.theory.limit import coefficients
 

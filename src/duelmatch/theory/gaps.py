@@ -14,13 +14,13 @@ import numpy as np
 from duelmatch.errors import ProblemError
 from duelmatch.graph import Graph, Indices, Vector
 from duelmatch.matchings import Edge
-from duelmatch.matchings.assignment import (
+from duelmatch.matchings.decisions import (
+    Alternatives,
     allowed_edges,
     best_matching,
     decisions_of,
     usable_edges,
 )
-from duelmatch.matchings.protocol import Alternatives
 from duelmatch.preferences import TIE, Pair, Preferences, check_preferences
 from duelmatch.problem import Matching
 from duelmatch.theory.width import best_width_bound, require_matchings

@@ -39,8 +39,7 @@ from scipy.sparse import csr_array, diags_array
 
 from duelmatch.errors import DuelmatchError, ProblemError, TooLargeError
 from duelmatch.graph import Graph, Indices, Mask, Vector
-from duelmatch.matchings.assignment import allowed_edges, decisions_of
-from duelmatch.matchings.protocol import Decisions
+from duelmatch.matchings.decisions import Decisions, allowed_edges, decisions_of
 from duelmatch.preferences import TIE, Criterion, Pair, Preferences, check_preferences
 from duelmatch.theory.any_opponent import AnyOpponent
 from duelmatch.theory.width import require_matchings

@@ -7,16 +7,16 @@ import pytest
 
 import brute
 from cases import each
-from duelmatch.explorers.frugal.allocation import allocation
+from duelmatch.explorers.frugal.design import allocation
 from duelmatch.explorers.frugal.search import borda_champion, condorcet_champion
 from duelmatch.explorers.frugal.stakes import Pairs
-from duelmatch.matchings.assignment import usable_edges
+from duelmatch.matchings.decisions import usable_edges
 from duelmatch.theory.limit import balanced_allocation
 from explorers.frugal.test_stakes import stakes_for
 from explorers.frugal.watching import ALONE, PROBLEMS, coefficients, gaps
 
 MANY = 60
-ALLOCATION = "duelmatch.explorers.frugal.allocation"
+ALLOCATION = "duelmatch.explorers.frugal.design"
 
 
 def needed(graph, criterion, seed, explored, calls, monkeypatch):

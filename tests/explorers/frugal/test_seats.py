@@ -8,12 +8,12 @@ import pytest
 import choices
 from cases import each
 from duelmatch.explorers.engine import RoundAnswers
-from duelmatch.explorers.frugal.allocation import allocation
+from duelmatch.explorers.frugal.design import allocation
 from duelmatch.explorers.frugal.listed import LOG_SHARES, Ledger, ListedRivals, bets
 from duelmatch.explorers.frugal.search import FrugalSearch
 from duelmatch.explorers.frugal.stakes import NO_RUIN, Pairs, Play, Prospects, Stakes, pairs_within
 from duelmatch.explorers.frugal.tables import SCALES, Tables
-from duelmatch.matchings.assignment import decisions_of
+from duelmatch.matchings.decisions import decisions_of
 
 CRITERIA = ("condorcet", "borda")
 

@@ -9,11 +9,11 @@ import pytest
 
 import brute
 from duelmatch.explorers.engine import RoundAnswers
-from duelmatch.explorers.frugal.allocation import allocation
+from duelmatch.explorers.frugal.design import allocation
 from duelmatch.explorers.frugal.listed import NO_RUIN, Ledger, ListedRivals, bets
 from duelmatch.explorers.frugal.stakes import Pairs, Play, Prospects, Stakes
 from duelmatch.explorers.frugal.tables import SCALES, Tables
-from duelmatch.matchings.assignment import usable_edges
+from duelmatch.matchings.decisions import usable_edges
 from explorers.frugal.watching import PROBLEMS, all_decided, coefficients
 
 CRITERIA = ("condorcet", "borda")

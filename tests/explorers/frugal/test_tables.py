@@ -8,7 +8,7 @@ import pytest
 import brute
 from cases import each
 from duelmatch.explorers.frugal.tables import SCALES, TabledRivals, Tables
-from duelmatch.matchings.assignment import list_matchings, usable_edges
+from duelmatch.matchings.decisions import list_matchings, usable_edges
 
 SEEDS = [1000, 1008, 1010, 1014, 1017, 1021, 1023, 1036, 1039, 1040, 1041, 1053, 1057]
 

@@ -10,7 +10,7 @@ import duelmatch as dm
 from cases import each
 from duelmatch.explorers.panel.listed import Comparisons, ListedCertifier
 from duelmatch.matchings import integers, ruled
-from duelmatch.matchings.assignment import decisions_of
+from duelmatch.matchings.decisions import decisions_of
 
 VOTERS = ["eve", "ned", "zoe"]
 

@@ -12,8 +12,8 @@ from duelmatch.cli.options import ANY_PATH
 from duelmatch.cli.output import Output, Page, picked, printed
 from duelmatch.cli.store import link_address, on_study, server_option
 from duelmatch.cli.study.changes import voter_called
+from duelmatch.files.documents import naming, read_text
 from duelmatch.files.people import Person, dump_links, read_people
-from duelmatch.files.text import naming, read_text
 
 if TYPE_CHECKING:
     from duelmatch.studies import Study, Voter

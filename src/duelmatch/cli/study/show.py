@@ -253,7 +253,8 @@ def export(target: Path | None, study: Study, as_csv: bool, as_table: bool, vote
       duelmatch study export lineup.jsonl
       duelmatch study export answers.csv
     """
-    from duelmatch.files.text import naming, write_text
+    from duelmatch.files.documents import naming
+    from duelmatch.files.writing import write_text
     from duelmatch.studies import export_answers, export_log, export_table
 
     wants_csv = as_csv or as_table or (target is not None and target.suffix.lower() == ".csv")

@@ -36,8 +36,8 @@ from duelmatch.explorers.ballots.records import Design
 from duelmatch.explorers.frugal.listed import CAUTION
 from duelmatch.explorers.frugal.stakes import NO_RUIN, Pairs, Stakes, over
 from duelmatch.graph import Graph, Indices, Mask, Vector
-from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.counted import counted
+from duelmatch.matchings.decisions import decisions_of
 from duelmatch.matchings.reference import NO_REFERENCE, ReferenceName, reference_of, scaled
 from duelmatch.preferences import Criterion
 

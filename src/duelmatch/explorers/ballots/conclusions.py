@@ -23,8 +23,8 @@ from duelmatch.explorers.engine import Outcome
 from duelmatch.explorers.frugal.search import least_beaten_estimate
 from duelmatch.explorers.result import Progress
 from duelmatch.graph import Graph, Indices, Mask
-from duelmatch.matchings.assignment import decisions_of
 from duelmatch.matchings.counted import is_quick
+from duelmatch.matchings.decisions import decisions_of
 from duelmatch.preferences import Criterion
 from duelmatch.problem import Problem
 

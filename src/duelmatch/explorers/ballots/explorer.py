@@ -32,7 +32,7 @@ from duelmatch.explorers.questions import Answer, Question, groups_of, places
 from duelmatch.explorers.result import Progress, Result
 from duelmatch.graph import Vector
 from duelmatch.matchings import Edge
-from duelmatch.matchings.assignment import decisions_of
+from duelmatch.matchings.decisions import decisions_of
 from duelmatch.matchings.reference import ReferenceName
 from duelmatch.preferences import Criterion
 from duelmatch.problem import Problem

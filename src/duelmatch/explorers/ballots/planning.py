@@ -18,7 +18,7 @@ from duelmatch.explorers.ballots.conclusions import Conclusions
 from duelmatch.explorers.ballots.drawing import Law, draw_ballot, spread_out
 from duelmatch.explorers.ballots.records import Ballot, Design
 from duelmatch.explorers.ballots.state import CrowdState
-from duelmatch.explorers.frugal.allocation import OPTIMISM, allocation
+from duelmatch.explorers.frugal.design import OPTIMISM, allocation
 from duelmatch.explorers.frugal.search import borda_champion, condorcet_champion
 from duelmatch.explorers.frugal.stakes import Prospects, Stakes, over, variance_of_share
 from duelmatch.explorers.frugal.tables import TabledRivals

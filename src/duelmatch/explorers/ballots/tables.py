@@ -29,7 +29,7 @@ from duelmatch.explorers.ballots.records import EVERYBODY, Answers, Ballot, Coun
 from duelmatch.explorers.frugal.stakes import NO_RUIN
 from duelmatch.explorers.frugal.tables import SCALES, Tables
 from duelmatch.graph import Indices, Mask, Vector
-from duelmatch.matchings.assignment import FORBIDDEN, decisions_of
+from duelmatch.matchings.decisions import FORBIDDEN, decisions_of
 
 
 class TabledEvidence(Settling):

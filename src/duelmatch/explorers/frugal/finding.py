@@ -10,7 +10,7 @@ By the model (:mod:`duelmatch.models.strengths`) the answers to one pair move th
 its position along one direction, by a normal amount z. For an edge e of that position let best(e) be the
 value of the best B through e, and u(e) how far z moves it; then V = max over e of best(e) + u(e) z, and its
 mean over z is a sum over a few nodes. All best(e) come from one assignment problem
-(:meth:`duelmatch.matchings.assignment.Assignments.alternatives`).
+(:meth:`duelmatch.matchings.decisions.Assignments.alternatives`).
 
 Looking one round ahead has a blind spot: where it takes several rounds to change the choice, no single one is
 worth anything. So once every pair has had a few duels, every other round asks what two matchings that may
@@ -28,7 +28,7 @@ from numba import njit
 
 from duelmatch.explorers.frugal.stakes import Pairs
 from duelmatch.graph import Indices, Mask, Matrix, Vector
-from duelmatch.matchings.assignment import decisions_of
+from duelmatch.matchings.decisions import decisions_of
 from duelmatch.models.lineups import LineupFinder
 from duelmatch.models.strengths import PairLayout, StrengthModel, covariance
 

@@ -5,7 +5,7 @@ Against the hypothesis "B is the winner" a gambler bets on every duel: it multip
 shares of the wealth: one bets as if the present estimate of D were true, four as if D were 0.025, 0.06, 0.14
 or 0.33. The best lambda for a gap D is D / v(B). The one that learns is best in the long run; the
 others do better until it has. Condorcet: each rival has an opponent of its own
-(:mod:`duelmatch.explorers.frugal.opponents`).
+(:mod:`duelmatch.explorers.frugal.design`).
 
 **Proofs.**
 Being the last one left proves nothing of a champion that only has to be close, or where there may be no
@@ -42,11 +42,20 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from duelmatch.explorers.frugal.allocation import OPTIMISM, allocation, levelled, squared_margins
-from duelmatch.explorers.frugal.opponents import Beliefs, Matches, Opponents, settle_matches
+from duelmatch.explorers.frugal.design import (
+    OPTIMISM,
+    Beliefs,
+    Matches,
+    Opponents,
+    allocation,
+    levelled,
+    settle_matches,
+    squared_margins,
+)
 from duelmatch.explorers.frugal.stakes import (
     NO_RUIN,
     Drawn,
+    Pairs,
     Play,
     Played,
     Prospects,
@@ -197,16 +206,19 @@ class ListedRivals(Rivals["Ledger"]):
         history: list[Played],
         wealth: Vector | None = None,
         proofs: Mapping[tuple[int, float], Vector] = MappingProxyType({}),
-        opponents: Opponents | None = None,
+        pairs: Pairs | None = None,
     ) -> None:
-        """List them, with the wealth so far against them and in the proofs, if there is any."""
+        """List them, with the wealth so far against them and in the proofs, if there is any.
+
+        Where ``pairs`` are given, each rival has an opponent of its own.
+        """
         super().__init__(graph, rows, forget, history)
+        self._opponents = None if pairs is None else Opponents(pairs)
         self.possible: Mask = np.ones(len(rows), dtype=np.bool_)
         self._base = Ledger(np.zeros(len(rows)) if wealth is None else wealth)
         for key, log_wealth in proofs.items():
             self._proven[key] = Ledger(log_wealth), len(history)
         self._within: Indices | None = None
-        self._opponents = opponents
         self._matches: Matches | None = None
         self._omega = np.zeros(0)
 
@@ -312,6 +324,11 @@ class ListedRivals(Rivals["Ledger"]):
         used = np.zeros(self._graph.edges, dtype=np.bool_)
         used[self.rows[self.possible].ravel()] = True
         return used
+
+    def shared(self) -> Mask:
+        """Mark the edges that all possible winners use."""
+        users = np.bincount(self.rows[self.possible].ravel(), minlength=self._graph.edges)
+        return np.asarray((users > 0) & (users == self.left))
 
     def is_possible(self, matching: Indices) -> bool:
         """Whether a matching may be the winner."""

@@ -38,13 +38,13 @@ from numpy.typing import NDArray
 from duelmatch.errors import TooLargeError
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.explorers.engine import Outcome, Round, RoundAnswers, Rounds, Snapshot, Status
+from duelmatch.explorers.frugal.design import Beliefs
 from duelmatch.explorers.frugal.finding import contested, worthwhile
 from duelmatch.explorers.frugal.listed import GRID, ListedRivals, Proof, price
-from duelmatch.explorers.frugal.opponents import Beliefs, Opponents
 from duelmatch.explorers.frugal.stakes import Pairs, Play, Played, Prospects, Stakes, variance_of_share
 from duelmatch.explorers.frugal.tables import TabledRivals
 from duelmatch.graph import Graph, Indices, Mask, Vector
-from duelmatch.matchings.assignment import decisions_of
+from duelmatch.matchings.decisions import decisions_of
 from duelmatch.matchings.minimax import least_beaten
 from duelmatch.matchings.reference import NO_REFERENCE, ReferenceName, reference_of
 from duelmatch.models.lineups import LineupFinder, least_expected
@@ -444,7 +444,7 @@ class FrugalSearch:
         """Take the rivals one by one, with the wealth of the tables; None if they are too many to list."""
         if rows is None or len(rows) == 0:
             return None
-        each = Opponents(self._pairs) if self._criterion == "condorcet" and not self._pairs.several else None
+        each = self._pairs if self._criterion == "condorcet" and not self._pairs.several else None
         wealth = None if tables is None else tables.base.wealth(rows)
         proven = {} if tables is None else tables.proven_wealth(rows)
         found = ListedRivals(self._graph, rows, self._assume_winner, self._history, wealth, proven, each)
@@ -455,7 +455,7 @@ class FrugalSearch:
     def snapshot(self) -> Snapshot:
         """Report the champion, the edges decided, the possible winners, and how much evidence is missing."""
         edges = self._rivals.edges()
-        accepted = self._graph.without_choice(edges)
+        accepted = self._rivals.shared()
         possible, some = self._possible(edges)
         if self._champion is None or self._last is None or self._duels == 0:
             return Snapshot(None, accepted, ~edges, None, None, float(possible != 1), possible, some)
@@ -541,12 +541,16 @@ def condorcet_champion(
     for current, response, lead in _walk(pairs, advantage, last, allowed):
         if lead <= ROUNDING:
             return current
-        clear = lead / float(np.sqrt(pairs.variance_against(current)[response].sum()))
+        clear = lead / _standard_error(pairs, current, response)
         if clear > clearness and rivals.is_possible(current):
             clearest, clearness = response, clear
     if clearest is None:
         clearest, _ = _response(pairs, advantage, rivals.somebody(), allowed)
     return clearest
+
+
+def _standard_error(pairs: Pairs, current: Indices, response: Indices) -> float:
+    return float(np.sqrt(pairs.variance_against(current)[response].sum()))
 
 
 def least_beaten_on_walk(

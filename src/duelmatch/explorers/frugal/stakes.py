@@ -43,7 +43,7 @@ from numpy.typing import NDArray
 
 from duelmatch.explorers.engine import RoundAnswers
 from duelmatch.graph import Graph, Indices, Mask, Vector
-from duelmatch.matchings.assignment import decisions_of
+from duelmatch.matchings.decisions import decisions_of
 
 NO_RUIN = 0.9
 """The largest part of the wealth that a single duel may lose."""

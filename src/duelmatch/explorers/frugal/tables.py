@@ -19,12 +19,11 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.special import entr
 
-from duelmatch.explorers.frugal.allocation import OPTIMISM, squared_margins
+from duelmatch.explorers.frugal.design import OPTIMISM, Beliefs, squared_margins
 from duelmatch.explorers.frugal.listed import Proof, Rivals, most_duels
-from duelmatch.explorers.frugal.opponents import Beliefs
 from duelmatch.explorers.frugal.stakes import NO_RUIN, Drawn, Play, Played, Prospects, Stakes
 from duelmatch.graph import Graph, Indices, Mask, Vector
-from duelmatch.matchings.assignment import FORBIDDEN, decisions_of
+from duelmatch.matchings.decisions import FORBIDDEN, decisions_of
 
 SCALES = np.array([0.25, 0.5, 1.0, 2.0, 4.0])
 MIXTURES = np.concatenate([np.eye(5), 0.5 * (np.eye(5)[:-1] + np.eye(5)[1:])])
@@ -153,6 +152,10 @@ class TabledRivals(Rivals[Tables]):
     def edges(self) -> Mask:
         """Mark the edges of the possible winners."""
         return self._alive.copy()
+
+    def shared(self) -> Mask:
+        """Mark the edges that all possible winners use, as far as the edges left show it."""
+        return self._graph.without_choice(self._alive)
 
     def is_possible(self, matching: Indices) -> bool:
         """Whether a matching may be the winner."""

@@ -24,7 +24,7 @@ from duelmatch.explorers.panel.plan import (
 from duelmatch.explorers.panel.state import PanelState
 from duelmatch.explorers.panel.verdict import Certifier, Verdict, surest
 from duelmatch.graph import Indices, Mask, Vector
-from duelmatch.matchings.assignment import decisions_of
+from duelmatch.matchings.decisions import decisions_of
 from duelmatch.matchings.minimax import worst_defeat
 
 ROUNDS = 60

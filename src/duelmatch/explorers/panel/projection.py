@@ -23,7 +23,7 @@ from duelmatch.explorers.panel.seated import SeatedMethod
 from duelmatch.explorers.panel.state import UNKNOWN, Opinions, PanelState
 from duelmatch.explorers.questions import Question
 from duelmatch.graph import Indices, Mask, Vector
-from duelmatch.matchings.assignment import decisions_of
+from duelmatch.matchings.decisions import decisions_of
 from duelmatch.panel import judged_pairs, those_there, voter_weights
 from duelmatch.preferences import Criterion
 

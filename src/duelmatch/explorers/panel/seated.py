@@ -29,7 +29,7 @@ from duelmatch.explorers.panel.model import Model
 from duelmatch.explorers.panel.state import PanelState
 from duelmatch.explorers.panel.verdict import Certifier, Verdict, surest
 from duelmatch.graph import Indices, Mask, Vector
-from duelmatch.matchings.assignment import decisions_of
+from duelmatch.matchings.decisions import decisions_of
 from duelmatch.preferences import Criterion
 
 ROUNDS = 6

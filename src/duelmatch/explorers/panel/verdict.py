@@ -34,7 +34,7 @@ import numpy as np
 from duelmatch.errors import TooLargeError
 from duelmatch.explorers.panel.bounds import BordaBounds, Bounds, Closest, CondorcetBounds, closest
 from duelmatch.graph import Graph, Indices, Vector
-from duelmatch.matchings.assignment import decisions_of
+from duelmatch.matchings.decisions import decisions_of
 from duelmatch.matchings.integers import cheapest, cheapest_and_bound
 from duelmatch.matchings.minimax import least_beaten, worst_defeats
 

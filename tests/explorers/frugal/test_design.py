@@ -9,8 +9,8 @@ import pytest
 
 import brute
 import duelmatch as dm
+from duelmatch.explorers.frugal.design import Beliefs, Opponents
 from duelmatch.explorers.frugal.listed import Ledger
-from duelmatch.explorers.frugal.opponents import Beliefs, Opponents
 from duelmatch.explorers.frugal.stakes import Pairs
 from explorers.frugal.test_soundness import check_bets
 from explorers.frugal.watching import PROBLEMS, SQUARE, coefficients
