@@ -132,7 +132,8 @@ class TestReport:
 
     def test_is_a_page_for_people(self) -> None:
         page = simulate("clear.yaml", "--runs", "4").stdout
-        assert page.startswith("clear.yaml: 4 runs of car-cond, delta 0.05\n")
+        assert page.startswith("clear.yaml: car-cond, delta 0.05\n")
+        assert "\nRuns               4\n" in page
         assert re.search(r"│ certified │ s: a +│ +4 │ yes +│", page)
         assert "Error rate         0.0% (95% interval 0.0% to 60.2%); 5% allowed" in page
         for label in (
@@ -313,7 +314,7 @@ class TestARealProcess:
         assert "duels" in shown
         assert re.search("a (second|minute)", shown)
         assert "\x1b" not in page
-        assert re.match(r"clear.yaml: [\d,]+ of 99,999 runs of ", page)
+        assert re.search(r"\nRuns +[\d,]+ of 99,999\n", page)
         assert "Interrupted. Runs that take long are missing" in page
 
 
