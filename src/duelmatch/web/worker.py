@@ -2,7 +2,8 @@
 
 Compiled code holds the interpreter, so a thread of the server cannot be kept from freezing all others, nor
 be stopped. The worker does one thing at a time, and is started anew after it had to be killed. When the
-server dies, its input ends and so does it; should it be busy just then, an alarm of the kernel's ends it.
+server dies, its input ends and so does it, also while it compiles; should compiled code be busy just then, an
+alarm of the kernel's ends it.
 """
 
 from __future__ import annotations
@@ -275,6 +276,7 @@ def work(memory: int, niceness: int = 0, rehearses: bool = True) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     tasks, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever is printed is no answer
+    threading.Thread(target=_end_with_the_server, daemon=True).start()
     if rehearses:  # a task that compiles may never end
         from duelmatch.web.creating import rehearse_forecasts
 
@@ -286,6 +288,13 @@ def work(memory: int, niceness: int = 0, rehearses: bool = True) -> None:
             signal.setitimer(signal.ITIMER_REAL, 2 * seconds + 1)  # in case there is no server any more
             _write(answers, pickle.dumps(_outcome(function, arguments)))
             signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _end_with_the_server() -> None:
+    input_ends = select.poll()
+    input_ends.register(0, select.POLLHUP)
+    input_ends.poll()
+    os._exit(0)
 
 
 def _outcome(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[bool, Any]:
