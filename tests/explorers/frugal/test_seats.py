@@ -128,6 +128,18 @@ def test_the_wealth_is_the_product_of_the_bets_and_the_tables_never_claim_more(s
             assert least[edge] <= mean[through].min() + 1e-9
 
 
+def test_shared_edges_are_those_of_every_possible_winner():
+    shared_and_not_alone = 0
+    for seed in few_decisions():
+        problem, rows = choices.problem(seed), choices.rows(choices.problem(seed))
+        rivals = ListedRivals(problem.graph, rows, True, [])
+        rivals.possible = np.random.default_rng(seed).random(len(rows)) < 0.1
+        shared = choices.indicators(problem)[rivals.possible].all(axis=0) & rivals.possible.any()
+        assert np.array_equal(rivals.shared(), shared), seed
+        shared_and_not_alone += (shared & ~problem.graph.without_choice(rivals.edges())).any()
+    assert shared_and_not_alone > 3
+
+
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_a_run_that_must_begin_with_tables_ends_with_the_winner(criterion, monkeypatch):
     """With seats the tables are weak, so they only have to bring the decisions down to a list."""
