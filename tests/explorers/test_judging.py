@@ -84,6 +84,17 @@ def test_an_answer_that_depends_on_the_order_counts_a_half_and_is_reported() -> 
     assert with_flips.judges[0].flip_rate == 1.0
 
 
+def test_a_flip_is_told_to_the_run_as_a_tie() -> None:
+    run = dm.explorer("condorcet", TRIO, seed=0, max_duels=20)
+    judging = Judging(run, {"judge": left}, 0, both_orders=True)
+    kept: list[Judgment] = []
+    judging.keep = kept.append
+    asyncio.run(judging.finish())
+    assert all(judgment.tie and judgment.flip for judgment in kept)
+    _, duels, ties = run.answer_counts.counted()
+    assert (duels.sum(), ties) == (20, 20)
+
+
 def test_no_difference_in_both_orders_is_not_a_flip() -> None:
     async def judge(duel: dm.Duel) -> None:
         return None
@@ -143,6 +154,20 @@ def test_a_judge_that_fails_every_time_ends_the_run(raised: Exception | None, se
         explore(TRIO, judge, "panel", jobs=1)
 
 
+@each("tries", [1, 2, 5])
+def test_a_question_is_put_to_a_judge_so_many_times_and_no_more(tries: int) -> None:
+    calls = 0
+
+    async def judge(duel: dm.Duel) -> str:
+        nonlocal calls
+        calls += 1
+        raise TimeoutError
+
+    with pytest.raises(dm.JudgeError, match="failed"):
+        explore(TRIO, judge, "panel", jobs=1, tries=tries)
+    assert calls == tries
+
+
 def test_what_others_have_said_is_told_before_a_failure_ends_the_run() -> None:
     async def judge(duel: dm.Duel) -> str:
         if duel.candidates in (("ann", "cyd"), ("cyd", "ann")):
@@ -162,6 +187,40 @@ def test_what_others_have_said_is_told_before_a_failure_ends_the_run() -> None:
     again.replay(kept)
     assert asyncio.run(again.finish()).matching == {"chair": "ann"}
     assert again.records[0].answers == again.run.duels <= 3
+
+
+def test_a_judgment_is_kept_before_the_run_is_told_of_it() -> None:
+    def full(_: Judgment) -> None:
+        raise OSError("the disk is full")
+
+    run = dm.explorer("condorcet", TRIO, seed=0)
+    judging = Judging(run, {"judge": first_letter}, 0, jobs=1)
+    judging.keep = full
+    with pytest.raises(OSError, match="full"):
+        asyncio.run(judging.finish())
+    assert run.duels == judging.records[0].answers == 0
+
+
+def test_who_is_asked_after_a_replay_does_not_repeat_who_was() -> None:
+    asked: list[tuple[str, tuple[str, str]]] = []
+
+    def named(name: str) -> Any:
+        async def judge(duel: dm.Duel) -> str:
+            asked.append((name, duel.candidates))
+            return min(duel.candidates)
+
+        return judge
+
+    judges, kept = {name: named(name) for name in ("one", "two")}, list[Judgment]()
+    problem = dm.Problem.complete(["ann", "bob"], ["chair"])
+    for most in (30, 60):
+        run = dm.explorer("condorcet", problem, 1e-12, seed=0, max_duels=most)
+        judging = Judging(run, judges, 0, jobs=1)
+        judging.replay(kept)
+        judging.keep = kept.append
+        asyncio.run(judging.finish())
+    assert len(asked) == len(kept) == 60
+    assert asked[:30] != asked[30:]
 
 
 def test_cancelling_cancels_the_judges() -> None:
