@@ -19,6 +19,7 @@ from duelmatch.errors import TooLargeError
 from duelmatch.experiments.simulation import answer_round
 from duelmatch.explorers import car_cond, clucb
 from duelmatch.explorers.explorer import drive
+from duelmatch.graph import Graph
 
 RARELY = 1e-7
 EXACT = ("clucb-borda-exact", "car-cond", "car-verify", "car-parallel")
@@ -441,6 +442,30 @@ class TestApproximateMethods:
         dm.simulate(EASY, "clucb-borda-pac", RARELY, epsilon=0.2, schedule=schedule)
         biased = too_large == "chain" or schedule == "every"
         assert set(margins) == {0.05 if biased else 0.0}
+
+    @pytest.mark.parametrize(
+        ("algorithm", "parameters", "expected"),
+        [("clucb-borda-pac", {"epsilon": 0.2}, [0.025]), ("clucb-borda-exact", {}, [1 / 16, 1 / 32, 1 / 64])],
+    )
+    def test_the_chain_is_asked_for_an_eighth_of_epsilon(
+        self,
+        algorithm: str,
+        parameters: dict[str, float],
+        expected: list[float],
+        too_large: str,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        etas: list[float] = []
+
+        class Asked(clucb.Chain):
+            def __init__(self, graph: Graph, eta: float, seed: int) -> None:
+                etas.append(eta)
+                super().__init__(graph, eta, seed)
+
+        monkeypatch.setattr(clucb, "Chain", Asked)
+        dm.simulate(EASY, algorithm, RARELY, max_duels=20_000, **parameters)
+        assert etas[:3] == (expected[: len(etas)] if too_large == "chain" else [])
+        assert bool(etas) == (too_large == "chain")
 
     def test_the_edges_of_a_batch_share_their_matchings_and_meet_each_once(self) -> None:
         drawn = np.array([[0, 3], [1, 4], [0, 4]])

@@ -7,8 +7,9 @@ from math import log, pi, sqrt
 import numpy as np
 import pytest
 
+import duelmatch as dm
 from cases import each
-from duelmatch.explorers.tally import paper_radius
+from duelmatch.explorers.tally import Tally, paper_radius, weighed
 
 
 @each(("count", "t", "delta", "events"), [(1, 1, 0.5, 1), (3, 7, 0.05, 10), (10**6, 10**7, 1e-100, 4950)])
@@ -54,3 +55,27 @@ def test_a_mean_leaves_its_radius_at_any_time_less_often_than_promised(probabili
         inside[np.abs(wins / t - probability) > radius] = 0.0
     left = 1.0 - inside.sum()
     assert left <= delta / 2 * pi**2 / 6
+
+
+@each("algorithm", ["car-cond", "car-verify", "car-parallel"])
+@each("schedule", ["sparse", "every"])
+def test_no_pair_has_more_answers_than_there_were_rounds(
+    algorithm: str, schedule: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the radius takes for granted of T and t."""
+    bounds, looks = Tally.bounds, []
+
+    def watched(tally: Tally, round_number: int, delta: float, events: int) -> object:
+        looks.append((int(tally.counts.max()), round_number))
+        return bounds(tally, round_number, delta, events)
+
+    monkeypatch.setattr(Tally, "bounds", watched)
+    preferences = dm.instances.planted(3, 2, gap=0.2, seed=1)
+    dm.simulate(preferences, algorithm, 1e-30, seed=1, max_duels=20_000, schedule=schedule)
+    assert max(count for count, _ in looks) > 100
+    assert all(count <= t for count, t in looks)
+
+
+def test_weights_of_positions_are_one_on_average() -> None:
+    problem = dm.Problem.complete(["ann", "bob"], ["chair", "editor"], weight={"chair": 3})
+    assert weighed(problem.graph, np.full(4, 0.5)).tolist() == [0.75, 0.75, 0.25, 0.25]
