@@ -262,6 +262,29 @@ def test_standings_are_against_the_reference_of_the_run():
     assert one.expected_shortfall != other.expected_shortfall
 
 
+AGAINST_DAN = {("dan", "chair"): 1.0, ("dan", "jury"): 1.0}
+
+
+@pytest.mark.parametrize(
+    ("reference", "met"),
+    [
+        ("decisions", None),
+        ("candidates", [0.25, 0.25, 0.25, 0.25, 0.5, 0.5, 0.5, 0.5]),
+        (AGAINST_DAN, [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 2.0]),
+    ],
+    ids=["decisions", "candidates", "given"],
+)
+def test_standings_of_a_run_of_duels_are_those_of_its_answers_against_its_reference(reference, met):
+    problem = dm.Problem.complete(["ann", "bob", "cyd", "dan"], ["chair", "jury"], seats={"jury": 2})
+    run = dm.explorer("borda", problem, seed=1, batch=60, reference=reference)
+    answers = []
+    for duel in run.ask(60):
+        run.tell(duel, min(duel.candidates))
+        answers.append((duel.position, min(duel.candidates), max(duel.candidates)))
+    marginals = None if met is None else np.array(met)
+    assert run.standings() == dm.standings(problem, answers, "borda", marginals=marginals)
+
+
 @both
 def test_it_says_that_it_is_an_estimate(criterion):
     assert "an estimate from 4 answers" in str(dm.standings(TEAM, LOPSIDED, criterion))

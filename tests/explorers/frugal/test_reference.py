@@ -110,6 +110,16 @@ def test_the_sample_and_the_draws_of_a_run_use_different_random_numbers(
     assert not alike.any()
 
 
+def test_a_sample_is_that_of_the_seed_for_duels_and_for_voters(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reference, "SAMPLED", 50)
+    samples = [reference.reference_of(CLEAR.problem.graph, "sampled", seed).shares for seed in (7, 8)]
+    assert (samples[0] != samples[1]).any()
+    for seed, shares in zip((7, 8), samples, strict=True):
+        run = dm.explorer("borda", CLEAR.problem, seed=seed, reference="sampled")
+        assert (run._engine._search._reference.shares == shares).all()  # type: ignore[attr-defined]
+        assert (run.ballots.state.contest.reference.shares == shares).all()
+
+
 def test_known_preferences_know_two_references() -> None:
     with pytest.raises(ProblemError, match="'decisions' or 'candidates', not 'sampled'"):
         CLEAR.borda_winner("sampled")  # type: ignore[arg-type]

@@ -152,6 +152,17 @@ def test_epsilon_is_per_position():
     assert slack == pytest.approx(0.12)
 
 
+def test_within_epsilon_is_said_only_when_the_bound_on_the_shortfall_has_come_down_to_it(monkeypatch):
+    run, positions = FrugalSearch(WIDE.graph, "borda", 0.1, 0, epsilon=0.1), WIDE.graph.positions
+    lacking = 0.1311 * positions  # a slack of the grid above epsilon, and the bound is the one above it
+    monkeypatch.setattr(run._rivals, "poorest_of", lambda _, slack: 0.0 if slack == lacking else np.inf)
+    champion = brute.matchings(WIDE.graph)[0]
+    assert run._bound(Proof(1, champion)) == 0.1638
+    assert not run._is_proven(Proof(1, champion))
+    monkeypatch.setattr(run._rivals, "poorest_of", lambda _, slack: np.inf)
+    assert run._is_proven(Proof(2, champion))
+
+
 @each("algorithm", BOTH)
 def test_rejections_and_proofs_share_delta_unless_a_certificate_takes_both(algorithm):
     def parts(**parameters):

@@ -209,3 +209,10 @@ def test_bets_are_never_negative_nor_ruinous():
             assert (placed >= 0).all()
             assert (placed * worst <= NO_RUIN + 1e-12).all()
             assert (placed[spread == 0] == 0).all()
+
+
+def test_a_tie_is_half_a_win_in_the_estimates():
+    pairs = Pairs(GRAPHS["wide"])
+    pairs.add(np.array([0, 2]), np.array([3, 4]), RoundAnswers(np.array([1, 0]), np.array([2, 1])))
+    assert pairs.wins[:3].tolist() == [2.0, 0.0, 0.5]
+    assert pairs.duels[:3].tolist() == [3.0, 0.0, 4.0]
