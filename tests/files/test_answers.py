@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cases import each
 from duelmatch.answers import Answer
-from duelmatch.files.answers import load_rankings
+from duelmatch.files.answers import load_rankings, read_sheet
 from files.team import TEAM, check_refused, write
 
 
@@ -40,3 +40,11 @@ def test_answers_are_loaded_in_order_with_their_weights_and_lines():
 def test_no_answers_yet_is_not_an_error():
     write("v.csv", "position,winner,loser\n")
     assert load_rankings("v.csv", TEAM) == []
+
+
+def test_a_struck_answer_takes_out_its_judge_where_no_other_answer_of_theirs_counts():
+    struck = "voter,position,ranking,struck\neve,chair,ann > bob,yes\nned,chair,bob > ann,\n"
+    assert read_sheet(struck, TEAM).conflicts == {"eve": [("chair", "ann", "bob")]}
+    said_again = struck + "eve,chair,bob > ann,\n"
+    assert read_sheet(said_again, TEAM).conflicts == {}
+    assert [row.line for row in read_sheet(said_again, TEAM).rows] == [3, 4]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from duelmatch.errors import FileError
+from duelmatch.files import locking
 from duelmatch.files.locking import Lock
 
 HOLD = """
@@ -55,3 +56,21 @@ def test_a_killed_process_releases_it():
 def test_a_folder_that_is_not_there_is_said():
     with pytest.raises(FileError, match=r"nowhere: The lock file lock cannot be made: No such file"):
         Lock(Path("nowhere/lock"), Path("nowhere"), "").acquire()
+
+
+def test_a_file_that_was_removed_before_it_is_locked_is_made_anew(monkeypatch):
+    """As by its last holder, between our opening and our locking it."""
+    take, taken = locking._lock, []
+
+    def late(file):
+        if not taken:
+            Path("lock").unlink()
+        taken.append(file)
+        take(file)
+
+    monkeypatch.setattr(locking, "_lock", late)
+    with lock():
+        assert len(taken) == 2
+        assert Path("lock").read_text() == f"{os.getpid()}\n"
+        with pytest.raises(FileError, match="in use"):
+            lock().acquire()

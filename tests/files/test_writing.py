@@ -16,7 +16,7 @@ from duelmatch.errors import FileError
 from duelmatch.files.documents import read_text
 from duelmatch.files.problems import load_problem, save_problem
 from duelmatch.files.tables import append_table
-from duelmatch.files.writing import replacing
+from duelmatch.files.writing import replacing, write_text
 from files.team import TEAM, TEAM_YAML, check_refused, refusal, write
 
 
@@ -81,6 +81,44 @@ def test_permission_denied_is_said(monkeypatch):
 def test_a_file_over_the_limit_is_too_large():
     write("large.yaml", TEAM_YAML + "#" * 10_000_000)
     assert "too large: more than 5,000,000 bytes" in refusal(load_problem, "large.yaml")
+
+
+def test_a_file_may_be_as_large_as_the_limit():
+    write_text(Path("cafe"), "cafe", 4)
+    assert read_text(Path("cafe"), 4) == "cafe"
+    assert read_text(io.BytesIO(b"cafe"), 4) == "cafe"
+    with pytest.raises(FileError, match="too large to load: 5 bytes of 4"):
+        write_text(Path("cafe"), "cafes", 4)
+
+
+@pytest.fixture
+def steps(monkeypatch):
+    """Note what is flushed to the disk, and when a file takes the place of another."""
+    noted, sync, replace = [], os.fsync, os.replace
+
+    def synced(descriptor):
+        noted.append("folder" if stat.S_ISDIR(os.fstat(descriptor).st_mode) else "file")
+        sync(descriptor)
+
+    def replaced(*paths):
+        noted.append("replaced")
+        replace(*paths)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(os, "replace", replaced)
+    return noted
+
+
+def test_a_file_is_on_the_disk_before_it_takes_the_place_of_another_and_its_name_after_that(steps):
+    write_text(Path("team.yaml"), "new", 10)
+    assert steps == ["file", "replaced", "folder"]
+
+
+def test_what_is_appended_is_on_the_disk_and_so_is_the_name_of_a_new_file(steps):
+    append_table(Path("votes.csv"), "a,b\n1,2\n", 100)
+    assert steps == ["file", "folder"]
+    append_table(Path("votes.csv"), "a,b\n3,4\n", 100)
+    assert steps == ["file", "folder", "file"]
 
 
 def test_a_failed_save_leaves_the_old_file_and_nothing_else(monkeypatch):

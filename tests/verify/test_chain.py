@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import duelmatch as dm
 from duelmatch.errors import FileError
 from duelmatch.verify import verify
+from duelmatch.verify.chain import DamagedError, received
 from logs import PYTHON, chained, forgeries, leaves, log_of, said_of
 
 PANEL = dm.Problem.complete(["ann", "bob", "cyd"], ["chair", "editor"])
@@ -126,6 +127,13 @@ def test_a_receipt_names_its_entry() -> None:
     receipt = json.loads(LOG[2])["hash"]
     (found,) = verify(LOG, [receipt]).receipts
     assert (found.receipt, found.entry, found.at, found.kind) == (receipt, 3, 1003.0, "answered")
+
+
+def test_a_receipt_that_two_entries_begin_with_is_refused_and_a_longer_one_is_not() -> None:
+    alike = [{"hash": "8c2f01d9a47e" + end * 52} for end in "03"]
+    assert received(alike, ["8c2f01d9a47e3"]) == [alike[1]]
+    with pytest.raises(DamagedError, match="2 entries have a hash that begins with 8c2f01d9a47e"):
+        received(alike, ["8c2f01d9a47e"])
 
 
 @pytest.mark.parametrize("receipt", ["", " ", "0", "8c2f01d9a47", "8c2f01d9a47g", "0" * 65, "8c2f 01d9 a47e"])

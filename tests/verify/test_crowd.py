@@ -198,6 +198,22 @@ class TestForgeries:
         forged = [*events[:place], more, *events[place + 1 :]]
         assert "has a pair twice" in str(verify(log_of(problem, settings, forged, result)).damage)
 
+    def test_a_ballot_larger_than_its_design_is_found(self) -> None:
+        problem, settings, events, result = certified()
+        smaller = [{**event, "size": 2} if event["kind"] == "designed" else event for event in events]
+        assert "more than its design allows" in str(verify(log_of(problem, settings, smaller, result)).damage)
+
+    def test_what_has_been_counted_is_neither_taken_back_nor_passed_on(self) -> None:
+        problem, settings, events, result = certified()
+        first_of = {event["ballot"]: event["question"] for event in events if event["kind"] == "asked"}
+        for ballot in (0, 1, 7):
+            undone = {"kind": "undone", "question": first_of[ballot]}
+            damage = verify(log_of(problem, settings, [*events, undone], result)).damage
+            assert f"the ballot of question {first_of[ballot]} had been counted" in str(damage)
+            passed = {"kind": "passed", "ballot": ballot, "voter": "late", "deadline": None}
+            damage = verify(log_of(problem, settings, [*events, passed], result)).damage
+            assert f"ballot {ballot} was another voter's" in str(damage)
+
 
 def test_answers_after_the_end_do_not_count() -> None:
     problem, settings, events, result = certified()

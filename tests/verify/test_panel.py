@@ -158,6 +158,22 @@ def test_another_line_up_is_not_certain() -> None:
         assert verify(log_of(problem, settings, [*events, closed])).differs == differs
 
 
+def test_another_shortfall_is_found() -> None:
+    """One of three judges is for bob, so the other two can put him behind by a sixth at most."""
+    problem = dm.Problem.complete(["ann", "bob"], ["chair"])
+    asked = {"kind": "asked", "voter": "eve", "question": 1, "position": "chair"}
+    events = [
+        {**asked, "candidates": ["ann", "bob"]},
+        {"kind": "answered", "question": 1, "answer": [["bob"], ["ann"]]},
+    ]
+    voters = [{"id": "eve"}, {"id": "ned"}, {"id": "zoe"}]
+    settings = {"algorithm": "panel", "parameters": {"criterion": "condorcet"}, "voters": voters}
+    verdict = {"status": "budget_spent", "matching": {"chair": "bob"}}
+    for shortfall, differs in ((1 / 6, False), (1 / 6 + 1e-12, False), (0.1, True), (0.0, True)):
+        closed = {"kind": "closed", "verdict": verdict | {"shortfall": shortfall}}
+        assert verify(log_of(problem, settings, [*events, closed])).differs == differs
+
+
 def test_the_assignment_is_the_cheapest_of_all() -> None:
     random = Random(3)
     for _ in range(30):
