@@ -23,6 +23,16 @@ WIN = {("chair", "ann", "bob"): 0.55, ("editor", "bob", "cyd"): 0.2}
 # Winners
 
 
+def test_what_rounding_leaves_of_a_tie_of_all_matchings_is_no_defeat() -> None:
+    """Whoever fills which position, all candidates are in, and each is worth the same everywhere."""
+    strength = [0.0, 0.1, 0.17, 0.23, 0.31]
+    problem = dm.Problem.complete([f"c{i}" for i in range(5)], [f"s{j}" for j in range(5)])
+    better = 0.5 + np.subtract.outer(strength, strength)
+    prefs = dm.Preferences.from_matrix(problem, np.tile(better, (5, 5)))
+    assert prefs.condorcet_winner() is None
+    assert prefs.least_beaten()[1] == 0.0
+
+
 @every_seed
 def test_scores_are_averages_over_positions(seed: int) -> None:
     problem, prefs = brute.problem(seed), preferences(seed)

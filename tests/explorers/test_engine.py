@@ -191,6 +191,29 @@ def test_a_duel_between_positions_is_refused() -> None:
         dm.Explorer(pair, Broken(asks(whole(0), whole(2), whole(1))), "broken", 0.1)
 
 
+@each(
+    ("conditions", "edges", "said"),
+    [
+        ({}, (0, 2), "do not fill every position with a candidate of its own"),
+        ({"capacity": {"ann": 2}}, (0, 2), None),
+        ({"capacity": {"ann": 2}}, (1, 3), "break the seats, capacities or rules"),
+        ({"seats": {"editor": 2}, "capacity": {"ann": 2}}, (0, 2), "break the seats, capacities or rules"),
+        ({"rules": [dm.Rule(of=["ann"], at_most=0)]}, (0, 4), "break the seats, capacities or rules"),
+    ],
+)
+def test_a_matching_that_the_problem_does_not_allow_is_refused(
+    conditions: dict[str, Any], edges: tuple[int, int], said: str | None
+) -> None:
+    names = ["ann", "bob", "cyd"] if "rules" in conditions else ["ann", "bob"]
+    problem = dm.Problem.complete(names, ["chair", "editor"], **conditions)
+    search = Broken(ends(Outcome("certified", whole(*edges))))
+    if said is None:
+        assert dm.Explorer(problem, search, "broken", 0.1).done
+        return
+    with pytest.raises(dm.AlgorithmError, match=said):
+        dm.Explorer(problem, search, "broken", 0.1)
+
+
 def test_a_search_that_fails_says_so_from_then_on() -> None:
     def rounds() -> Any:
         yield Round(*PAIRS, np.full(3, 1))

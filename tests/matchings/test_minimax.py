@@ -71,6 +71,16 @@ def test_numbers_of_any_size_stay_exact() -> None:
         assert other[1] == int(one[1]) * 10**30
 
 
+def test_whole_numbers_that_doubles_cannot_hold_are_refused_beyond_one_to_one() -> None:
+    graph = dm.Problem.complete(["ann", "bob", "cyd"], ["chair", "jury"], seats={"jury": 2}).graph
+    ahead = np.where(graph.comparable, np.sign(np.arange(6)[None, :] - np.arange(6)[:, None]), 0)
+    found = minimax.least_beaten(graph, ahead * ((1 << 53) // 9))
+    assert found is not None
+    for kind in (np.int64, object):
+        with pytest.raises(dm.TooLargeError, match="weighted too finely"):
+            minimax.least_beaten(graph, ahead.astype(kind) * ((1 << 53) // 9 + 1))
+
+
 def test_what_costs_too_much_is_refused_with_what_it_would_take(monkeypatch: pytest.MonkeyPatch) -> None:
     prefs = dm.instances.uniform(60, 20, seed=1)
     with pytest.raises(dm.TooLargeError, match="72,000 coefficients; the limit is 40,000"):

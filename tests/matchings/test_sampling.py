@@ -149,6 +149,17 @@ def test_auto_falls_back_to_the_chain_where_a_draw_takes_too_many_trials_and_say
     assert set(samples) <= listed
 
 
+@pytest.mark.parametrize("method", ["rejection", "chain"])
+def test_what_auto_falls_back_to_draws_by_the_seed(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = dm.instances.random_problem(6, 5, density=0.7, seed=4)
+    first, second = (dm.matchings.sample(problem, 10, seed=seed, method=method) for seed in (1, 2))
+    assert first != second
+    if method == "chain":
+        monkeypatch.setattr(rejection, "PILOT_TRIALS", 0)
+    assert dm.matchings.sample(problem, 10, seed=1, memory=10) == first
+    assert dm.matchings.sample(problem, 10, seed=2, memory=10) == second
+
+
 def test_auto_is_exact_whenever_it_fits() -> None:
     graph = brute.problem(0).graph
     assert isinstance(sampler(graph), ExactSampler)

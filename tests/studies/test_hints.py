@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from statistics import median
 
 import numpy as np
 import pytest
 
-from duelmatch.studies.hints import Hints, _median_without, at_least, hints
+from duelmatch.studies.hints import Hints, _agreeing, _median_without, at_least, hints
 
 NAMES = "abcdef"
 
@@ -68,6 +69,20 @@ def test_few_answers_rankings_and_ties_say_nothing() -> None:
     ranked = [Given("r", ("a", "b", "c"), (("a",), ("b",), ("c",)), at=0.1) for _ in range(40)]
     assert hints([*few, *ties, *ranked]) == {}
     assert hints([*few, few[0]]) == {"v": Hints(quick=(0.5, None))}
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_one_side_is_odd_where_either_would_come_up_so_often_once_in_a_thousand_times(side: int) -> None:
+    same = [Given("v", ("a", "b"), (("ab"[side],), ("ba"[side],))) for _ in range(11)]
+    assert hints(same[:10]) == {}, "ten heads or ten tails: once in 512 times"
+    assert hints(same) == {"v": Hints(side=(("first", "second")[side], 11, 11))}
+
+
+def test_nobody_is_among_the_others_with_whom_they_agree() -> None:
+    said = Counter({("p", "a", "b"): 2, ("p", "b", "a"): 2, ("p", "c", "d"): 3, ("p", "e", "f"): 4})
+    assert _agreeing([("p", "a", "b")], said) == (0, 1)  # one with them, two against them
+    assert _agreeing([("p", "c", "d")], said) == (0, 0)  # only two others
+    assert _agreeing([("p", "e", "f"), None], said) == (1, 1)
 
 
 def test_a_tail_is_summed() -> None:

@@ -78,6 +78,18 @@ def test_strengths_leave_nothing_to_gain():
     assert known == pytest.approx(unknown, rel=0.01)
 
 
+def test_it_is_never_above_the_limit_without_a_winner_for_granted():
+    for seed in range(12):
+        for preferences in (
+            dm.instances.bradley_terry(3, 1, spread=1.0, seed=seed),
+            dm.instances.planted(3, 1, gap=0.2, seed=seed),
+        ):
+            unknown = dm.theory.information_limit(preferences, "condorcet")
+            known = dm.theory.information_limit(preferences, "condorcet", assume_winner=True)
+            assert known.lower <= unknown.lower
+            assert known.upper <= unknown.upper
+
+
 def test_what_it_is_not_for_is_refused(monkeypatch):
     preferences = dm.instances.bradley_terry(4, 3, seed=1)
     with pytest.raises(dm.ProblemError, match="assume_winner is for the criterion 'condorcet'"):

@@ -8,6 +8,7 @@ import pytest
 import choices
 import duelmatch as dm
 from cases import each
+from duelmatch.explorers.panel import bounds
 from duelmatch.explorers.panel.listed import Comparisons, ListedCertifier
 from duelmatch.matchings import integers, ruled
 from duelmatch.matchings.decisions import decisions_of
@@ -87,6 +88,30 @@ def test_an_oracle_that_is_cut_short_says_less_and_nothing_wrong(monkeypatch, cr
             assert judge.may_beat_all(row) or not listed.may_beat_all(row)
             if (one := judge.closest_other(row)) is not None:
                 assert one[1] <= listed.closest_other(row)[1] * per_unit + 1e-6
+
+
+@each("seed", lambda: with_one_seat_each()[::6])
+def test_where_the_oracle_stops_early_the_lead_is_what_its_bound_says(monkeypatch, seed):
+    graph, rows = choices.problem(seed).graph, choices.rows(choices.problem(seed))
+    rng = np.random.default_rng([seed, 12])
+    bound = rng.integers(-3, 4, graph.edges)
+    champion = rows[rng.integers(len(rows))]
+    bound[champion] = 0
+    others = rows[(rows != champion).any(axis=1)]
+    if not len(others) or bound[others].sum(axis=1).min() > 0:
+        return
+    exact = bounds.closest(graph, bound, champion).ahead
+    assert exact == bound[others].sum(axis=1).min()
+    for less in range(3 * graph.places):
+        for met in (champion, others[0], others[-1]):
+
+            def stopped(graph, costs, met=met, less=less):
+                return met, integers.cheapest_and_bound(graph, costs)[1] - less
+
+            with monkeypatch.context() as patch:
+                patch.setattr(bounds, "cheapest_and_bound", stopped)
+                found = bounds.closest(graph, bound, champion).ahead
+            assert exact - less / (graph.places + 1) - 1 < found <= exact
 
 
 def large(kind: str) -> dm.Problem:
