@@ -10,7 +10,7 @@ import pytest
 
 import brute
 import duelmatch as dm
-from duelmatch.experiments.cell import Known, Verdict
+from duelmatch.experiments.cell import Known, Verdict, single_cell
 from duelmatch.experiments.simulation import clopper_pearson
 from duelmatch.preferences import Criterion
 
@@ -110,3 +110,19 @@ def test_intervals_solve_the_equations_that_define_them(hits: int, trials: int) 
     low, high = clopper_pearson(hits, trials, 0.95)
     assert low == 0 if hits == 0 else 1 - at_most(hits - 1, low) == pytest.approx(0.025)
     assert high == 1 if hits == trials else at_most(hits, high) == pytest.approx(0.025)
+
+
+def test_the_key_of_a_cell_depends_on_all_that_its_runs_depend_on() -> None:
+    one, other = (dm.instances.planted(3, 2, gap=0.2, seed=seed) for seed in (1, 2))
+    cells = [
+        single_cell(one, "borda", 0.05, 1, 100),
+        single_cell(other, "borda", 0.05, 1, 100),
+        single_cell(one, "clucb-borda-exact", 0.05, 1, 100),
+        single_cell(one, "borda", 0.1, 1, 100),
+        single_cell(one, "borda", 0.05, 2, 100),
+        single_cell(one, "borda", 0.05, 1, 101),
+        single_cell(one, "borda", 0.05, 1),
+        single_cell(one, "borda", 0.05, 1, 100, batch=2),
+    ]
+    assert len({cell.key for cell in cells}) == len({cell.seed(0) for cell in cells}) == len(cells)
+    assert single_cell(one, "borda", 0.05, 1, 100).key == cells[0].key

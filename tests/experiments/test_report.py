@@ -10,11 +10,12 @@ import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import duelmatch as dm
 from duelmatch import experiments
-from duelmatch.experiments.evaluation import cell_summaries, error_rates
+from duelmatch.experiments.evaluation import _Gathered, _of_cell, cell_summaries, error_rates
 from duelmatch.experiments.folder import Folder
 from duelmatch.experiments.slopes import fit
 from experiments.small import small_file
@@ -257,4 +258,23 @@ def test_a_slope_has_an_interval() -> None:
     assert slope is not None
     assert slope.low < 1.94 < slope.high
     assert slope.value == pytest.approx(1.94)
+
+
+def test_the_interval_is_that_of_student_with_two_degrees_of_freedom_less_than_points() -> None:
+    """The residuals are 0.2, -0.1, -0.4 and 0.3, so the standard error is the root of 0.15 / 5."""
+    slope = fit([0.0, 1.0, 2.0, 3.0], [1.0, 3.0, 5.0, 8.0])
+    assert slope is not None
+    radius = 4.302653 * (0.15 / 5) ** 0.5
+    assert (slope.low, slope.value, slope.high) == pytest.approx((2.3 - radius, 2.3, 2.3 + radius))
+
+
+def test_answers_that_were_promised_with_a_larger_delta_are_refuted_and_not_wrong() -> None:
+    cell = experiments.single_cell(dm.instances.paper_example(), "car-verify", 0.05, seed=1)
+    own = _Gathered(6)
+    own.status[:] = ["certified", "no_winner", "certified", "budget_spent", "failed", ""]
+    own.right[:] = [0, 0, 1, 0, np.nan, np.nan]
+    own.allowed[:] = [0.05, 0.06, 0.05, 0.05, 0.05, 0]
+    found = _of_cell(cell, own)
+    assert (found.judged, found.wrong, found.refuted) == (3, 1, 1)
+    assert (found.unfinished, found.failed, found.runs) == (1, 1, 5)
     assert fit([1.0, 1.0, 2.0], [1.0, 2.0, 3.0]) is None

@@ -8,7 +8,7 @@ import pytest
 import duelmatch as dm
 from brute import random_answers
 from duelmatch.experiments.simulation import simulated_run
-from duelmatch.models.standings import standings_from_counts
+from duelmatch.models.standings import _tables, standings_from_counts
 
 BOTH = ("condorcet", "borda")
 both = pytest.mark.parametrize("criterion", BOTH)
@@ -189,6 +189,23 @@ def test_a_run_tells_the_standings_from_all_its_answers(criterion):
     run = simulated_run(preferences, criterion, seed=1, max_duels=120)
     assert run.standings().answers == run.duels == 120
     assert run.standings().criterion == criterion
+
+
+def test_the_seed_is_that_of_the_draws():
+    answers = [("chair", "ann", "bob"), ("editor", "bob", "ann")]
+    one, again, other = (dm.standings(TEAM, answers, seed=seed) for seed in (1, 1, 2))
+    assert one == again
+    assert one.probability != other.probability
+
+
+def test_no_more_answers_come_than_are_awaited():
+    """Of ten that were given and ten that are open, no more than twenty are won, and none is lost again."""
+    graph = dm.Problem.complete(["ann", "bob"], ["chair"]).graph
+    rng, ten = np.random.default_rng(1), np.array([10.0])
+    won, lost = (_tables(graph, np.array([wins]), ten, 0.0, ten, rng, 2_000) for wins in (10.0, 0.0))
+    assert won.max() == 1.0
+    assert lost.min() == 0.0
+    assert won.min() >= 0.5 >= lost.max()
 
 
 def test_a_run_counts_the_answers_of_a_round_that_is_not_complete():
