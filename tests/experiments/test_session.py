@@ -8,11 +8,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import psutil
+import pyarrow as pa
 import pytest
 
 import duelmatch as dm
@@ -356,3 +358,19 @@ def test_an_experiment_without_a_seed_keeps_the_one_it_was_begun_with(
     with pytest.raises(dm.FileError, match="has changed since these results were made"):
         experiments.run(file, out, jobs=1)
     assert experiments.run(file, out, jobs=1, accept_changes=True).seed == 100
+
+
+def test_repetitions_that_are_not_wanted_any_more_count_for_no_others(
+    whole: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Folder(whole)
+    fewer = replace(folder.experiment(), repetitions=2)
+    assert all(done.all() for done in folder.done(fewer).values())
+    batches = parts.Parts.batches
+
+    def late_ones(self: parts.Parts, columns: list[str]) -> Iterator[Any]:
+        for piece in batches(self, columns):
+            yield piece.filter(pa.array(piece["repetition"].to_numpy() >= 2))
+
+    monkeypatch.setattr(parts.Parts, "batches", late_ones)
+    assert not any(done.any() for done in folder.done(fewer).values())

@@ -49,6 +49,19 @@ def test_it_is_about_the_answers_that_count(new_study: Callable[..., Study]) -> 
     assert study.history().points[-1].answers == study.status().progress.duels <= 20
 
 
+@pytest.mark.parametrize("algorithm", ["condorcet", "panel", "car-cond"])
+def test_what_was_taken_back_is_no_answer(new_study: Callable[..., Study], algorithm: str) -> None:
+    study = new_study(algorithm=algorithm, delta=1e-12, voters=["eve", "ned"])
+    eve = study.voters()[0].id
+    for _ in range(2):
+        vote(study, eve)
+    told = study.status().answers
+    study.undo(eve)
+    assert study.status().answers == told - 1
+    points = study.history().points
+    assert not points or points[-1].answers == study.status().progress.duels <= told - 1
+
+
 def test_looks_become_rare(new_study: Callable[..., Study]) -> None:
     study = new_study(delta=1e-12)
     voter = study.add_voter()

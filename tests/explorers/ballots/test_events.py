@@ -157,3 +157,20 @@ def test_a_late_answer_is_for_the_standings_and_a_skipped_question_goes_to_an_he
     run.tell(inherited[0], None, now=20)  # the heir has a lease too
     assert run.state.waiting == [0]
     assert np.isnan(run.state.returned[0].value).sum() == 2
+
+
+def test_an_heir_on_the_ballot_of_a_struck_voter_does_not_count():
+    run = BallotExplorer(WIDE, "condorcet", 0.2, seed=1, ballot_size=3)
+    for question in run.ask(1, voter="eve"):
+        run.tell(question, question.first)
+    run.leave("eve")
+    asked = run.ask(3, voter="ned")
+    assert run.state.returned[0].heirs == ["ned"]
+    run.tell(asked[0], asked[0].first)
+    assert run.state.tally.duels.sum() == 2
+    run.strike("eve")
+    assert run.state.tally.duels.sum() == run.state.tally.wins.sum() == 0
+    run.tell(asked[1], asked[1].first)
+    assert run.state.tally.duels.sum() == run.state.tally.wins.sum() == 0
+    run.reinstate("eve")
+    assert run.state.tally.duels.sum() == 3

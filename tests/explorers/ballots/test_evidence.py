@@ -14,7 +14,7 @@ from duelmatch.explorers.ballots.bets import Bets, Contest
 from duelmatch.explorers.ballots.drawing import draw_ballot
 from duelmatch.explorers.ballots.evidence import evidence
 from duelmatch.explorers.ballots.explorer import BallotExplorer
-from duelmatch.explorers.ballots.records import Answers, Count
+from duelmatch.explorers.ballots.records import Answers, Ballot, Count
 from explorers.frugal.watching import gaps
 
 WIDE = dm.Problem.complete(["a", "b", "c", "d"], ["s", "t"])
@@ -233,3 +233,15 @@ def test_after_a_late_candidate_what_is_known_of_others_stays_for_condorcet_and_
                 assert abs(wealth) < 1e-12 or changed
             else:
                 assert wealth == pytest.approx(before[tuple(named.items())], abs=1e-12)
+
+
+def test_a_correction_makes_no_answer_where_none_counts():
+    """Of an heir who is struck, or of nobody: what is missing stays missing."""
+    table = dm.Problem.complete(["ann", "bob", "cyd"], ["chair"]).graph.pair_table
+    ballot = Ballot.of(0, 0, "eve", [(0, 1), (1, 2), (0, 2)], table)
+    answers = Answers(np.array([1.0, 1.0, np.nan]), np.array([0, 1, -1]), ["ned"], True)
+    count = Count().with_corrected(0, {0: 0.0, 1: 0.5, 2: 1.0})
+    np.testing.assert_array_equal(count.values(ballot, answers), [0.0, 0.5, np.nan])
+    np.testing.assert_array_equal(count.with_struck("ned").values(ballot, answers), [0.0, np.nan, np.nan])
+    again = count.with_struck("ned").with_reinstated("ned")
+    np.testing.assert_array_equal(again.values(ballot, answers), [0.0, 0.5, np.nan])

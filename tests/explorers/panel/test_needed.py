@@ -44,3 +44,12 @@ def test_what_is_needed_can_be_said_and_settles_it(conditions):
             then = dm.decide(problem, said, consistent=False, voters=voters, chosen=decision.result.matching)
             assert then.result.status in ("decided", "unbeaten", "tied"), seed
     assert (listed > 3) == ("seats" not in conditions)
+
+
+def test_a_weight_that_is_given_takes_the_place_of_that_of_the_answers():
+    problem = dm.Problem.complete(["ann", "bob"], ["chair"])
+    said = [dm.Answer("chair", ["ann", "bob"], "eve"), dm.Answer("chair", ["bob", "ann"], "ned", weight=2)]
+    assert dm.decide(problem, said).result.matching == {"chair": "bob"}
+    heavier = dm.decide(problem, said, voter_weight={"eve": 3})
+    assert (heavier.result.status, heavier.result.matching) == ("decided", {"chair": "ann"})
+    assert dm.decide(problem, said, voter_weight={"ned": 1}).result.status == "unbeaten"
