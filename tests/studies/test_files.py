@@ -170,10 +170,12 @@ class TestBackups:
             backup(store.database, tmp_path / "all.gz")
         whole = gzip.decompress((tmp_path / "all.gz").read_bytes())
         lines = whole.splitlines(keepends=True)
+        last_row = max(number for number, line in enumerate(lines) if line.startswith(b"["))
         broken = {
             "cut.gz": (tmp_path / "all.gz").read_bytes()[:-20],
             "short.gz": gzip.compress(b"".join(lines[:-1])),
             "lost.gz": gzip.compress(b"".join(lines[:3] + lines[4:])),
+            "row.gz": gzip.compress(b"".join(lines[:last_row] + lines[last_row + 1 :])),
             "odd.gz": gzip.compress(whole.replace(b'"columns"', b'"cakes"')),
             "other.gz": gzip.compress(b'{"format": "cake"}\n'),
             "newer.gz": gzip.compress(whole.replace(b'"tables":"', b'"tables":"9')),
