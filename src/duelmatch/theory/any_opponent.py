@@ -10,11 +10,11 @@ where x is a mixture of decisions: the opponent of B. With the winner alone as o
 :mod:`duelmatch.theory.limit`, which is therefore never smaller.
 
 For each B the inner minimum is a projection on the cone of the decisions, found by non-negative least squares
-over a few of them; decisions are added by assignment problems until no other one helps. Given the opponents,
-omega is the best allocation of the other limit. The two take turns: the problem is convex in omega and the
-opponents together, and smooth as long as every pair keeps some duels, so where neither can be improved alone,
-both are best. The best omega for the opponents found, and the best opponents for omega, both bound T* from
-above; the search ends when they agree.
+over a few of them; decisions are added by assignment problems until no other one helps. What an omega needs
+bounds T* from above. What is left of the projection is the nearest world in which B is the winner; every such
+world bounds the evidence of any omega, which is linear in omega. So the best omega against all worlds found,
+a linear program, bounds T* from below, and the search ends when the two bounds meet. Until then it tries, in
+turn, the best allocation for the opponents found, as in the other limit, and the way to that omega.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.optimize import nnls
+from scipy.optimize import linprog, nnls
 
 from duelmatch.errors import TooLargeError
 from duelmatch.graph import Graph, Indices, Matrix, Vector
@@ -33,12 +33,12 @@ Allocate = Callable[[Matrix], tuple[float, Vector]]
 MOST_DECISIONS = 2_000
 """Every rival has an opponent of its own, so they are listed."""
 
-TURNS = 60
+TURNS = 100
 ACCURACY = 2e-3
-"""Relative distance between the two at which the search ends."""
+"""Relative distance between the two bounds at which the search ends."""
 
 HARDEST = 80
-"""Rivals that the allocation is for, in each turn."""
+"""Rivals that the allocation is for, and whose worlds are kept, in each turn."""
 
 LEAST = 1e-5
 """The share of the duels that is spread over all pairs, so that no opponent is out of reach."""
@@ -67,22 +67,30 @@ class AnyOpponent:
         self._pair = np.where(self._same, 0, graph.pair_table.number(own, other))
         self._atoms: list[list[Indices]] = [[winner] for _ in self.rows]
 
-    def solve(self) -> tuple[float, Vector]:
-        """Return T* and the proportions of duels that attain it."""
+    def solve(self) -> tuple[float, float, Vector]:
+        """Return bounds on T* from below and above, and the proportions of duels that attain the latter."""
         omega = np.full(self._pairs, 1.0 / self._pairs)
-        upper, best = np.inf, omega
+        lower, upper, best, worlds = 0.0, np.inf, omega, np.zeros((0, self._pairs))
         for turn in range(TURNS):
             costs = self._costs(np.stack([self._opponent(rival, omega) for rival in range(len(self.rows))]))
             needed = (costs / omega).sum(axis=1)
             if needed.max() < upper:
                 upper, best = float(needed.max()), omega
             hardest = np.argsort(-needed, kind="stable")[:HARDEST]
-            value, wanted = self._allocate(costs[hardest])
-            if abs(value - needed.max()) <= ACCURACY * upper:
+            # A nearest world is as far from the truth at a pair as its opponent needs duels there.
+            nearest = costs[hardest] / np.square(omega * needed[hardest, None])
+            worlds = np.concatenate([worlds, nearest])
+            evidence, against_all = _best_against(worlds * upper)  # scaled for the solver's tolerance
+            lower = max(lower, upper / evidence)
+            if upper <= lower * (1 + ACCURACY):
                 break
-            step = max(0.5 * 0.97**turn, 0.05)
+            if turn % 2:
+                omega, wanted, step = best, against_all, 0.5
+            else:
+                _, wanted = self._allocate(costs[hardest])
+                step = max(0.5 * 0.97**turn, 0.05)
             omega = (1 - LEAST) * ((1 - step) * omega + step * wanted) + LEAST / self._pairs
-        return upper, best
+        return lower, upper, best
 
     def _opponent(self, rival: int, omega: Vector) -> Vector:
         """Return the mixture that rules a rival out soonest, as weights of edges, scaled so that D is 1."""
@@ -113,3 +121,16 @@ class AnyOpponent:
         for cost, square, pair in zip(costs, squares, self._pair, strict=True):
             np.add.at(cost, pair, square)
         return costs
+
+
+def _best_against(worlds: Matrix) -> tuple[float, Vector]:
+    """Return the most evidence that any omega has against every one of some worlds, and that omega."""
+    least = np.append(np.zeros(worlds.shape[1]), -1.0)
+    found = linprog(
+        least,
+        A_ub=np.column_stack([-worlds, np.ones(len(worlds))]),
+        b_ub=np.zeros(len(worlds)),
+        A_eq=np.append(np.ones(worlds.shape[1]), 0.0)[None],
+        b_eq=[1.0],
+    )
+    return -found.fun, found.x[:-1]
