@@ -84,4 +84,4 @@ def test_servers_tell_each_other_of_busy_callers_only_and_under_a_hash(postgres:
 def test_on_sqlite_each_counts_for_itself(tmp_path: Path) -> None:
     with Store(f"sqlite:///{tmp_path}/x.db") as own:
         assert rates.share_rates(create_app(own, Config())) is None
-        assert own.messages("x") is None
+        assert own.database.messages("x") is None

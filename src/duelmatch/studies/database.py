@@ -1,4 +1,4 @@
-"""The database: SQLite or PostgreSQL, opened, migrated, and read or written in transactions.
+"""The database: SQLite or PostgreSQL, opened, migrated, and read or written in transactions; and messages.
 
 What is committed is on disk: SQLite runs with a write-ahead log and ``synchronous=FULL``, PostgreSQL with
 ``synchronous_commit`` as the server has it, which is on unless somebody turned it off.
@@ -47,6 +47,9 @@ Longer than what is computed in a transaction: the least beaten line-up of a pan
 
 STATEMENT_SECONDS = 30.0
 """The longest that PostgreSQL works on one statement."""
+
+LONGEST_MESSAGE = 7_900
+"""Bytes; PostgreSQL takes 8,000."""
 
 _MIGRATION_LOCK = 7_306_084_218_213_377
 """The number of PostgreSQL's advisory lock: any that nobody else is likely to use."""
@@ -202,10 +205,9 @@ class Database:
             with closing(self._driver.connect(self.url.database, timeout=1.0)) as other:
                 other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def connect_alone(self) -> Any:
-        """Return a connection of PostgreSQL's driver that is not one of the pool, for messages."""
-        options = self._engine.dialect.create_connect_args(self._engine.url)[1]
-        return self._driver.connect(**options, autocommit=True)
+    def messages(self, channel: str) -> Messages | None:
+        """Return a channel to the other servers of this database; there is none on SQLite."""
+        return None if self.is_sqlite else Messages(self._engine, channel)
 
     def upgrade(self) -> tuple[str | None, str]:
         """Bring the tables to what this version works with; return the revisions before and after.
@@ -275,6 +277,43 @@ class Database:
             raise StoreError(f"{self}: The database refused this: {_first_line(error)}") from error
         except SQLAlchemyError as error:
             raise StoreError(f"{self}: {_first_line(error)}") from error
+
+
+class Messages:
+    """A channel to all other servers, through PostgreSQL (LISTEN and NOTIFY); nothing is stored.
+
+    It has a connection of its own, beside the pool, which is opened again if it breaks.
+    """
+
+    def __init__(self, engine: Engine, channel: str) -> None:
+        self._driver: Any = engine.dialect.loaded_dbapi
+        self._options = engine.dialect.create_connect_args(engine.url)[1]
+        self._channel = channel
+        self._connection: Any = None
+
+    def exchange(self, messages: list[str]) -> list[str]:
+        """Send some messages, and return what others have sent since the last time.
+
+        :raises UnreachableError: if the database cannot be reached; what is lost is lost.
+        """
+        try:
+            if self._connection is None:
+                self._connection = self._driver.connect(**self._options, autocommit=True)
+                self._connection.execute(f"LISTEN {self._channel}")
+            for message in messages:
+                assert len(message) <= LONGEST_MESSAGE, "it is for messages of a few kilobytes"
+                self._connection.execute("SELECT pg_notify(%s, %s)", (self._channel, message))
+            own = self._connection.info.backend_pid
+            return [notice.payload for notice in self._connection.notifies(timeout=0) if notice.pid != own]
+        except self._driver.Error as error:
+            self.close()
+            raise UnreachableError("The other servers cannot be reached through the database.") from error
+
+    def close(self) -> None:
+        """Close the connection."""
+        with suppress(self._driver.Error, AttributeError):
+            self._connection.close()
+        self._connection = None
 
 
 def _checked(url: str) -> URL:

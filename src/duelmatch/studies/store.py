@@ -19,7 +19,6 @@ from duelmatch.studies.entries import BEGINNING, sealed
 from duelmatch.studies.kinds import FOR_PANELS, QUESTIONS_EACH_FOR_PANELS
 from duelmatch.studies.links import Access, accesses_in
 from duelmatch.studies.log import Transaction, Writer, first_entry
-from duelmatch.studies.messages import Messages
 from duelmatch.studies.pictures import claim, keep, picture_data, pictures_of
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.state import check_beginning, check_size, created_data, read_created
@@ -149,10 +148,6 @@ class Store:
         """Return what the tokens of links allow; those that allow nothing are left out."""
         with self.database.reading() as connection:
             return accesses_in(connection, tokens, self.database.now(connection))
-
-    def messages(self, channel: str) -> Messages | None:
-        """Return a channel to the other servers of this store; there is none on SQLite."""
-        return None if self.database.is_sqlite else Messages(self.database, channel)
 
     def shared_secret(self) -> bytes | None:
         """Return something that all servers of this store know, and nobody else; None while it is empty."""

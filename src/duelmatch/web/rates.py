@@ -201,7 +201,7 @@ class SharedRates:
 
     def __init__(self, store: Store, buckets: Mapping[str, Buckets]) -> None:
         self._store = store
-        self._messages = store.messages(CHANNEL)
+        self._messages = store.database.messages(CHANNEL)
         self._buckets = buckets
         self._key: tuple[int, bytes] | None = None
 
