@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import closing
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,15 +68,13 @@ def _found(store: Store, study_id: str | None) -> Study:
     return store.study(study_id)
 
 
-@contextmanager
-def opened_store(url: str, new: bool = False) -> Iterator[Store]:
+def opened_store(url: str, new: bool = False) -> Store:
     """Open a database; unless it may be a new one, it must be there."""
     from duelmatch.studies import Store
 
     if not new:
         _check_there(url)
-    with Store(url) as store:
-        yield store
+    return Store(url)
 
 
 def _check_there(url: str) -> None:

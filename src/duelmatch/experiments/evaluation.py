@@ -13,7 +13,7 @@ from duelmatch.errors import FileError
 from duelmatch.experiments.cell import Cell, Variant
 from duelmatch.experiments.experiment import Experiment
 from duelmatch.experiments.folder import Folder
-from duelmatch.experiments.parts import SCHEMA
+from duelmatch.experiments.parts import SCHEMA, words_of
 from duelmatch.experiments.simulation import CONFIDENCE, FAILED, clopper_pearson
 from duelmatch.files.documents import AnyPath
 
@@ -159,8 +159,8 @@ def cell_summaries(folder: Folder, experiment: Experiment) -> list[CellSummary]:
     """Return the summaries of all cells that have a result, in the order of the grid."""
     gathered = {cell.key: _Gathered(experiment.repetitions) for cell in experiment.cells}
     for piece in folder.parts.batches(_COLUMNS):
-        keys, codes = _words(piece["cell"])
-        statuses, status_codes = _words(piece["status"])
+        keys, codes = words_of(piece["cell"])
+        statuses, status_codes = words_of(piece["status"])
         repetition = piece["repetition"].to_numpy()
         right = piece["right"].cast("float64").to_numpy(zero_copy_only=False)
         for code, key in enumerate(keys):
@@ -175,12 +175,6 @@ def cell_summaries(folder: Folder, experiment: Experiment) -> list[CellSummary]:
             own.seconds[places] = piece["seconds"].to_numpy()[rows]
     found = (_of_cell(cell, gathered[cell.key]) for cell in experiment.cells)
     return [summary for summary in found if summary.runs]
-
-
-def _words(column: object) -> tuple[list[str], NDArray[np.int64]]:
-    words: list[str] = column.dictionary.to_pylist()  # type: ignore[attr-defined]
-    codes = column.indices.to_numpy(zero_copy_only=False)  # type: ignore[attr-defined]
-    return words, codes
 
 
 def _of_cell(cell: Cell, own: _Gathered) -> CellSummary:

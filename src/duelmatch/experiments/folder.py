@@ -22,7 +22,7 @@ import numpy as np
 from duelmatch.errors import FileError
 from duelmatch.experiments.cell import Instance, Variant
 from duelmatch.experiments.experiment import Experiment
-from duelmatch.experiments.parts import Parts
+from duelmatch.experiments.parts import Parts, words_of
 from duelmatch.experiments.tasks import Batch
 from duelmatch.files.conditions import conditions_from, conditions_of
 from duelmatch.files.documents import explaining, naming, read_text
@@ -107,8 +107,7 @@ class Folder:
         """Return, for each cell, which repetitions are done."""
         done = {cell.key: np.zeros(experiment.repetitions, dtype=np.bool_) for cell in experiment.cells}
         for piece in self.parts.batches(["cell", "repetition"]):
-            words = piece["cell"].dictionary.to_pylist()
-            codes = piece["cell"].indices.to_numpy(zero_copy_only=False)
+            words, codes = words_of(piece["cell"])
             repetitions = piece["repetition"].to_numpy()
             for code, key in enumerate(words):
                 own = repetitions[codes == code]

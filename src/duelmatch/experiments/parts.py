@@ -15,6 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from duelmatch.errors import FileError, MissingExtraError
 from duelmatch.files.documents import naming
 from duelmatch.files.writing import replacing
@@ -141,6 +144,11 @@ class Parts:
             for table in tables:
                 writer.write_table(table.cast(SCHEMA))
         self.parts = sorted([other for other in self.parts if not part.covers(other)] + [part])
+
+
+def words_of(column: Any) -> tuple[list[str], NDArray[np.int64]]:
+    """Return the different words of a column of a batch, and by row the number of its word."""
+    return column.dictionary.to_pylist(), column.indices.to_numpy(zero_copy_only=False)
 
 
 def _part(name: str) -> Part | None:

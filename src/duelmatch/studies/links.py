@@ -165,7 +165,7 @@ def expiry_of(connection: Connection, link: str | None) -> float | None:
 
 
 def outlasts(
-    connection: Connection, study: str, end: float, links: Sequence[str], voters: Sequence[str]
+    connection: Connection, study: str, end: float, links: Sequence[str], voters: Sequence[str] = ()
 ) -> bool:
     """Whether one of these links, or of those of these voters, works beyond a time."""
     these = sa.or_(_columns.id.in_(links), _columns.voter.in_(voters))

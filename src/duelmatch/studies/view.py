@@ -17,7 +17,7 @@ from duelmatch.studies.database import Database
 from duelmatch.studies.entries import Entry, checked
 from duelmatch.studies.estimates import MOST_ANSWERS, SIMULATING, Action, Estimates, Moment, Preview, preview
 from duelmatch.studies.hints import LATEST, Hints, hints
-from duelmatch.studies.links import Link, expiry_of, links_in, works_at
+from duelmatch.studies.links import Link, expiry_of, links_in, outlasts
 from duelmatch.studies.log import end_of, read_entries
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.state import Member, State
@@ -279,10 +279,8 @@ class StudyView:
 
     def works(self, link: str) -> bool:
         """Whether a link of this study, by its id, has not been revoked."""
-        query = sa.select(schema.links.c.id).where(schema.links.c.id == link, schema.links.c.study == self.id)
         with self._database.reading() as connection:
-            now = self._database.now(connection)
-            return connection.execute(query.where(works_at(now))).one_or_none() is not None
+            return outlasts(connection, self.id, self._database.now(connection), [link])
 
 
 def _named(result: Result, counted: int) -> Result:

@@ -111,7 +111,7 @@ class Webhooks:
         with self._database.writing() as connection:
             connection.execute(sa.delete(schema.webhooks).where(_columns.study == study))
             row: dict[str, Any] = {"study": study, "url": url, "secret": secret}
-            row["told"] = _text(known_of(status))
+            row["told"] = json.dumps(known_of(status))
             row |= {"created_at": self._database.now(connection), "not_before": 0.0, "failures": 0}
             connection.execute(sa.insert(schema.webhooks), row)
         return secret
@@ -135,14 +135,16 @@ class Webhooks:
         """Keep other servers from telling; False if one of them does, or did."""
         with self._database.writing() as connection:
             now = self._database.now(connection)
-            free = sa.and_(_same(webhook), _columns.told == _text(webhook.known), _columns.not_before <= now)
+            free = sa.and_(
+                _same(webhook), _columns.told == json.dumps(webhook.known), _columns.not_before <= now
+            )
             claimed = sa.update(schema.webhooks).where(free).values(not_before=now + CLAIMED)
             return connection.execute(claimed).rowcount == 1
 
     def note_told(self, webhook: Webhook, known: Known, failure: str | None = None) -> Webhook:
         """Note what the receiver knows now, or would know if it had not failed too often."""
         with self._database.writing() as connection:
-            values = {"told": _text(known), "not_before": 0.0, "failures": 0, "failure": failure}
+            values = {"told": json.dumps(known), "not_before": 0.0, "failures": 0, "failure": failure}
             connection.execute(sa.update(schema.webhooks).where(_same(webhook)).values(**values))
         return replace(webhook, known=known, failures=0, failure=failure)
 
@@ -164,7 +166,3 @@ def _found(connection: Connection, which: sa.ColumnElement[bool]) -> Iterator[We
 def _same(webhook: Webhook) -> sa.ColumnElement[bool]:
     """Say which it is; a study may have got another since."""
     return sa.and_(_columns.study == webhook.study, _columns.secret == webhook.secret)
-
-
-def _text(known: Known) -> str:
-    return json.dumps(known)

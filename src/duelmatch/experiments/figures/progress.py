@@ -53,8 +53,8 @@ def traces(summaries: list[CellSummary]) -> list[ProgressTrace]:
     return [trace(cell) for cell in list(quick[best].values())[:MOST_COLUMNS]]
 
 
-def trace(cell: Cell, repetition: int = 0) -> ProgressTrace:
-    """Do a run again, with the same answers as before, and watch it."""
+def trace(cell: Cell) -> ProgressTrace:
+    """Do the first run again, with the same answers as before, and watch it."""
     found = ProgressTrace(cell, [], [], [], [], [])
 
     def observe(run: Explorer) -> None:
@@ -71,16 +71,9 @@ def trace(cell: Cell, repetition: int = 0) -> ProgressTrace:
         found.undecided.append(edges - accepted - rejected)
         found.gaps.append(progress.gap)
 
-    variant, seed = cell.variant, cell.seed(repetition)
-    simulated_run(
-        cell.instance.preferences,
-        variant.algorithm,
-        cell.delta,
-        seed,
-        cell.max_duels,
-        observe,
-        **variant.parameters,
-    )
+    preferences, variant, seed = cell.instance.preferences, cell.variant, cell.seed(0)
+    run = variant.algorithm, cell.delta, seed, cell.max_duels
+    simulated_run(preferences, *run, observe, **variant.parameters)
     return found
 
 
