@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx2
 import pytest
 from selenium import webdriver
 
@@ -22,6 +23,21 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Store
     file = tmp_path_factory.mktemp("pages") / "duels.db"
     with Store(f"sqlite:///{file}") as store, served(store, Config(rates=None)) as address:
         yield address, store
+
+
+@pytest.fixture(scope="session")
+def address(place: tuple[str, Store]) -> str:
+    return place[0]
+
+
+@pytest.fixture(scope="session")
+def client(store: Store) -> Iterator[httpx2.Client]:
+    """Give a client of a server with each kind of database."""
+    with (
+        served(store, Config(rates=None)) as address,
+        httpx2.Client(base_url=address, timeout=30, trust_env=False) as client,
+    ):
+        yield client
 
 
 @pytest.fixture(scope="session")

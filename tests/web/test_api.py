@@ -30,16 +30,6 @@ without_a_study = pytest.mark.parametrize("new_url", ["sqlite"], indirect=True)
 """For what never comes to the database, which need not be tested with both kinds."""
 
 
-@pytest.fixture(scope="session")
-def client(store: Store) -> Iterator[httpx2.Client]:
-    """A client of a real server, in a thread of its own."""
-    with (
-        served(store, Config(rates=None)) as address,
-        httpx2.Client(base_url=address, timeout=30, trust_env=False) as client,
-    ):
-        yield client
-
-
 class Caller:
     """Somebody with a link to a study."""
 

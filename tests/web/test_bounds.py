@@ -25,19 +25,11 @@ from duelmatch.web import Config, connections, limits
 from duelmatch.web.connections import BoundedConnection
 from duelmatch.web.events import StreamCount
 from duelmatch.web.serving import tell_watchdog
-from web.running import served
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with Store(f"sqlite:///{tmp_path_factory.mktemp('bounds')}/duels.db") as store:
-        yield store
-
-
-@pytest.fixture(scope="module")
-def address(store: Store) -> Iterator[str]:
-    with served(store, Config(rates=None)) as address:
-        yield address
+def store(place: tuple[str, Store]) -> Store:
+    return place[1]
 
 
 @pytest.fixture

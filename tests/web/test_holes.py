@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx2
@@ -26,15 +25,8 @@ SAME = {"Sec-Fetch-Site": "same-origin"}
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with Store(f"sqlite:///{tmp_path_factory.mktemp('holes')}/duels.db") as store:
-        yield store
-
-
-@pytest.fixture(scope="module")
-def address(store: Store) -> Iterator[str]:
-    with served(store, Config(rates=None)) as address:
-        yield address
+def store(place: tuple[str, Store]) -> Store:
+    return place[1]
 
 
 @pytest.fixture

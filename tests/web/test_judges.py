@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx2
@@ -17,9 +16,8 @@ from web.running import served
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with Store(f"sqlite:///{tmp_path_factory.mktemp('judges')}/duels.db") as store:
-        yield store
+def store(place: tuple[str, Store]) -> Store:
+    return place[1]
 
 
 @pytest.fixture
@@ -27,12 +25,6 @@ def study(store: Store) -> Study:
     return store.create(
         dm.Problem.complete(["ann", "bob", "cyd"], ["chair"]), Settings("panel"), "x", ["Eve"]
     )
-
-
-@pytest.fixture(scope="module")
-def address(store: Store) -> Iterator[str]:
-    with served(store, Config(rates=None)) as address:
-        yield address
 
 
 def links_in(address: str, study: Study, tokens: list[str]) -> str:

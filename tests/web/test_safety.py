@@ -34,15 +34,8 @@ NEW = {
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with Store(f"sqlite:///{tmp_path_factory.mktemp('safety')}/duels.db") as store:
-        yield store
-
-
-@pytest.fixture(scope="module")
-def address(store: Store) -> Iterator[str]:
-    with served(store, Config(rates=None)) as address:
-        yield address
+def store(place: tuple[str, Store]) -> Store:
+    return place[1]
 
 
 @pytest.fixture

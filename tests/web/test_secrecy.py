@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
 
 import httpx2
 import pytest
@@ -24,22 +23,13 @@ from duelmatch.studies import (
     import_log,
 )
 from duelmatch.verify import verify
-from duelmatch.web import Config
 from studies.messy import check_export
 from studies.playing import vote
-from web.running import served
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    with Store(f"sqlite:///{tmp_path_factory.mktemp('secret')}/duels.db") as store:
-        yield store
-
-
-@pytest.fixture(scope="module")
-def address(store: Store) -> Iterator[str]:
-    with served(store, Config(rates=None)) as address:
-        yield address
+def store(place: tuple[str, Store]) -> Store:
+    return place[1]
 
 
 def voted(store: Store, algorithm: str, secret: bool = True) -> Study:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,20 +11,10 @@ import pytest
 
 import duelmatch as dm
 from duelmatch.studies import Settings, Store, Study
-from duelmatch.web import Config, voting
-from web.running import served
+from duelmatch.web import voting
 
 PROBLEM = dm.Problem.complete(["ann", "bob", "cyd"], ["chair", "cook"])
 JSON = {"Content-Type": "application/json"}
-
-
-@pytest.fixture(scope="module")
-def client(store: Store) -> Iterator[httpx2.Client]:
-    with (
-        served(store, Config(rates=None)) as address,
-        httpx2.Client(base_url=address, timeout=30, trust_env=False) as client,
-    ):
-        yield client
 
 
 @pytest.fixture
