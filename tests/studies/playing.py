@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,6 +14,24 @@ from duelmatch.studies.view import status_of
 
 BY_ASKING = ("designed", "opened", "passed", "backed", "asked")
 """The kinds of entries that asking for a question can bring."""
+
+
+class Stall:
+    """Work that waits in its middle until it may go on; called as a function, it does nothing else."""
+
+    def __init__(self) -> None:
+        self._begun, self._ended = threading.Event(), threading.Event()
+
+    def __call__(self, *_: object) -> None:
+        self._begun.set()
+        assert self._ended.wait(60)
+
+    def wait(self) -> None:
+        """Return as soon as the work is in its middle."""
+        assert self._begun.wait(60)
+
+    def end(self) -> None:
+        self._ended.set()
 
 
 def question_for(study: Study, voter: str) -> Question:

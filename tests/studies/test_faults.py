@@ -20,7 +20,7 @@ from duelmatch.studies.kinds.stacks import Stacks
 from duelmatch.studies.links import insert_links
 from duelmatch.studies.log import Transaction
 from duelmatch.studies.state import State
-from studies.playing import check_every_question, check_log, question_for, vote
+from studies.playing import Stall, check_every_question, check_log, question_for, vote
 
 NewStudy = Callable[..., Study]
 PROBLEM = dm.Problem.complete(["ann", "bob", "cyd", "dan"], ["chair", "editor", "cook"])
@@ -142,22 +142,18 @@ def test_a_double_click_is_one_vote_even_at_the_same_moment(new_study: NewStudy,
 def test_a_failing_writer_takes_nobody_with_it(study: Study, store: Store, error: type[Exception]) -> None:
     """Others in the same transaction are written without the one that failed half-way."""
     voter = study.add_voter()
-    release, entered = threading.Event(), threading.Event()
-
-    def slow(transaction: Transaction) -> None:
-        entered.set()
-        release.wait()
+    stall = Stall()
 
     def broken(feed: Feed) -> None:
         feed.enter([("f" * 16, 1, ())])
         raise error
 
-    first = store.writer.submit(study.id, slow)
-    entered.wait()
+    first = store.writer.submit(study.id, stall)
+    stall.wait()
     asked = study.submit(lambda feed: feed.ask(voter))
     failed = study.submit(broken)
     added = study.submit(lambda feed: feed.enter([("a" * 16, 1, ())]))
-    release.set()
+    stall.end()
     first.result(60)
     assert isinstance(asked.result(60), Question)
     assert added.result(60) is None
@@ -174,24 +170,20 @@ def test_a_failing_writer_leaves_other_studies_in_memory(
     before, broken, behind = studies = [new_study() for _ in range(3)]
     voters = [study.add_voter() for study in studies]
     states = [store.states._remembered(study.id) for study in studies]
-    release, entered = threading.Event(), threading.Event()
-
-    def slow(transaction: Transaction) -> None:
-        entered.set()
-        release.wait()
+    stall = Stall()
 
     def work(feed: Feed) -> None:
         insert_links(feed.held.connection, broken.id, "organiser", [None], 0.0)
         feed.enter([("f" * 16, 1, ())])
         raise error
 
-    firsts = [store.writer.submit(study.id, slow) for study in studies]
-    entered.wait()
+    firsts = [store.writer.submit(study.id, stall) for study in studies]
+    stall.wait()
     asked = before.submit(lambda feed: feed.ask(voters[0]))
     added = broken.submit(lambda feed: feed.enter([("a" * 16, 1, ())]))
     failed = broken.submit(work)
     last = behind.submit(lambda feed: feed.ask(voters[2]))
-    release.set()
+    stall.end()
     for first in firsts:
         first.result(60)
     assert isinstance(asked.result(60), Question)
@@ -226,18 +218,14 @@ def test_who_does_not_wait_any_more_takes_nobody_with_them(
     study: Study, store: Store, caplog: pytest.LogCaptureFixture
 ) -> None:
     voter = study.add_voter()
-    release, entered = threading.Event(), threading.Event()
+    stall = Stall()
 
-    def slow(transaction: Transaction) -> None:
-        entered.set()
-        release.wait()
-
-    first = store.writer.submit(study.id, slow)
-    entered.wait()
+    first = store.writer.submit(study.id, stall)
+    stall.wait()
     gone = study.submit(lambda feed: feed.enter([("a" * 16, 1, ())]))
     asked = study.submit(lambda feed: feed.ask(voter))
     assert gone.cancel()
-    release.set()
+    stall.end()
     first.result(60)
     assert isinstance(asked.result(60), Question)
     assert isinstance(study.ask(voter), Question), "the next transaction is done as well"
@@ -249,21 +237,20 @@ def test_nobody_sees_what_may_not_come_true(study: Study, store: Store) -> None:
     """A status waits for the transaction that is changing the study, and then tells what came of it."""
     voter = study.add_voter()
     question = question_for(study, voter)
-    told, go_on = threading.Event(), threading.Event()
+    stall = Stall()
 
     def tell_and_fail(feed: Feed) -> None:
         feed.tell(voter, question.number, question.candidates[0])
-        told.set()
-        assert go_on.wait(60)
+        stall()
         raise ZeroDivisionError
 
     failed = study.submit(tell_and_fail)
-    assert told.wait(60)
+    stall.wait()
     seen: list[int] = []
     (looking,) = run_all(lambda: seen.append(study.status().answers))
     looking.join(0.2)
     assert seen == []
-    go_on.set()
+    stall.end()
     looking.join()
     assert seen == [0]
     assert isinstance(failed.exception(60), ZeroDivisionError)
@@ -300,19 +287,18 @@ def test_all_are_told_at_once_that_the_database_is_locked(
     def locked() -> Iterator[object]:
         attempts.append(1)
         if len(attempts) == 1:
-            entered.set()
-            assert release.wait(60)
+            stall()
             with real() as connection:
                 yield connection
         else:
             raise UnreachableError("The database is locked.")
 
-    release, entered = threading.Event(), threading.Event()
+    stall = Stall()
     monkeypatch.setattr(store.database, "writing", locked)
     first = store.writer.submit(study.id, lambda writing: "written")
-    assert entered.wait(60)
+    stall.wait()
     others = [store.writer.submit(study.id, lambda writing: "never") for _ in range(5)]
-    release.set()
+    stall.end()
     assert first.result(60) == "written"
     for other in others:
         with pytest.raises(UnreachableError):
@@ -330,19 +316,14 @@ def test_whoever_holds_a_study_is_not_waited_for_forever(
     with Store(url) as store, Store(url) as other:
         study = store.create(PROBLEM, Settings("condorcet"), "x")
         voters = [study.add_voter() for _ in range(5)]
-        held, let_go = threading.Event(), threading.Event()
-
-        def hold(feed: Feed) -> None:
-            held.set()
-            assert let_go.wait(60)
-
+        hold = Stall()
         holding = other.study(study.id).submit(hold)
-        assert held.wait(60)
+        hold.wait()
         waiting = [study.submit(lambda feed, v=voter: feed.ask(v)) for voter in voters]  # type: ignore[misc]
         for each in waiting:
             with pytest.raises(UnreachableError):
                 each.result(60)
-        let_go.set()
+        hold.end()
         holding.result(60)
         assert isinstance(study.ask(voters[0]), Question)
 
@@ -365,26 +346,30 @@ def test_what_is_open_is_recalled_before_somebody_asks(study: Study, other_store
     assert other_store.study(study.id).status() == study.status()
 
 
+def slow_to_begin(monkeypatch: pytest.MonkeyPatch) -> Stall:
+    """Let a run in rounds begin anew only when it may."""
+    stall, original = Stall(), Stacks.__init__
+
+    def begin(self: Stacks, *arguments: Any) -> None:
+        stall()
+        original(self, *arguments)
+
+    monkeypatch.setattr(Stacks, "__init__", begin)
+    return stall
+
+
 def test_whoever_asks_while_a_withdrawn_candidate_is_taken_out_waits(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No question comes from the run that is being replaced."""
     voters = [study.add_voter() for _ in range(2)]
     vote(study, voters[0])
-    building, go_on = threading.Event(), threading.Event()
-    original = Stacks.__init__
-
-    def slow(self: Stacks, *arguments: object) -> None:
-        building.set()
-        assert go_on.wait(60)
-        original(self, *arguments)  # type: ignore[arg-type]
-
     study.drop("ann")
-    monkeypatch.setattr(Stacks, "__init__", slow)
+    building = slow_to_begin(monkeypatch)
     asked = study.submit(lambda feed: feed.ask(voters[1]))
-    assert building.wait(60)
+    building.wait()
     study.add_voter()  # others go on meanwhile
-    go_on.set()
+    building.end()
     question = asked.result(60)
     assert isinstance(question, Question)
     assert "ann" not in question.candidates
@@ -445,22 +430,14 @@ def test_what_is_refused_leaves_the_state_in_memory(new_study: NewStudy) -> None
 def test_many_who_wait_for_a_long_computation_share_it(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     voters = [study.add_voter() for _ in range(30)]
     vote(study, voters[0])
-    building, go_on = threading.Event(), threading.Event()
-    original = Stacks.__init__
-
-    def slow(self: Stacks, *arguments: object) -> None:
-        building.set()
-        assert go_on.wait(60)
-        original(self, *arguments)  # type: ignore[arg-type]
-
     study.drop("ann")
-    monkeypatch.setattr(Stacks, "__init__", slow)
+    building = slow_to_begin(monkeypatch)
     threads = threading.active_count()
     asked = [study.submit(lambda feed, v=voter: feed.ask(v)) for voter in voters]  # type: ignore[misc]
-    assert building.wait(60)
+    building.wait()
     study.add_voter()  # by now all of them have been told to come again
     assert threading.active_count() < threads + 15
-    go_on.set()
+    building.end()
     assert all(isinstance(each.result(60), Question) for each in asked)
 
 

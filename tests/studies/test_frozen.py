@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Callable
 
 import pytest
@@ -14,6 +13,7 @@ import pytest
 from conftest import PROBLEM
 from duelmatch.errors import UnreachableError
 from duelmatch.studies import Question, Settings, Store, database
+from studies.playing import Stall
 
 HOLD = """
 import sys, time
@@ -63,20 +63,15 @@ def test_who_comes_while_others_wait_in_vain_does_not_wait_as_long_again(
     url = postgres()
     with Store(url) as store, Store(url) as other:
         study = store.create(PROBLEM, Settings("condorcet"), "x")
-        held, let_go = threading.Event(), threading.Event()
-
-        def hold(feed: object) -> None:
-            held.set()
-            assert let_go.wait(60)
-
+        hold = Stall()
         holding = other.study(study.id).submit(hold)
-        assert held.wait(60)
+        hold.wait()
         attempts: list[object] = []
         monkeypatch.setattr(store.writer, "_on_failure", attempts.append)
         waiting = [study.submit(lambda feed: feed.rename("y")) for _ in range(250)]  # of three transactions
         for each in waiting:
             with pytest.raises(UnreachableError):
                 each.result(60)
-        let_go.set()
+        hold.end()
         holding.result(60)
         assert len(attempts) == 1
