@@ -623,6 +623,15 @@ class TestPhases:
         vote(study, voters[2])
         check_log(study)
 
+    def test_a_status_that_is_read_while_a_study_is_renamed_does_not_keep_its_old_name(
+        self, study: Study, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        study.status()
+        with monkeypatch.context() as meanwhile:
+            meanwhile.setattr(study._states, "prepare", lambda _: (meanwhile.undo(), study.rename("Renamed")))
+            study.status()
+        assert study.status().name == "Renamed"
+
     def test_a_study_is_renamed_and_its_candidates_get_titles(self, study: Study, other_store: Store) -> None:
         link = study.new_link("organiser")[:16]
         study.rename("Another name", by=link)

@@ -30,7 +30,6 @@ from duelmatch.studies.values import (
     Report,
     Status,
     Voter,
-    assumptions_of,
     result_of,
 )
 from duelmatch.studies.voters import names_in
@@ -79,14 +78,13 @@ class StudyView:
 
     def status(self) -> Status:
         """Say where the study stands; all of it at one moment."""
-        name = self.name
         while True:
             self._states.prepare(self.id)
             with self._states.reading(self.id) as state:
                 if not state.kind.ready:
                     continue
                 if state.status is None or state.status[0] != state.seq:
-                    state.status = state.seq, status_of(self.id, name, state)
+                    state.status = state.seq, status_of(self.id, self.name, state)
                 return state.status[1]
 
     def moment(self) -> Moment:
@@ -301,6 +299,7 @@ def voter_of(member: Member, name: str | None, counted: int) -> Voter:
 def status_of(study: str, name: str, state: State) -> Status:
     """Say where a study stands."""
     kind, most, verdict = state.kind, state.settings.max_answers, state.verdict
+    result = kind.result if verdict is None else result_of(verdict)
     spent = most is not None and state.counted >= most
     assert state.settings.algorithm is not None, "settled when the study was created"
     return Status(
@@ -321,9 +320,9 @@ def status_of(study: str, name: str, state: State) -> Status:
         unused=kind.unused,
         dropped=tuple(state.dropped),
         max_answers=most,
-        result=_named(kind.result if verdict is None else result_of(verdict), state.counted),
+        result=_named(result, state.counted),
         progress=kind.progress,
-        assuming=kind.assuming if verdict is None else assumptions_of(verdict),
+        assuming=kind.assuming if verdict is None else result.assuming,
         verdict=verdict,
         published=state.published,
         voters_gone=sum(member.left and not member.struck for member in state.members.values()),
