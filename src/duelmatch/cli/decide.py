@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -91,7 +92,7 @@ def command(
             voter_weight=sheet.weights,
             chosen=sheet.chosen,
         )
-    return Output(decision_as_dict(decision, sheet), lambda page: print_decision(page, decision, sheet))
+    return decided(decision, sheet)
 
 
 def _read(problem: str, answers: str | None) -> Sheet:
@@ -139,6 +140,15 @@ def _check_panel(sheet: Sheet) -> None:
             )
 
 
+def decided(
+    decision: Decision, sheet: Sheet, about: Mapping[str, Any] | None = None, exit_code: int = 0
+) -> Output:
+    """Return what is decided; programs are told ``about`` how it was asked, too."""
+    people = _people(decision, sheet)
+    summary = {**(about or {}), **_as_dict(decision, people)}
+    return Output(summary, lambda page: _print(page, decision, people), exit_code)
+
+
 def _people(decision: Decision, sheet: Sheet) -> tuple[int, int, int]:
     """Return how many judges, answers and open opinions there are.
 
@@ -154,10 +164,9 @@ def _people(decision: Decision, sheet: Sheet) -> tuple[int, int, int]:
     return sum(stands_for.values()), answers if sheet.is_preflib else decision.answers, is_open
 
 
-def decision_as_dict(decision: Decision, sheet: Sheet) -> dict[str, Any]:
-    """Return what is decided, for programs."""
+def _as_dict(decision: Decision, people: tuple[int, int, int]) -> dict[str, Any]:
     result, progress, closest = decision.result, decision.progress, decision.closest
-    judges, answers, is_open = _people(decision, sheet)
+    judges, answers, is_open = people
     return {
         "status": result.status,
         "criterion": decision.criterion,
@@ -178,8 +187,7 @@ def decision_as_dict(decision: Decision, sheet: Sheet) -> dict[str, Any]:
     }
 
 
-def print_decision(page: Page, decision: Decision, sheet: Sheet) -> None:
-    """Print what is decided, for people."""
+def _print(page: Page, decision: Decision, people: tuple[int, int, int]) -> None:
     result, progress = decision.result, decision.progress
     assert result.matching is not None, "a panel always has a leader"
     page.paragraph(_headline(decision), style="bold")
@@ -190,7 +198,7 @@ def print_decision(page: Page, decision: Decision, sheet: Sheet) -> None:
         for position, names in result.matching.items()
     ]
     page.table(columns, [row[: len(columns)] for row in rows])
-    judges, answers, number_open = _people(decision, sheet)
+    judges, answers, number_open = people
     sizes = f"{counted(judges, 'judge')}, {counted(answers, 'answer')}"
     opinions = f"{counted(number_open, 'opinion')} {'is' if number_open == 1 else 'are'} open"
     page.paragraph(f"{sizes}. {opinions if number_open else 'Nothing is open'}.")

@@ -14,7 +14,7 @@ import click
 
 import duelmatch as dm
 from duelmatch.cli.ask import check_same_run, exit_code, replaying, reported, say_what_is_kept, settled
-from duelmatch.cli.decide import decision_as_dict, print_decision
+from duelmatch.cli.decide import decided
 from duelmatch.cli.options import Source, file_argument, flag, settings_options, votes_option
 from duelmatch.cli.output import Output, Page, conversation, live_line, rated
 from duelmatch.cli.standing import standing
@@ -264,11 +264,7 @@ def _decided(about: Mapping[str, Any], judging: Judging, answers: Sequence[Judgm
     given = [_answer(said) for said in answers]
     decision = dm.decide(problem, given, about["criterion"], about["consistent"], voters=voters)
     sheet = Sheet(problem, [AnswerRow(0, answer) for answer in given])
-    return Output(
-        {**about, **decision_as_dict(decision, sheet)},
-        lambda page: print_decision(page, decision, sheet),
-        exit_code(about["ended"], judging.result),
-    )
+    return decided(decision, sheet, about, exit_code(about["ended"], judging.result))
 
 
 def _answer(said: Judgment) -> dm.Answer:
