@@ -187,7 +187,7 @@ def test_before_anything_is_certain_there_is_an_estimate(store: Store, algorithm
         assert race.word in ("ahead", "wide open", "clear lead")
         assert sum(each.share or 0 for each in race.contenders) == pytest.approx(1, abs=0.02)
     assert bool(view.needed) == view.is_panel
-    assert sum(each.answers for each in view.needed) == (view.status.progress.fewest_questions or 0)
+    assert sum(answers for _, _, _, answers in view.needed) == (view.status.progress.fewest_questions or 0)
     assert view.hints == {} or not view.is_panel or all(view.hints.values())
 
 

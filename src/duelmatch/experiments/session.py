@@ -14,7 +14,7 @@ from duelmatch.experiments.evaluation import ExperimentStatus, status
 from duelmatch.experiments.experiment import Experiment, load
 from duelmatch.experiments.folder import Folder
 from duelmatch.experiments.simulation import FAILED
-from duelmatch.experiments.tasks import Batch, Batches, run_batch
+from duelmatch.experiments.tasks import Batches, run_batch
 from duelmatch.experiments.workers import Cluster, Processes, processors
 from duelmatch.files.documents import AnyPath, explaining, naming
 from duelmatch.files.locking import Lock
@@ -115,7 +115,8 @@ def _do_missing(
     algorithms = [variant.algorithm for variant in wanted.variants]
     with closing(workers.map(run_batch, batches, algorithms)) as finished:
         for batch in finished:
-            _check_version(batch)
+            if batch.version != __version__:
+                raise DuelmatchError(f"A worker has duelmatch {batch.version}, and this is {__version__}.")
             folder.append(batch, labels, session)
             batches.learn(batch)
             runs = [one for done in batch.runs.values() for one in done]
@@ -125,8 +126,3 @@ def _do_missing(
             if progress:
                 done = wanted.runs - batches.runs_left
                 progress(Tick(wanted.runs, done, duels, wrong, failed, batches.seconds_left))
-
-
-def _check_version(batch: Batch) -> None:
-    if batch.version != __version__:
-        raise DuelmatchError(f"A worker has duelmatch {batch.version}, and this is {__version__}.")

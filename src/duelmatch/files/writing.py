@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -30,7 +31,7 @@ def replacing(path: Path, mode: int | None = None) -> Iterator[BinaryIO]:
         target = Path(os.path.realpath(path))
         draft = target.with_name(f".{secrets.token_hex(8)}.tmp")
         try:
-            with open(draft, "xb", opener=_opener(0o666 if mode is None else mode)) as file:
+            with open(draft, "xb", opener=partial(os.open, mode=0o666 if mode is None else mode)) as file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
@@ -40,10 +41,6 @@ def replacing(path: Path, mode: int | None = None) -> Iterator[BinaryIO]:
             sync_folder(target.parent)
         finally:
             draft.unlink(missing_ok=True)
-
-
-def _opener(mode: int) -> Callable[[str, int], int]:
-    return lambda path, flags: os.open(path, flags, mode)
 
 
 def write_text(path: Path, text: str, limit: int) -> None:

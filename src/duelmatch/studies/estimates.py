@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from duelmatch.errors import DuelmatchError, NotAllowedError, NotThereError
+from duelmatch.errors import DuelmatchError, NotThereError
 from duelmatch.explorers.result import Forecast
 from duelmatch.models.standings import Standings
 from duelmatch.problem import Matching
@@ -108,28 +108,21 @@ def preview(run: bytes, action: Action, what: str | int) -> Preview:
 
 
 def _change(run: PanelExplorer | BallotExplorer, action: Action, what: Any) -> None:
-    from duelmatch.explorers.ballots.explorer import BallotExplorer  # compiled, as the other is
-    from duelmatch.explorers.panel import PanelExplorer
+    from duelmatch.explorers.panel import PanelExplorer  # compiled
 
-    match action, run:
-        case "strike", _:
-            run.strike(what)
-        case "reinstate", _:
-            run.reinstate(what)
-        case "drop", _:
-            run.drop(what)
-        case "leave", PanelExplorer():
+    match action:
+        case "strike" | "reinstate" | "drop":
+            getattr(run, action)(what)
+        case "leave" if isinstance(run, PanelExplorer):
             run.leave(what, "dropped")
-        case "leave", _:
+        case "leave":
             run.leave(what)
-        case _, PanelExplorer():
+        case "strike_answer" if isinstance(run, PanelExplorer):
             run.strike_answer(run.question(what))
-        case _, BallotExplorer():
+        case "strike_answer":
             if (told := run.state.told_as(what)) is None:
                 raise NotThereError(f"Question {what} has no answer.")
             run.strike_answer(told.question)
-        case _:
-            raise NotAllowedError("There is no such change.")
 
 
 def _standpoint(run: PanelExplorer | BallotExplorer) -> Standpoint:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from duelmatch.errors import StudyError
-from duelmatch.problem import Details
 from duelmatch.studies import schema
 
 UPLOADED = re.compile(r"/pictures/([0-9a-f]{64})\Z")
@@ -46,11 +45,6 @@ def claim(connection: Connection, study: str, addresses: Iterable[str | None], n
         raise StudyError("A picture was uploaded too long ago, or on another server; choose it again.")
     for picture, data in known.items():
         _insert(connection, picture, study, data or b"", now)
-
-
-def pictures_of(*details: Mapping[str, Details]) -> list[str | None]:
-    """Return the pictures of candidates and positions."""
-    return [about.picture for given in details for about in given.values()]
 
 
 def picture_data(connection: Connection, picture: str) -> bytes | None:

@@ -153,12 +153,8 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
 def _between(low: int, high: int) -> tuple[Callable[[Any], bool], str]:
-    return lambda value: _is_whole(value) and low <= value <= high, f"a whole number from {low} to {high:,}"
+    return lambda value: type(value) is int and low <= value <= high, f"a whole number from {low} to {high:,}"
 
 
 def _one_of(*values: Any) -> tuple[Callable[[Any], bool], str]:

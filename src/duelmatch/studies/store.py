@@ -19,7 +19,7 @@ from duelmatch.studies.entries import BEGINNING, sealed
 from duelmatch.studies.kinds import FOR_PANELS, QUESTIONS_EACH_FOR_PANELS
 from duelmatch.studies.links import Access, accesses_in
 from duelmatch.studies.log import Transaction, Writer, first_entry
-from duelmatch.studies.pictures import claim, keep, picture_data, pictures_of
+from duelmatch.studies.pictures import claim, keep, picture_data
 from duelmatch.studies.settings import Settings
 from duelmatch.studies.state import check_beginning, check_size, created_data, read_created
 from duelmatch.studies.states import States
@@ -105,7 +105,9 @@ class Store:
                 "A problem must be the same when it is read back; this one has odd names or settings."
             )
         check(data)
-        study, shown = secrets.token_hex(8), pictures_of(problem.candidate_details, problem.position_details)
+        study = secrets.token_hex(8)
+        details = *problem.candidate_details.values(), *problem.position_details.values()
+        shown = [about.picture for about in details]
 
         def work(transaction: Transaction) -> None:
             claim(transaction.connection, study, shown, transaction.now)

@@ -294,10 +294,5 @@ def verdict_of(result: Result, assuming: Iterable[Assumption]) -> dict[str, Any]
 def result_of(verdict: Mapping[str, Any]) -> Result:
     """Return the result that was written into the log."""
     matching = None if verdict["matching"] is None else Matching(verdict["matching"])
-    values = dict(verdict) | {"matching": matching, "assuming": assumptions_of(verdict)}
-    return Result(**values)
-
-
-def assumptions_of(verdict: Mapping[str, Any]) -> tuple[Assumption, ...]:
-    """Return what was taken for granted."""
-    return tuple(each for each in Assumption if each in verdict["assuming"])
+    assuming = tuple(each for each in Assumption if each in verdict["assuming"])
+    return Result(**{**verdict, "matching": matching, "assuming": assuming})

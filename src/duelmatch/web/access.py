@@ -22,7 +22,6 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from fastapi.security.utils import get_authorization_scheme_param
 from starlette.datastructures import Headers
 
-from duelmatch.errors import NotThereError
 from duelmatch.studies import Access, Role, Store, Study, link_id_of
 from duelmatch.web.config import Config
 from duelmatch.web.languages import to_translate
@@ -113,10 +112,7 @@ def access_of(request: Request, store: Store, study: str) -> dict[Role, Access]:
             note_link(request, token, access.role)
     if not allowed:
         raise no_access()
-    try:
-        store.study(study)  # from here on it is in memory
-    except NotThereError:
-        raise no_access() from None
+    store.study(study)  # from here on it is in memory
     return allowed
 
 

@@ -164,24 +164,16 @@ def _criterion(study: Study) -> Criterion:
     return described(settings.algorithm).criterion
 
 
-@dataclass(frozen=True, slots=True)
-class NeededAnswers:
-    """Answers that are needed: so many judges would have to prefer one to another at a position."""
+def _needed(status: Status, names: Names) -> list[tuple[Named, Named, Named, int]]:
+    """Return what would make the leader of a panel certain, position by position.
 
-    position: Named
-    better: Named
-    worse: Named
-    answers: int
-
-
-def _needed(status: Status, names: Names) -> list[NeededAnswers]:
-    """Return the answers that would make the leader of a panel certain, position by position."""
+    That is at which position which one must be preferred to which, and in how many answers.
+    """
     order = {name: number for number, name in enumerate(names.positions)}
+    needed = sorted(status.progress.needed, key=lambda each: (order[each[0]], -each[3]))
+    called = names.candidates
     return [
-        NeededAnswers(names.positions[position], names.candidates[better], names.candidates[worse], answers)
-        for position, better, worse, answers in sorted(
-            status.progress.needed, key=lambda each: (order[each[0]], -each[3])
-        )
+        (names.positions[place], called[one], called[other], count) for place, one, other, count in needed
     ]
 
 

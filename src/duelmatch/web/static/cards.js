@@ -1,5 +1,5 @@
 // What a voter sees of a candidate, and the sentences of the page with what is filled in.
-import { element } from "/static/api.js";
+import { element, part } from "/static/api.js";
 
 export const words = JSON.parse(element("words").textContent);
 const plural = new Intl.PluralRules(document.documentElement.lang);
@@ -17,13 +17,7 @@ export function fillCount(forms, num) {
 // A name within a sentence, which may be written in the other direction.
 export const isolated = (name) => `\u2068${name}\u2069`;
 
-export function made(tag, kind, text = "", attributes = {}) {
-  const part = document.createElement(tag);
-  part.className = kind;
-  part.textContent = text;
-  for (const [name, value] of Object.entries(attributes)) part.setAttribute(name, value);
-  return part;
-}
+export const made = (tag, kind, text = "", properties = {}) => part(tag, { className: kind, ...properties }, text);
 
 function isWebAddress(address, ...protocols) {
   try {
