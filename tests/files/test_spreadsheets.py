@@ -103,6 +103,9 @@ def test_judges_are_names_or_a_table() -> None:
             Person("Ned", 1, (), {"E-mail": ""}),
         ]
     assert read_people("") == []
+    wide = ",".join(f"c{column}" for column in range(30))
+    (eve,) = read_people(f"{wide},name,weight\n{wide},Eve,2\n")
+    assert (eve.name, eve.weight, len(eve.others)) == ("Eve", 2, 20), "wherever the headings are"
 
 
 @pytest.mark.parametrize(

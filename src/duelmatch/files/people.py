@@ -19,7 +19,8 @@ from duelmatch.files.tables import Row, dump_table, harmless
 NAME = ("name", "judge", "voter")
 WEIGHT = ("weight", "votes")
 CONFLICTS = ("conflicts", "conflict", "does not judge")
-MOST_COLUMNS = 20
+MOST_OTHERS = 20
+"""Further columns that are kept."""
 
 HEADINGS_WANTED = (
     "Give one name on a line, or headings in the first row: name, weight, conflicts, and others such as "
@@ -73,12 +74,13 @@ def _has_headings(rows: list[Row]) -> bool:
 
 
 def _read_table(rows: list[Row]) -> list[tuple[int, Person]]:
-    headings = rows[0][1][:MOST_COLUMNS]
+    headings = rows[0][1]
     kinds = [cell.casefold() for cell in headings]
     at_name = next(at for at, kind in enumerate(kinds) if kind in NAME)
     people = []
     for line, cells in rows[1:]:
-        weight, conflicts, others = 1, "", {}
+        weight, conflicts = 1, ""
+        others: dict[str, str] = {}
         for at, (kind, cell) in enumerate(zip(kinds, cells, strict=False)):
             if kind in WEIGHT:
                 if cell and not re.fullmatch("[0-9]{1,6}", cell):
@@ -86,7 +88,7 @@ def _read_table(rows: list[Row]) -> list[tuple[int, Person]]:
                 weight = int(cell or 1)
             elif kind in CONFLICTS:
                 conflicts = cell
-            elif at != at_name and kind:
+            elif at != at_name and kind and len(others) < MOST_OTHERS:
                 others[headings[at]] = cell
         if not cells[at_name]:
             raise FileError(f"line {line}: the name is empty.")
