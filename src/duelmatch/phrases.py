@@ -1,5 +1,6 @@
 """How numbers and texts are written for people, in the command line and on the pages alike."""
 
+from collections.abc import Mapping
 from math import ceil
 
 
@@ -49,6 +50,15 @@ def spoken(names: str | tuple[str, ...]) -> str:
     """
     *others, last = names if isinstance(names, tuple) else (names,)
     return f"{', '.join(others)} and {last}" if others else last
+
+
+def filled_by(matching: Mapping[str, str | tuple[str, ...]], between: str = "; ") -> str:
+    """Return who fills which position.
+
+    >>> filled_by({"chair": "ann", "jury": ("bob", "cyd")})
+    'chair: ann; jury: bob and cyd'
+    """
+    return between.join(f"{position}: {spoken(names)}" for position, names in matching.items())
 
 
 def printable(text: str) -> str:

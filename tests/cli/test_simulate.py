@@ -21,6 +21,7 @@ from click.testing import CliRunner, Result
 import duelmatch as dm
 from duelmatch.cli import main
 from duelmatch.experiments import Run, simulations, single_cell, summarise
+from problems import TIE
 
 PROGRAM = str(Path(sys.executable).with_name("duelmatch"))
 POSIX = pytest.mark.skipif(os.name == "nt", reason="signals and terminals are different there")
@@ -33,12 +34,10 @@ positions: [s]
 preferences:
   s: [[a, b, 0.9], [b, c, 0.9], [c, a, 0.9]]
 """
-TIE = "candidates: [a, b]\npositions: [s]\npreferences:\n  s: [[a, b, 0.5]]\n"
 
 
 @pytest.fixture(autouse=True)
-def _in_a_folder_with_problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def _in_a_folder_with_problems() -> None:
     for name, text in (("clear", CLEAR), ("hard", HARD), ("cycle", CYCLE), ("tie", TIE)):
         Path(f"{name}.yaml").write_text(text, encoding="utf-8")
 

@@ -14,7 +14,7 @@ from duelmatch.cli.options import STDIN, Source, given_text
 from duelmatch.cli.output import Output, Page, printed, working
 from duelmatch.cli.standing import differences
 from duelmatch.errors import ProblemError
-from duelmatch.phrases import counted, spoken
+from duelmatch.phrases import counted, filled_by, spoken
 
 if TYPE_CHECKING:
     from duelmatch.explorers.panel.decision import Decision
@@ -208,7 +208,7 @@ def _print(page: Page, decision: Decision, people: tuple[int, int, int]) -> None
     if not is_open:
         return
     if progress.possible is not None:
-        some = [_lineup(matching) for matching in progress.possible_winners[:LISTED]]
+        some = [filled_by(matching, ", ") for matching in progress.possible_winners[:LISTED]]
         more = f", … and {progress.possible - len(some):,} more" if progress.possible > len(some) else ""
         names = f": {' | '.join(some)}{more}." if some else "."
         page.paragraph(f"{counted(progress.possible, 'line-up')} can still win{names}")
@@ -284,10 +284,6 @@ def _margin(decision: Decision) -> str:
     votes = "" if closest.votes is None else f" ({counted(round(closest.votes), 'vote')} in all)"
     ahead = f"by {closest.ahead:.4f} per position{votes} at least"
     return f"The closest other line-up is {rival}: this one is ahead of it {ahead}."
-
-
-def _lineup(matching: dm.Matching) -> str:
-    return ", ".join(f"{position}: {spoken(names)}" for position, names in matching.items())
 
 
 def _some(names: tuple[str, ...]) -> str:

@@ -21,7 +21,7 @@ from rich.table import Table
 from rich.text import Text
 
 from duelmatch.cli import PIPE_CLOSED
-from duelmatch.phrases import printable, spoken
+from duelmatch.phrases import filled_by, printable, spoken
 
 if TYPE_CHECKING:
     from duelmatch.problem import Details
@@ -119,7 +119,7 @@ class Page:
 def _cell(value: object) -> str:
     """Write a value; of a line-up, who fills which position."""
     if isinstance(value, Mapping):
-        value = "; ".join(f"{position}: {spoken(names)}" for position, names in value.items())
+        value = filled_by(value)
     return f"{value:,}" if isinstance(value, int) else printable(str(value))
 
 

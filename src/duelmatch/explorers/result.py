@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from duelmatch.explorers.catalogue import Assumption
 from duelmatch.matchings import Edge
-from duelmatch.phrases import counted, spoken, two_digits
+from duelmatch.phrases import counted, filled_by, two_digits
 from duelmatch.problem import Matching, seated
 
 ResultStatus = Literal[
@@ -59,9 +59,7 @@ class Result:
     reference: str | None = None
 
     def __str__(self) -> str:
-        chosen = "; ".join(
-            f"{position}: {spoken(names)}" for position, names in (self.matching or {}).items()
-        )
+        chosen = filled_by(self.matching or {})
         duels = f"after {counted(self.duels, 'duel')}"
         taken = ", and ".join(assumption.sentence for assumption in self.assuming)
         assuming = f" if {taken}" if taken else ""
