@@ -12,6 +12,7 @@ import os
 import platform
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -190,10 +191,8 @@ def _json(about: Any) -> str:
 def _surroundings() -> dict[str, Any]:
     versions = {"duelmatch": __version__, "python": platform.python_version()}
     for library in LIBRARIES:
-        try:
+        with suppress(PackageNotFoundError):
             versions[library] = version(library)
-        except PackageNotFoundError:
-            continue
     machine = {
         "system": platform.platform(),
         "machine": platform.machine(),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -26,7 +27,6 @@ from duelmatch.experiments.slopes import AXES, Series, series_along
 from duelmatch.files.documents import explaining, naming
 from duelmatch.files.tables import dump_table
 from duelmatch.files.writing import write_text
-from duelmatch.preferences import Preferences
 from duelmatch.problem import Matching
 
 if TYPE_CHECKING:
@@ -253,11 +253,12 @@ class _Drawing:
 
     def _problems(self) -> Iterator[Sketch]:
         for number, instance in enumerate(spread_out(self.experiment.instances, MOST_PROBLEMS), start=1):
-            preferences, title = instance.preferences, f"Preferences of {instance.label}"
-            caption = "How often the row beats the column."
-            draw_it = partial(_matrix, preferences)
-            yield _sketch(f"preferences-{number}", title, caption, draw_it)
+            yield self._preferences(f"preferences-{number}", instance)
             yield self._winners(f"winners-{number}", instance)
+
+    def _preferences(self, name: str, instance: Instance) -> Sketch:
+        title, caption = f"Preferences of {instance.label}", "How often the row beats the column."
+        return _sketch(name, title, caption, lambda _: problems.preference_matrix(instance.preferences))
 
     def _winners(self, name: str, instance: Instance) -> Sketch:
         preferences = instance.preferences
@@ -267,12 +268,9 @@ class _Drawing:
             "Condorcet winner": preferences.condorcet_winner,
         }
         for label, find in finders.items():
-            try:
-                winner = find()
-            except DuelmatchError:
-                continue
-            if winner is not None:
-                chosen[label] = winner
+            with suppress(DuelmatchError):
+                if (winner := find()) is not None:
+                    chosen[label] = winner
         caption = "The best on average (Borda)"
         caption += (
             ", and the one that beats every other (Condorcet)."
@@ -285,10 +283,6 @@ class _Drawing:
                 draw(preferences.problem, chosen, path=file)
 
         return Sketch(name, f"Winners of {instance.label}", caption, save_to)
-
-
-def _matrix(preferences: Preferences, _: Sequence[str]) -> Figure:
-    return problems.preference_matrix(preferences)
 
 
 def _panels(series: list[Series]) -> tuple[list[str], list[str]]:

@@ -7,6 +7,7 @@ import io
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from duelmatch.errors import FileError
@@ -86,11 +87,9 @@ def dump_exactly(header: Header, rows: Sequence[Sequence[str]]) -> str:
     :raises FileError: if there is none.
     """
     text = dump_table(header, rows)
-    try:
+    with suppress(FileError):
         if "\0" not in text and [tuple(cells) for _, cells in read_table(text, header)[1]] == list(rows):
             return text
-    except FileError:
-        pass
     raise FileError("A CSV cannot hold a name that is empty, or begins or ends with a space.")
 
 

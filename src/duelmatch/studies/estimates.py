@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -53,25 +54,16 @@ class Moment:
 
     def estimated(self, seconds: float | None = SIMULATING) -> Estimates:
         """Compute the estimates; ``seconds`` of a processor are the limit for the forecast."""
-        return Estimates(self.entry, self.answers, self._standings(), self._forecast(seconds))
+        standings = found = None
+        if self.standings is not None:
+            with suppress(DuelmatchError):  # too large
+                standings = self.standings()
+        if self.run is not None:
+            from duelmatch.explorers.forecasting import forecast  # compiled
 
-    def _standings(self) -> Standings | None:
-        if self.standings is None:
-            return None
-        try:
-            return self.standings()
-        except DuelmatchError:  # too large
-            return None
-
-    def _forecast(self, seconds: float | None) -> Forecast | None:
-        if self.run is None:
-            return None
-        from duelmatch.explorers.forecasting import forecast  # compiled
-
-        try:
-            return forecast(pickle.loads(self.run), seconds=seconds)
-        except DuelmatchError:
-            return None
+            with suppress(DuelmatchError):
+                found = forecast(pickle.loads(self.run), seconds=seconds)
+        return Estimates(self.entry, self.answers, standings, found)
 
 
 Action = Literal["strike", "reinstate", "drop", "leave", "strike_answer"]
