@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -197,7 +197,10 @@ def say_what_is_kept(page: Page, journal: Journal[Any], how_to_begin: str = "") 
 def reported(about: Mapping[str, Any], run: dm.Explorer, resume: Sequence[str]) -> Output:
     """Return what there is to say of a run, whether or not it is over; ``resume`` is the command to go on."""
     result, progress = run.result, run.progress
-    standings = _standings_of(run) if result.duels else None
+    standings = None
+    if result.duels:
+        with suppress(dm.TooLargeError):  # Borda counts against more decisions than can be counted
+            standings = run.standings()
     more = ["--max-duels", str(2 * max(result.duels, 1))] if about["ended"] == "done" else []
     return Output(
         {**about, **_result_as_dict(result, progress, standings)},
@@ -229,14 +232,6 @@ def _result_as_dict(
         "shortfall": progress.shortfall,
         "standings": None if standings is None else estimated(standings),
     }
-
-
-def _standings_of(run: dm.Explorer) -> dm.Standings | None:
-    """Return the standings; None where Borda counts against more decisions than can be counted."""
-    try:
-        return run.standings()
-    except dm.TooLargeError:
-        return None
 
 
 def _report(

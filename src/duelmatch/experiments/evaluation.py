@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 ATTEMPTS = 3
 """To read results that another process is writing."""
 
+_GATHERED = [("status", "U16"), ("right", "f8"), ("allowed", "f8"), ("duels", "i8"), ("seconds", "f8")]
+_NOT_DONE = np.array(("", np.nan, 0.0, 0, 0.0), _GATHERED)
+"""What is gathered of a run of a cell, as long as there is no result."""
+
 _COLUMNS = ["cell", "repetition", "status", "right", "allowed", "duels", "seconds"]
 
 
@@ -144,20 +148,9 @@ class CellSummary:
         return tuple(float(value) for value in np.quantile(self.duels, shares))
 
 
-class _Gathered:
-    """The columns of one cell, a place for each repetition."""
-
-    def __init__(self, repetitions: int) -> None:
-        self.status = np.full(repetitions, "", dtype="U16")
-        self.right = np.full(repetitions, np.nan)
-        self.allowed = np.zeros(repetitions)
-        self.duels = np.zeros(repetitions, dtype=np.int64)
-        self.seconds = np.zeros(repetitions)
-
-
 def cell_summaries(folder: Folder, experiment: Experiment) -> list[CellSummary]:
     """Return the summaries of all cells that have a result, in the order of the grid."""
-    gathered = {cell.key: _Gathered(experiment.repetitions) for cell in experiment.cells}
+    gathered = {cell.key: np.full(experiment.repetitions, _NOT_DONE) for cell in experiment.cells}
     for piece in folder.parts.batches(_COLUMNS):
         keys, codes = words_of(piece["cell"])
         statuses, status_codes = words_of(piece["status"])
@@ -168,29 +161,29 @@ def cell_summaries(folder: Folder, experiment: Experiment) -> list[CellSummary]:
             if key not in gathered or not len(rows):
                 continue
             own, places = gathered[key], repetition[rows]
-            own.status[places] = np.array(statuses)[status_codes[rows]]
-            own.right[places] = right[rows]
-            own.allowed[places] = piece["allowed"].to_numpy()[rows]
-            own.duels[places] = piece["duels"].to_numpy()[rows]
-            own.seconds[places] = piece["seconds"].to_numpy()[rows]
+            own["status"][places] = np.array(statuses)[status_codes[rows]]
+            own["right"][places] = right[rows]
+            for name in ("allowed", "duels", "seconds"):
+                own[name][places] = piece[name].to_numpy()[rows]
     found = (_of_cell(cell, gathered[cell.key]) for cell in experiment.cells)
     return [summary for summary in found if summary.runs]
 
 
-def _of_cell(cell: Cell, own: _Gathered) -> CellSummary:
-    ended = (own.status != "") & (own.status != FAILED)
-    claims = ended & (own.status != "budget_spent") & ~np.isnan(own.right)
-    false = claims & (own.right == 0)
-    promised = own.allowed <= cell.delta * (1 + 1e-9)
+def _of_cell(cell: Cell, own: NDArray[np.void]) -> CellSummary:
+    status, right = own["status"], own["right"]
+    ended = (status != "") & (status != FAILED)
+    claims = ended & (status != "budget_spent") & ~np.isnan(right)
+    false = claims & (right == 0)
+    promised = own["allowed"] <= cell.delta * (1 + 1e-9)
     return CellSummary(
         cell,
-        own.duels[ended],
-        own.seconds[ended],
+        own["duels"][ended],
+        own["seconds"][ended],
         judged=int(claims.sum()),
         wrong=int((false & promised).sum()),
         refuted=int((false & ~promised).sum()),
-        unfinished=int((own.status == "budget_spent").sum()),
-        failed=int((own.status == FAILED).sum()),
+        unfinished=int((status == "budget_spent").sum()),
+        failed=int((status == FAILED).sum()),
     )
 
 

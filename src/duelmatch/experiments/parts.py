@@ -97,19 +97,15 @@ class Parts:
         self._write(Part(number, number, 0), [pa.table(columns, schema=SCHEMA)])
         level = 0
         while len(same := [part for part in self.parts if part.level == level]) >= MERGED:
-            self._merge(same, level + 1)
             level += 1
+            self._write(Part(same[0].first, same[-1].last, level), self._gathered(same))
+            for part in same:
+                (self.folder / part.name).unlink()
 
     def batches(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
         """Yield some columns of all results, piece by piece."""
         for part in self.parts:
             yield from self._pieces(part, columns)
-
-    def _merge(self, parts: list[Part], level: int) -> None:
-        merged = Part(parts[0].first, parts[-1].last, level)
-        self._write(merged, self._gathered(parts))
-        for part in parts:
-            (self.folder / part.name).unlink()
 
     def _gathered(self, parts: list[Part]) -> Iterator[pa.Table]:
         """Yield the rows of some parts in tables of a good size, since many small ones take memory."""

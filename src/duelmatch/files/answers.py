@@ -19,7 +19,6 @@ import re
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from duelmatch.answers import Answer, ranking_from, ranking_text
@@ -249,9 +248,3 @@ def _weight(cell: str, line: int) -> float:
     if not 0 < weight < math.inf:
         raise FileError(f"line {line}: the weight must be above 0, not {weight:g}.")
     return weight
-
-
-def check_is_csv(file: Path) -> None:
-    """Refuse to keep answers in a file that is not called a CSV."""
-    if file.suffix.lower() != ".csv":
-        raise FileError("Answers are kept as CSV: the name of the file must end in .csv.")

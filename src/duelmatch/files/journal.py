@@ -23,7 +23,7 @@ from typing import Any, Generic, TypeVar
 
 from duelmatch.answers import Answer
 from duelmatch.errors import FileError
-from duelmatch.files.answers import ANSWERS_BYTES, COLUMNS, check_is_csv
+from duelmatch.files.answers import ANSWERS_BYTES, COLUMNS
 from duelmatch.files.conditions import conditions_of
 from duelmatch.files.documents import decoded, explaining, naming, read_bytes, read_text
 from duelmatch.files.locking import Lock
@@ -162,7 +162,8 @@ class Journal(Generic[Kept]):
 
     def _save(self, answers: Sequence[Kept]) -> None:
         with naming(self.path) as path:
-            check_is_csv(path)
+            if path.suffix.lower() != ".csv":
+                raise FileError("Answers are kept as CSV: the name of the file must end in .csv.")
             write_text(path, self._table(answers), ANSWERS_BYTES)
 
     def _table(self, answers: Sequence[Kept]) -> str:

@@ -90,17 +90,10 @@ def tokens_in(request: Request) -> set[str]:
     return {token for token in (shown, *all_remembered(request)) if link_id_of(token) is not None}
 
 
-def no_access() -> HTTPException:
-    """Return the refusal of callers without a link; they do not learn whether the study exists."""
-    return HTTPException(
-        401, "A valid link for this study is needed.", headers={"WWW-Authenticate": "Bearer"}
-    )
-
-
 def access_of(request: Request, store: Store, study: str) -> dict[Role, Access]:
     """Return what the caller may do in a study, by role.
 
-    :raises HTTPException: 401 if that is nothing.
+    :raises HTTPException: 401 if that is nothing; they do not learn whether the study exists.
     """
     shown = bearer_token(request.headers)
     tokens = [remembered(request, study, role) for role in ROLES] if shown is None else [shown]
@@ -111,7 +104,7 @@ def access_of(request: Request, store: Store, study: str) -> dict[Role, Access]:
             allowed[access.role] = access
             note_link(request, token, access.role)
     if not allowed:
-        raise no_access()
+        raise HTTPException(401, "A valid link for this study is needed.", {"WWW-Authenticate": "Bearer"})
     store.study(study)  # from here on it is in memory
     return allowed
 

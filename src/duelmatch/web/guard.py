@@ -86,14 +86,9 @@ def is_our_own(headers: Headers) -> bool:
     if site is not None:
         return site in ("same-origin", "none")
     if origin is not None:
-        host = _host_of(origin)
-        return host is not None and host == headers.get("host")
+        try:
+            host = urlsplit(origin).netloc
+        except ValueError:
+            return False
+        return host != "" and host == headers.get("host")
     return "cookie" not in headers
-
-
-def _host_of(origin: str) -> str | None:
-    """Return the host and port that an origin names; None if it names none."""
-    try:
-        return urlsplit(origin).netloc or None
-    except ValueError:
-        return None
