@@ -224,13 +224,6 @@ def estimated(standings: dm.Standings) -> dict[str, Any]:
     }
 
 
-def standings_as_dict(estimates: Estimates | None) -> dict[str, Any] | None:
-    """Return the standings as JSON has them, if there are any."""
-    if estimates is None or estimates.standings is None:
-        return None
-    return estimated(estimates.standings) | {"answers": estimates.answers, "entry": estimates.entry}
-
-
 def panel_facts(where: Status, positions: int) -> Iterator[tuple[str, str]]:
     """Say how far a panel is: nothing is left to decide once the outcome is certain."""
     progress = where.progress

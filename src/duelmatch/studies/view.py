@@ -10,7 +10,6 @@ from itertools import dropwhile, islice
 import sqlalchemy as sa
 
 from duelmatch.errors import NotAllowedError
-from duelmatch.explorers.result import Result
 from duelmatch.problem import Problem
 from duelmatch.studies import schema
 from duelmatch.studies.database import Database
@@ -281,15 +280,6 @@ class StudyView:
             return outlasts(connection, self.id, self._database.now(connection), [link])
 
 
-def _named(result: Result, counted: int) -> Result:
-    """Return a result; one that is not certain names no line-up while no answer counts.
-
-    A run has to begin with some line-up, which nobody has voted for.
-    """
-    begun = counted or result.status != "budget_spent"
-    return result if begun else replace(result, matching=None)
-
-
 def voter_of(member: Member, name: str | None, counted: int) -> Voter:
     """Return a voter as the organiser sees them."""
     gone = member.struck, member.left, member.open_dropped
@@ -300,6 +290,8 @@ def status_of(study: str, name: str, state: State) -> Status:
     """Say where a study stands."""
     kind, most, verdict = state.kind, state.settings.max_answers, state.verdict
     result = kind.result if verdict is None else result_of(verdict)
+    if result.status == "budget_spent" and not state.counted:
+        result = replace(result, matching=None)  # the one that a run begins with, and nobody has voted for
     spent = most is not None and state.counted >= most
     assert state.settings.algorithm is not None, "settled when the study was created"
     return Status(
@@ -320,7 +312,7 @@ def status_of(study: str, name: str, state: State) -> Status:
         unused=kind.unused,
         dropped=tuple(state.dropped),
         max_answers=most,
-        result=_named(result, state.counted),
+        result=result,
         progress=kind.progress,
         assuming=kind.assuming if verdict is None else result.assuming,
         verdict=verdict,

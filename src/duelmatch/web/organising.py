@@ -312,7 +312,9 @@ def correct(study: GetStudy, by: OrganiserLink, number: models.Number, meant: mo
     """Change an answer to what was meant; a struck one counts again then."""
     said = meant.said
     if said is None:
-        said = [tuple(_candidates_of(study, number))]
+        if (given := study.answer_of(number)) is None:
+            raise HTTPException(409, f"Question {number} has no answer to correct.")
+        said = [tuple(name for group in given.answer for name in group)]
     study.correct(number, said, meant.clerical, by=by)
 
 
@@ -320,13 +322,6 @@ def correct(study: GetStudy, by: OrganiserLink, number: models.Number, meant: mo
 def strike_answer(study: GetStudy, by: OrganiserLink, number: models.Number) -> None:
     """Let a single answer not count."""
     study.correct(number, None, by=by)
-
-
-def _candidates_of(study: Study, number: int) -> list[str]:
-    given = study.answer_of(number)
-    if given is None:
-        raise HTTPException(409, f"Question {number} has no answer to correct.")
-    return [name for group in given.answer for name in group]
 
 
 @router.get("/reports")

@@ -151,6 +151,9 @@ def vote(request: Request, study: GetStudy, access: GetAccess) -> Response:
     if "voter" not in access and "open" not in access:
         raise HTTPException(403, ORGANISER)
     voter = access["voter"].voter if "voter" in access else None
+    status, published = study.status(), None
+    if status.published and status.phase == "closed":
+        published = PublishedResult.of(study, request.app.state.watcher.estimates(study, FIRST_LOOK))
     return voter_page(
         request,
         "vote.html",
@@ -159,15 +162,8 @@ def vote(request: Request, study: GetStudy, access: GetAccess) -> Response:
         ranks=study.settings.parameters.get("question_size", 2) > 2,
         data=vote_data(study, voter).model_dump(),
         organiser="organiser" in access,
-        published=_published(request, study),
+        published=published,
     )
-
-
-def _published(request: Request, study: Study) -> PublishedResult | None:
-    status = study.status()
-    if not status.published or status.phase != "closed":
-        return None
-    return PublishedResult.of(study, request.app.state.watcher.estimates(study, FIRST_LOOK))
 
 
 @router.get("/studies/{study}")

@@ -15,6 +15,7 @@ from duelmatch.cli.output import Output, Page, picked, printed, titles_of, unset
 from duelmatch.cli.standing import (
     NO_JUDGE,
     edges_decided,
+    estimated,
     lineup,
     meaning,
     nothing_counts,
@@ -25,7 +26,6 @@ from duelmatch.cli.standing import (
     print_matching,
     print_standings,
     probability,
-    standings_as_dict,
     still_possible,
     to_go,
 )
@@ -155,12 +155,14 @@ def _as_dict(where: Status, study: Study, estimates: Estimates | None) -> dict[s
     names = ("id", "name", "phase", "done", "entries", "hash", "voters", "questions", "open_questions")
     more = ("answers", "counted", "struck", "missing", "unused", "dropped", "assuming")
     progress, left = where.progress, where.answers_left(estimates)
+    found = None if estimates is None else estimates.standings
+    standings = None if found is None else estimated(found) | picked(estimates, "answers", "entry")
     return picked(where, *names, *more) | {
         "status": where.outcome,
         "matching": where.result.matching,
         "error_allowed": where.result.delta,
         "shortfall": where.shortfall,
-        "standings": standings_as_dict(estimates),
+        "standings": standings,
         "answers_left": None if left is None else asdict(left),
         **picked(progress, "accepted", "rejected", "undecided", "decided", "p_value", "possible"),
         "waiting_for": dict(progress.waiting_for),
