@@ -331,14 +331,10 @@ class Feed:
         self.held.phase = phase
         if kind == "reopened":
             self.publish(False)  # votes may change the result that voters have been shown
-            self._count_held()
-
-    def _count_held(self) -> None:
-        """Let the answers count that came while the study was closed; they are in the log already."""
-        for entry in self.state.no_longer_held():
-            self.state.kind.note(entry.event)
-        with self._recording() as kind:
-            kind.settle()
+            for entry in self.state.no_longer_held():  # answers that came meanwhile are in the log already
+                self.state.kind.note(entry.event)
+            with self._recording() as asking:
+                asking.settle()
 
     def keep_secret(self, voter: str, why: str) -> None:
         """Refuse what would show by a detour what a voter has answered secretly.

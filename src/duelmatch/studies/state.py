@@ -148,7 +148,9 @@ class State:
             entry = entry._replace(kind=data["was"])
         match entry.kind:
             case "asked":
-                self._note_asked(entry)
+                voter = self.member(entry.voter)
+                self.questions.ask(entry, voter.number)
+                self._begin(data["question"], voter)
             case "answered":
                 self._note_answer(entry)
             case "skipped" | "released":
@@ -165,7 +167,9 @@ class State:
             case "passed":
                 self._ballot_holder[data["ballot"]] = self.member(entry.voter).number
             case "expired" | "finished":
-                self._end_ballot(data["ballot"])
+                holder = self.members[self.questions.voters[self._ballot_holder[data["ballot"]]]]
+                if holder.open is not None and self.questions.ballot(holder.open) == data["ballot"]:
+                    self._release(holder)
             case "designed" | "backed":
                 pass
             case "joined" | "entered":
@@ -188,11 +192,6 @@ class State:
         if not isinstance(question, int) or question not in self.questions:
             raise StoreError(f"The log has no question {question!r:.40} that it speaks of.")
         return question
-
-    def _note_asked(self, entry: Entry) -> None:
-        voter = self.member(entry.voter)
-        self.questions.ask(entry, voter.number)
-        self._begin(entry.data["question"], voter)
 
     def _note_answer(self, entry: Entry) -> None:
         number, held = self._known(entry.data["question"]), self.phase == "closed"
@@ -304,11 +303,6 @@ class State:
             if member.open == question:
                 member.open = None
         return member
-
-    def _end_ballot(self, ballot: int) -> None:
-        member = self.members[self.questions.voters[self._ballot_holder[ballot]]]
-        if member.open is not None and self.questions.ballot(member.open) == ballot:
-            self._release(member)
 
     def _release(self, member: Member) -> None:
         """End the open question of a voter, if there is one; an answer that comes late is still taken."""

@@ -131,15 +131,12 @@ class RoundsKind(Kind):
                 raise StoreError(f"An entry of kind '{kind!s:.40}' cannot be there in a study by rounds.")
 
     def _note_asked(self, event: Event) -> None:
-        pair = self._pair(event["position"], event["candidates"])
+        low, high = sorted(map(self._problem.candidate_number, event["candidates"]))
+        pair = self._problem.position_number(event["position"]), low, high
         asked = PairQuestion(event["question"], event["voter"], pair)
         self._asked[asked.number] = self._open[asked.number] = asked
         self._times.setdefault(event["voter"], Counter())[pair] += 1
         self._stacks.lease(pair, 1)
-
-    def _pair(self, position: str, candidates: Sequence[str]) -> Pair:
-        low, high = sorted(map(self._problem.candidate_number, candidates))
-        return self._problem.position_number(position), low, high
 
     def _value(self, pair: Pair, answer: Sequence[Sequence[str]]) -> float:
         if len(answer) == 1:
