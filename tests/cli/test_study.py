@@ -620,6 +620,13 @@ def test_answers_are_exported_as_csv(lineup: str) -> None:
     with Path("table.csv").open(encoding="utf-8") as file:
         (row,) = csv.DictReader(file)
     assert (len(row["voter"]), row["counts"], row["struck"]) == (16, "yes", "no")
+    refused = run("study", "export", "--table", "--csv", code=WRONG_USAGE)
+    assert "--csv and --table are two kinds of file: give one." in flat(refused.stderr)
+
+
+def test_a_study_that_has_just_begun_is_verified(lineup: str) -> None:
+    run("study", "export", "log.jsonl")
+    assert "1 entry, with its hash: nothing was changed." in flat(run("verify", "log.jsonl").stdout)
 
 
 class TestVerify:

@@ -651,7 +651,10 @@ class TestPhases:
         with pytest.raises(StudyError, match="The title may have 200 characters at most"):
             study.edit({"ann": {"title": "x" * 201}})
         with pytest.raises(dm.ProblemError, match="Voters would read 'bob' for two candidates"):
-            study.edit({"ann": {"title": "bob"}})
+            study.edit({"ann": {"title": "bob"}}, name="A third name")
+        with pytest.raises(StudyError, match="The name of a study"):
+            study.edit({"ann": {"title": "Anna"}}, name="\u200b")
+        assert (study.name, study.problem.candidate_details["ann"].title) == ("Another name", "Ann")
         with pytest.raises(StudyError, match="at least one question"):
             other_store.create(study.problem, Settings("panel", questions_each=0), "x", ["Eve"])
         check_log(study)

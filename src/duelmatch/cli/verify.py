@@ -92,7 +92,12 @@ def _print(page: Page, report: Verification) -> None:
     if report.damage:
         page.paragraph(f"DAMAGED. {report.damage}")
         return
-    page.paragraph(f"{report.entries:,} entries, each with the hash of the one before: nothing was changed.")
+    entries = (
+        "1 entry, with its hash"
+        if report.entries == 1
+        else f"{report.entries:,} entries, each with the hash of the one before"
+    )
+    page.paragraph(f"{entries}: nothing was changed.")
     for one in report.receipts:
         time = f"{utc_time(one.at)} (UTC)"
         page.line(f"Receipt {one.receipt[:12]}: entry {one.entry:,}, '{one.kind}', of {time}.")

@@ -365,8 +365,13 @@ class Study(StudyView):
         candidates: Mapping[str, Details | Mapping[str, str | None]] | None = None,
         positions: Mapping[str, Details | Mapping[str, str | None]] | None = None,
         by: str | None = None,
+        name: str | None = None,
     ) -> None:
-        """Change the title, text, picture or link of candidates and positions; None removes one."""
+        """Change the name, and titles, texts, pictures and links of candidates and positions.
+
+        None removes one. Nothing is changed if a part of it is refused.
+        """
+        checked_name = None if name is None else plain(name, "The name of a study")
         changed = {
             kind: {name: checked_details(about) for name, about in (given or {}).items()}
             for kind, given in (("candidates", candidates), ("positions", positions))
@@ -374,8 +379,11 @@ class Study(StudyView):
         pictures = [about.get("picture") for kind in changed.values() for about in kind.values()]
 
         def work(feed: Feed) -> None:
-            claim(feed.held.connection, self.id, pictures, feed.held.now)
-            feed.edit(changed)
+            if candidates or positions:
+                claim(feed.held.connection, self.id, pictures, feed.held.now)
+                feed.edit(changed)
+            if checked_name is not None:
+                feed.rename(checked_name)
 
         self._do(work, by)
 
@@ -383,8 +391,7 @@ class Study(StudyView):
 
     def rename(self, name: str, by: str | None = None) -> None:
         """Give the study another name."""
-        checked_name = plain(name, "The name of a study")
-        self._do(lambda feed: feed.rename(checked_name), by)
+        self.edit(name=name, by=by)
 
     def pause(self, by: str | None = None) -> None:
         """Ask nothing for the time being; answers to what is open are taken."""

@@ -357,14 +357,9 @@ def add(study: GetStudy, by: OrganiserLink, new: models.NewCandidate) -> None:
 @router.post("/edit", status_code=204)
 def edit(study: GetStudy, by: OrganiserLink, changed: models.Edit) -> None:
     """Change the study's name, and titles, texts, pictures and links of candidates and positions."""
-    if changed.candidates or changed.positions:
-        study.edit(
-            {name: details.given for name, details in changed.candidates.items()},
-            {name: details.given for name, details in changed.positions.items()},
-            by=by,
-        )
-    if changed.name is not None:
-        study.rename(changed.name, by=by)
+    candidates = {name: details.given for name, details in changed.candidates.items()}
+    positions = {name: details.given for name, details in changed.positions.items()}
+    study.edit(candidates, positions, by, changed.name)
 
 
 # The study.

@@ -135,13 +135,14 @@ class Dashboard:
     def _list_voters(self, study: Study, page: int) -> None:
         """List those on a page, first those about whom there is a hint."""
         odd, secret = study.hints(), study.settings.secret
-        listed = study.voters(limit=VOTERS_SHOWN, skip=(page - 1) * VOTERS_SHOWN)
+        self.pages = max(1, math.ceil(self.status.voters / VOTERS_SHOWN))
+        self.page = min(page, self.pages)
+        listed = study.voters(limit=VOTERS_SHOWN, skip=(self.page - 1) * VOTERS_SHOWN)
         self.voters = sorted(listed, key=lambda voter: voter.id not in odd)
         self.hints = {voter: wording.hints(found, secret) for voter, found in odd.items()}
         """What is odd about how they vote, in words."""
         self.marked = sum(not voter.struck for voter in study.voters(ids=odd)) if odd else 0
         """How many voters there are hints about, without those who are struck out."""
-        self.page, self.pages = page, max(1, math.ceil(self.status.voters / VOTERS_SHOWN))
         self.links = study.links(voters=[voter.id for voter in self.voters])
         """Of organisers, for everybody, and of the voters on this page."""
 

@@ -259,6 +259,8 @@ def export(target: Path | None, study: Study, as_csv: bool, as_table: bool, vote
     from duelmatch.files.writing import write_text
     from duelmatch.studies import export_answers, export_log, export_table
 
+    if as_csv and as_table:
+        raise click.UsageError("--csv and --table are two kinds of file: give one.")
     wants_csv = as_csv or as_table or (target is not None and target.suffix.lower() == ".csv")
     text = (export_table if as_table else export_answers if wants_csv else export_log)(study, voters)
     if target is None or str(target) == STDOUT:
