@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from duelmatch.matchings.counting import edge_marginals
-from duelmatch.matchings.decisions import certain_edges, usable_edges
+from duelmatch.matchings.decisions import decisions_of
 from duelmatch.matchings.game import Game
 
 
@@ -106,8 +106,8 @@ def confidence_matrices(graph, wins, t, delta):
 
 def car_cond(graph, delta, wins):
     """Returns (status, matching, the last round's number); ``wins`` is filled in."""
-    A = [int(e) for e in np.flatnonzero(certain_edges(graph))]
-    R = [int(e) for e in np.flatnonzero(~usable_edges(graph))]
+    A = [int(e) for e in np.flatnonzero(decisions_of(graph).certain)]
+    R = [int(e) for e in np.flatnonzero(~decisions_of(graph).usable)]
     U = [e for e in range(graph.edges) if e not in A and e not in R]
     t = 0
     for q in count(1):

@@ -7,14 +7,14 @@ import numpy as np
 import duelmatch as dm
 from duelmatch.explorers.engine import Outcome, Round, Snapshot
 from duelmatch.explorers.tally import Tally
-from duelmatch.matchings.decisions import best_matching, best_other_matching, certain_edges, usable_edges
+from duelmatch.matchings.decisions import decisions_of
 
 
 class Survey:
     def __init__(self, graph, delta, seed, times):
         self.graph, self.delta, self.times = graph, delta, times
-        self.tally = Tally(graph)
-        self.accepted, self.rejected = certain_edges(graph), ~usable_edges(graph)
+        self.tally, self.decisions = Tally(graph), decisions_of(graph)
+        self.accepted, self.rejected = self.decisions.certain, ~self.decisions.usable
 
     def rounds(self):
         if self.accepted.sum() == self.graph.positions:
@@ -31,14 +31,14 @@ class Survey:
     def leader(self):
         """Return the matching whose edges won the largest shares of their duels."""
         wins, duels = self.tally.wins.sum(axis=1), self.tally.counts.sum(axis=1)
-        return best_matching(self.graph, wins / np.maximum(duels, 1))
+        return self.decisions.one(wins / np.maximum(duels, 1))
 
     def best_score_against(self, leader, radius):
         """Return what the strongest rival scores against the leader, by the upper confidence bounds."""
         edges = np.arange(self.graph.edges)
         upper = self.tally.estimate[edges, leader[self.graph.edge_position]] + radius
         upper[leader] = 1 / 2
-        return upper[best_other_matching(self.graph, upper, leader)].mean()
+        return upper[self.decisions.best_other(upper, leader)].mean()
 
     def snapshot(self):
         return Snapshot(self.leader(), self.accepted, self.rejected)

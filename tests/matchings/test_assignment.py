@@ -12,8 +12,6 @@ from duelmatch.errors import ProblemError
 from duelmatch.matchings.decisions import (
     allowed_edges,
     best_matching,
-    best_other_matching,
-    certain_edges,
     decisions_of,
     usable_edges,
 )
@@ -105,7 +103,7 @@ def test_the_best_other_matching_stays_within_the_allowed_edges(seed: int) -> No
     forbidden = some_edges(seed, 5, 3)
     everyone = brute.matchings(graph)
     given = everyone[np.random.default_rng([seed, 6]).integers(len(everyone))]
-    other = best_other_matching(graph, weights, given, allowed_edges(graph, forbidden=forbidden))
+    other = decisions_of(graph).best_other(weights, given, allowed_edges(graph, forbidden=forbidden))
     chosen = brute.those_with(graph, forbidden=forbidden) & (everyone != given).any(axis=1)
     expected = brute.largest(graph, weights, chosen)
     assert (-np.inf if other is None else weights[other].sum()) == pytest.approx(expected, abs=1e-12)
@@ -131,7 +129,7 @@ def test_usable_and_certain_edges_are_those_in_some_and_in_every_matching(seed: 
     problem = brute.problem(seed)
     contains = brute.indicators(problem.graph) == 1
     assert usable_edges(problem.graph).tolist() == contains.any(axis=0).tolist()
-    assert certain_edges(problem.graph).tolist() == contains.all(axis=0).tolist()
+    assert decisions_of(problem.graph).certain.tolist() == contains.all(axis=0).tolist()
     named = {problem.edges[e] for e in np.flatnonzero(contains.any(axis=0))}
     assert dm.matchings.edges_in_some(problem) == named
     named = {problem.edges[e] for e in np.flatnonzero(contains.all(axis=0))}

@@ -20,6 +20,7 @@ import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from math import comb, log
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from duelmatch.graph import Edges, Graph, Indices, Mask, Vector
+from duelmatch.graph import EdgeRule, Edges, Graph, Indices, Mask, Vector
 
 if TYPE_CHECKING:
     from duelmatch.matchings.counters import Counters
@@ -40,6 +41,9 @@ MEMORY = 1 << 30
 
 FORBIDDEN = 1e7
 """A weight that no matching of allowed edges outweighs, far from where doubles lose the digits needed."""
+
+CELLS = 50_000_000
+"""Rows times choices looked at in one piece where decisions are listed, to bound the memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +201,6 @@ class Decisions(ABC):
 
     def listed(self, allowed: Mask | None, at_most: int) -> Indices | None:
         """Return the decisions of the allowed edges, a row each; None if there may be more than so many."""
-        from duelmatch.matchings.listing import list_decisions
-
         return list_decisions(self.graph, self.usable if allowed is None else allowed, at_most)
 
 
@@ -236,13 +238,6 @@ def best_matching(graph: Graph, weights: Vector, allowed: Mask | None = None) ->
     return matching
 
 
-def best_other_matching(
-    graph: Graph, weights: Vector, matching: Indices, allowed: Mask | None = None
-) -> Indices | None:
-    """Return a best matching that differs from ``matching``; None if there is no other."""
-    return Assignments(graph).best_other(weights, matching, allowed)
-
-
 def usable_edges(graph: Graph) -> Mask:
     """Mark the edges that lie in some maximum matching.
 
@@ -261,29 +256,67 @@ def usable_edges(graph: Graph) -> Mask:
     return usable
 
 
-def certain_edges(graph: Graph) -> Mask:
-    """Mark the edges that lie in every maximum matching: the only usable edge of their position."""
-    return graph.without_choice(usable_edges(graph))
+def list_decisions(graph: Graph, allowed: Mask, at_most: int) -> Indices | None:
+    """Return the decisions of the allowed edges, a row each; None if there may be more than ``at_most``.
 
-
-def list_matchings(graph: Graph, allowed: Mask, at_most: int) -> Indices | None:
-    """Return the matchings of the allowed edges, a row each; None if there may be more than ``at_most``."""
+    Position by position, every choice of candidates for its seats that leaves capacities respected; what
+    cannot obey a rule any more is dropped on the way.
+    """
     rows = np.zeros((1, 0), dtype=np.intp)
+    load = np.zeros((1, graph.candidates), dtype=np.int32)
     for position in range(graph.positions):
-        edges = np.flatnonzero(allowed & (graph.edge_position == position))
-        free = np.ones((len(rows), len(edges)), dtype=np.bool_)
-        for column in range(position):
-            free &= graph.edge_candidate[rows[:, column], None] != graph.edge_candidate[edges]
-        row, edge = np.nonzero(free)
-        if len(row) > 10 * at_most:
+        edges = np.flatnonzero(allowed[graph.at(position)]) + graph.start[position]
+        seats = int(graph.seats[position])
+        if comb(len(edges), seats) > 10 * at_most:
             return None
-        rows = np.column_stack([rows[row], edges[edge]])
+        choices = np.array(list(combinations(range(len(edges)), seats)), dtype=np.intp).reshape(-1, seats)
+        candidate = graph.edge_candidate[edges]
+        free = load[:, candidate] < graph.capacity[candidate]
+        fitting = _fitting(free, choices, 10 * at_most)
+        if fitting is None:
+            return None
+        row, choice = fitting
+        rows = np.column_stack([rows[row], edges[choices[choice]]])
+        load = load[row]
+        for seat in range(seats):
+            load[np.arange(len(row)), candidate[choices[choice, seat]]] += 1
+        later = np.flatnonzero(allowed & (graph.edge_position > position))
+        for rule in graph.rules:
+            kept = _may_obey(graph, rule, rows, later)
+            rows, load = rows[kept], load[kept]
     return rows if len(rows) <= at_most else None
+
+
+def _fitting(free: Mask, choices: Indices, at_most: int) -> tuple[Indices, Indices] | None:
+    """Return every row with each choice of free candidates; None if there are more than so many."""
+    step = max(1, CELLS // max(1, choices.size))
+    parts, found = [], 0
+    for first in range(0, max(1, len(free)), step):
+        fits = free[first : first + step, choices].all(axis=2)
+        row, choice = np.nonzero(fits)
+        parts.append((row + first, choice))
+        found += len(row)
+        if found > at_most:
+            return None
+    return np.concatenate([row for row, _ in parts]), np.concatenate([choice for _, choice in parts])
+
+
+def _may_obey(graph: Graph, rule: EdgeRule, rows: Indices, later: Indices) -> Mask:
+    """Mark the beginnings of decisions that the ``later`` edges may complete to one that obeys a rule."""
+    if rule.groups:
+        used = np.stack([np.isin(rows, group).any(axis=1) for group in rule.groups])
+        open_still = np.stack([np.isin(group, later).any() for group in rule.groups])[:, None]
+        return np.asarray((used | open_still).all(axis=0) | ~used.any(axis=0))
+    count = np.isin(rows, rule.edges).sum(axis=1)
+    still = np.bincount(graph.edge_position[np.intersect1d(rule.edges, later)], minlength=graph.positions)
+    most = int(np.minimum(still, graph.seats).sum())
+    enough: Mask = count + most >= rule.at_least
+    return enough if rule.at_most is None else enough & (count <= rule.at_most)
 
 
 def all_matchings(graph: Graph) -> Indices:
     """List every maximum matching, a row of edge numbers each: for small graphs only."""
-    rows = list_matchings(graph, usable_edges(graph), sys.maxsize)
+    rows = decisions_of(graph).listed(None, sys.maxsize)
     assert rows is not None, "there is no limit"
     return rows
 
@@ -320,12 +353,6 @@ class Assignments(Decisions):
             fits = allowed_edges(self.graph, required)  # with one seat, nothing else is left at a position
             allowed = fits if allowed is None else fits & allowed
         return best_matching(self.graph, weights, allowed)
-
-    def one(self, weights: Vector, allowed: Mask | None = None, exact: bool = True) -> Indices:
-        """Return a matching of largest weight where there must be one."""
-        best = best_matching(self.graph, weights, allowed)
-        assert best is not None, "the allowed edges hold a matching"
-        return best
 
     def alternatives(self, weights: Vector) -> Alternatives:
         """Return the best weight with and without every single edge; -inf where no such matching exists.
@@ -365,8 +392,8 @@ class Assignments(Decisions):
 
     @cached_property
     def certain(self) -> Mask:
-        """Marks the edges that lie in every maximum matching."""
-        return certain_edges(self.graph)
+        """Marks the edges that lie in every maximum matching: the only usable edge of their position."""
+        return self.graph.without_choice(self.usable)
 
     def count(self, memory: int = MEMORY) -> int:
         """Return the number of maximum matchings, exactly."""
@@ -385,10 +412,6 @@ class Assignments(Decisions):
         from duelmatch.matchings.counting import log_count_bound
 
         return log_count_bound(self.graph)
-
-    def listed(self, allowed: Mask | None, at_most: int) -> Indices | None:
-        """Return the matchings of the allowed edges, a row each; None if there may be more than so many."""
-        return list_matchings(self.graph, self.usable if allowed is None else allowed, at_most)
 
 
 def decisions_of(graph: Graph) -> Decisions:

@@ -8,7 +8,7 @@ import pytest
 import brute
 from cases import each
 from duelmatch.explorers.frugal.tables import SCALES, TabledRivals, Tables
-from duelmatch.matchings.decisions import list_matchings, usable_edges
+from duelmatch.matchings.decisions import list_decisions, usable_edges
 
 SEEDS = [1000, 1008, 1010, 1014, 1017, 1021, 1023, 1036, 1039, 1040, 1041, 1053, 1057]
 
@@ -32,14 +32,14 @@ def test_matchings_are_listed_completely_or_not_at_all(seed):
         allowed = some_edges(graph, rng)
         everyone = brute.matchings(graph)
         right = {tuple(row) for row in everyone[allowed[everyone].all(axis=1)].tolist()}
-        rows = list_matchings(graph, allowed, 10_000)
+        rows = list_decisions(graph, allowed, 10_000)
         assert rows is not None
         assert len(rows) == len(right)
         assert {tuple(row) for row in rows.tolist()} == right
         if right:
-            again = list_matchings(graph, allowed, len(right))
+            again = list_decisions(graph, allowed, len(right))
             assert again is None or len(again) == len(right)
-            assert list_matchings(graph, allowed, len(right) - 1) is None
+            assert list_decisions(graph, allowed, len(right) - 1) is None
 
 
 @each("seed", SEEDS)
