@@ -15,8 +15,7 @@ from cases import each
 from duelmatch.errors import TooLargeError
 from duelmatch.graph import Graph
 from duelmatch.matchings import elimination
-from duelmatch.matchings.blocks import blocks
-from duelmatch.matchings.counting import count_matchings, edge_marginals, log_count_bound, plan_within
+from duelmatch.matchings.counting import blocks, count_matchings, edge_marginals, log_count_bound, plan_within
 from duelmatch.matchings.elimination import plan
 
 every_seed = each("seed", brute.SEEDS)

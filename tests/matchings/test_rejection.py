@@ -19,7 +19,7 @@ from cases import each
 from duelmatch.errors import NoMatchingError, ProblemError, TooLargeError
 from duelmatch.graph import Graph
 from duelmatch.matchings import rejection
-from duelmatch.matchings.blocks import blocks
+from duelmatch.matchings.counting import blocks
 from duelmatch.matchings.rejection import RejectionSampler, bound_table, decide, log_bound
 from duelmatch.matchings.sampling import ExactSampler
 

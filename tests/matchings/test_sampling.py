@@ -14,9 +14,8 @@ from cases import each
 from duelmatch.errors import ProblemError, TooLargeError
 from duelmatch.graph import Graph
 from duelmatch.matchings import rejection
-from duelmatch.matchings.blocks import blocks
 from duelmatch.matchings.chain import Chain
-from duelmatch.matchings.counting import plan_within
+from duelmatch.matchings.counting import blocks, plan_within
 from duelmatch.matchings.elimination import plan
 from duelmatch.matchings.rejection import RejectionSampler
 from duelmatch.matchings.sampling import CHUNK, ExactSampler, _Layers, sampler

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 
 from duelmatch.errors import ProblemError, TooLargeError
 from duelmatch.graph import Graph, Indices, Mask, Vector
-from duelmatch.matchings.blocks import pieces
-from duelmatch.matchings.counting import exact_count
+from duelmatch.matchings.counting import exact_count, pieces
 from duelmatch.matchings.elimination import plan
 
 STATES = 5_000_000

@@ -56,7 +56,7 @@ from numpy.typing import NDArray
 
 from duelmatch.errors import NoMatchingError, TooLargeError
 from duelmatch.graph import Graph, Indices, Mask, Vector
-from duelmatch.matchings.blocks import blocks
+from duelmatch.matchings.counting import blocks
 from duelmatch.matchings.sampling import draw_blocks
 
 Counts = NDArray[np.int64]

@@ -25,8 +25,7 @@ import numpy as np
 
 from duelmatch.errors import ProblemError, TooLargeError
 from duelmatch.graph import Graph, Indices, Vector
-from duelmatch.matchings.blocks import Block, blocks
-from duelmatch.matchings.counting import plan_within
+from duelmatch.matchings.counting import Block, blocks, plan_within
 from duelmatch.matchings.decisions import MEMORY
 from duelmatch.matchings.elimination import Elimination, Step
 

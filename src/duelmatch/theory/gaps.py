@@ -19,7 +19,6 @@ from duelmatch.matchings.decisions import (
     allowed_edges,
     best_matching,
     decisions_of,
-    usable_edges,
 )
 from duelmatch.preferences import TIE, Pair, Preferences, check_preferences
 from duelmatch.problem import Matching
@@ -178,7 +177,7 @@ def _verification_gaps(preferences: Preferences) -> dict[int, float]:
     graph = preferences.problem.graph
     winner = preferences.winner_edges("condorcet")
     margins = 0.5 - _against(preferences, winner)
-    usable = usable_edges(graph)
+    usable = decisions_of(graph).usable
     return {
         int(edge): _smallest_mean(graph, margins, winner, int(edge)) if usable[edge] else float("inf")
         for edge in np.setdiff1d(np.arange(graph.edges), winner)

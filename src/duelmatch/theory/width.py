@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from duelmatch.errors import ProblemError, TooLargeError
 from duelmatch.graph import Graph
-from duelmatch.matchings.blocks import blocks
+from duelmatch.matchings.counting import blocks
 from duelmatch.problem import Problem, check_problem
 
 MOST_STATES = 200_000

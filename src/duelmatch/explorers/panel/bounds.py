@@ -40,9 +40,8 @@ from numpy.typing import NDArray
 
 from duelmatch.explorers.panel.state import Opinions, PanelState, Weights, opinion_of, pair_at
 from duelmatch.graph import Graph, Indices, Mask, Vector
-from duelmatch.matchings.blocks import blocks
 from duelmatch.matchings.counted import counted
-from duelmatch.matchings.counting import count_matchings, edge_marginals
+from duelmatch.matchings.counting import blocks, count_matchings, edge_marginals
 from duelmatch.matchings.decisions import MEMORY, decisions_of
 from duelmatch.matchings.integers import SAFE, cheapest_and_bound
 from duelmatch.preferences import Criterion
