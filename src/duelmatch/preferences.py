@@ -168,13 +168,12 @@ class Preferences:
         """
         graph = self.problem.graph
         rewards: Vector = self.matrix @ decisions_of(graph).marginals()
-        return rewards if graph.places == graph.positions else rewards / graph.seats[graph.edge_position]
+        return rewards / graph.seats[graph.edge_position]
 
     @property
     def edge_values(self) -> Vector:
         """What every edge adds to B(M), times the total weight: w(e), and its share of the position."""
-        graph = self.problem.graph
-        return self.edge_rewards if graph.even else self.edge_rewards * graph.edge_share
+        return self.edge_rewards * self.problem.graph.edge_share
 
     def rewards(self) -> dict[tuple[str, str], float]:
         """Return w(e) by name: {(candidate, position): reward}."""
@@ -222,7 +221,7 @@ class Preferences:
 
         graph = self.problem.graph
         ahead = np.where(graph.comparable, self.matrix - 0.5, 0.0)
-        found = least_beaten(graph, ahead if graph.even else ahead * graph.edge_scale)
+        found = least_beaten(graph, ahead * graph.edge_scale)
         assert found is not None, "a Problem has a matching"
         edges, defeat = found
         loss = float(defeat) / graph.total_weight
@@ -280,10 +279,7 @@ class Preferences:
         None, and infinity, if there is no other.
         """
         graph, decisions = self.problem.graph, decisions_of(self.problem.graph)
-        if graph.even:
-            over = self.matrix[np.arange(graph.edges), champion[graph.edge_position]]
-        else:
-            over = self.matrix[:, champion].sum(axis=1) * graph.edge_scale
+        over = self.matrix[:, champion].sum(axis=1) * graph.edge_scale
         rival = decisions.best_other(over, champion)
         if rival is None:
             return None, float("inf")
@@ -296,7 +292,7 @@ class Preferences:
             raise ProblemError(f"The reference must be 'decisions' or 'candidates', not {reference!r:.50}.")
         graph = self.problem.graph
         rewards: Vector = self.matrix @ reference_of(graph, "candidates").shares
-        return rewards if graph.even else rewards * graph.edge_share
+        return rewards * graph.edge_share
 
 
 def check_preferences(preferences: object, what: str) -> None:

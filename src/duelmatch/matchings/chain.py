@@ -135,10 +135,7 @@ class Chain:
             ratio = _next_ratio(counts, self._possible)
             weight = _reweighted(weight, counts, ratio, self._possible)
             activity *= ratio
-        self._mate, self._hole = (
-            start,
-            (-1, -1, 0),
-        )  # the last state may use pairs that are not edges
+        self._mate, self._hole = start, (-1, -1, 0)  # the last state may use pairs that are not edges
         weight, counts = self._phase(weight, 0.0, self._possible)
         return _reweighted(weight, counts, 0.0, self._possible)
 

@@ -75,11 +75,7 @@ class Game:
 
     def __init__(self, graph: Graph, matrix: Matrix) -> None:
         self.graph = graph
-        self._highs = highspy.Highs()
-        self._highs.setOptionValue("output_flag", False)
-        self._highs.setOptionValue("threads", 1)
-        self._highs.setOptionValue("primal_feasibility_tolerance", TOLERANCE)
-        self._highs.setOptionValue("dual_feasibility_tolerance", TOLERANCE)
+        self._highs = solver(primal_feasibility_tolerance=TOLERANCE, dual_feasibility_tolerance=TOLERANCE)
         self._pattern = graph.comparable  # where a preference matrix has its entries
         self._program, self._payoffs = _linear_program(graph, self._pattern)
         self._set_matrix(matrix)
@@ -165,16 +161,30 @@ def _linear_program(graph: Graph, pattern: Mask) -> tuple[highspy.HighsLp, Indic
     payoffs = payoffs[np.argsort(rows.data[payoffs])]
     sizes = [graph.edges, graph.positions, graph.candidates]
     infinity = highspy.kHighsInf
-    program = highspy.HighsLp()
-    program.num_row_, program.num_col_ = rows.shape
+    program = program_of(rows)
     program.sense_ = highspy.ObjSense.kMaximize
     program.col_cost_ = np.repeat([0.0, 1.0, -1.0], sizes)
     program.col_lower_ = np.repeat([0.0, -infinity, 0.0], sizes)
     program.col_upper_ = np.full(rows.shape[1], infinity)
     program.row_lower_ = np.repeat([-infinity, 1.0, -infinity], sizes)
     program.row_upper_ = np.repeat([0.0, 1.0, 1.0], sizes)
+    return program, payoffs
+
+
+def program_of(rows: csc_array) -> highspy.HighsLp:
+    """Return a program of these rows, without costs and bounds."""
+    program = highspy.HighsLp()
+    program.num_row_, program.num_col_ = rows.shape
     program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
     program.a_matrix_.start_ = rows.indptr
     program.a_matrix_.index_ = rows.indices
     program.a_matrix_.value_ = rows.data
-    return program, payoffs
+    return program
+
+
+def solver(**options: object) -> highspy.Highs:
+    """Return HiGHS with these options, silent and in one thread."""
+    highs = highspy.Highs()
+    for option, value in {"output_flag": False, "threads": 1, **options}.items():
+        highs.setOptionValue(option, value)
+    return highs

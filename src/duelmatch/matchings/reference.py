@@ -22,14 +22,13 @@ Hoeffding's inequality, for all m edges at once,
 
 and the Borda scores of all matchings, which are averages of rewards, are off by r at most. So the Borda
 winner against the sample has a score against all decisions within 2 r of the best, whatever the answers
-were; see :func:`score_radius`. For the draws of :mod:`duelmatch.matchings.chain` this holds only as far as
+were. For the draws of :mod:`duelmatch.matchings.chain` this holds only as far as
 that chain has mixed.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log, sqrt
 from typing import Literal
 
 import numpy as np
@@ -95,13 +94,6 @@ def scaled(graph: Graph, shares: Vector) -> Vector:
     return normalised
 
 
-def score_radius(graph: Graph, draws: int, eta: float) -> float:
-    """Return r: with probability 1 - eta no Borda score against ``draws`` matchings is off by more."""
-    if not 0 < eta < 1 or draws < 1:
-        raise ProblemError(f"eta must lie between 0 and 1 and draws be 1 or more, not {eta!r} and {draws!r}.")
-    return sqrt(log(2 * graph.edges / eta) / (2 * draws))
-
-
 def _marginals(graph: Graph) -> Vector:
     try:
         return _per_seat(graph, decisions_of(graph).marginals())
@@ -115,7 +107,7 @@ def _marginals(graph: Graph) -> Vector:
 
 def _per_seat(graph: Graph, marginals: Vector) -> Vector:
     """Return how often each edge is the one met, if one seat of its position is drawn at random."""
-    return marginals if graph.places == graph.positions else marginals / graph.seats[graph.edge_position]
+    return marginals / graph.seats[graph.edge_position]
 
 
 def _sampled(graph: Graph, seed: int) -> Reference:

@@ -28,6 +28,7 @@ from duelmatch.feasibility import MOST_BRANCHINGS, Rows, decision_rows, rule_row
 from duelmatch.graph import Edges, Graph, Indices, Mask, Vector
 from duelmatch.matchings.decisions import Alternatives, Decisions
 from duelmatch.matchings.flows import Costs, Flows
+from duelmatch.matchings.game import program_of, solver
 
 LISTED = 20_000
 """Up to so many decisions the oracle looks at all of them, some tens of microseconds per thousand."""
@@ -35,7 +36,8 @@ LISTED = 20_000
 GAP = 1e-10
 """How far below the best a decision of the integer program may be, besides the tolerance of HiGHS."""
 
-TOLERANCES: dict[str, object] = {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9}
+TOLERANCE = 1e-9
+"""Feasibility tolerance of the relaxation."""
 
 SHORT = 40
 """How many relaxations are solved before HiGHS's own branch and bound is called."""
@@ -157,22 +159,20 @@ class Program:
         self._rules = len(rows.low) - graph.positions - graph.candidates
         matrix = csc_array(rows.matrix)
         columns = matrix.shape[1]
-        self._columns = columns
-        program = highspy.HighsLp()
-        program.num_row_, program.num_col_ = matrix.shape
+        program = program_of(matrix)
         program.col_cost_ = np.zeros(columns)
         program.col_lower_, program.col_upper_ = np.zeros(columns), np.ones(columns)
         program.row_lower_ = np.maximum(rows.low, -highspy.kHighsInf)
         program.row_upper_ = np.minimum(rows.high, highspy.kHighsInf)
-        program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-        program.a_matrix_.start_ = matrix.indptr
-        program.a_matrix_.index_ = matrix.indices
-        program.a_matrix_.value_ = matrix.data
-        self._relaxation = _solver({"presolve": "off"} | TOLERANCES, program)  # it would forget the basis
-        program.integrality_ = [highspy.HighsVarType.kInteger] * columns
-        self._whole = _solver(
-            {"mip_rel_gap": 0.0, "mip_abs_gap": GAP, "mip_max_nodes": MOST_BRANCHINGS}, program
+        self._relaxation = solver(
+            presolve="off",  # it would forget the basis
+            primal_feasibility_tolerance=TOLERANCE,
+            dual_feasibility_tolerance=TOLERANCE,
         )
+        self._relaxation.passModel(program)
+        program.integrality_ = [highspy.HighsVarType.kInteger] * columns
+        self._whole = solver(mip_rel_gap=0.0, mip_abs_gap=GAP, mip_max_nodes=MOST_BRANCHINGS)
+        self._whole.passModel(program)
 
     def best(self, weights: Vector, allowed: Mask | None, required: Edges, exact: bool) -> Indices | None:
         """Return the best decision, or if it need not be exact a good one; None if there is none.
@@ -241,11 +241,3 @@ class Program:
                 f"(HiGHS says {status}). Use fewer rules."
             )
         return np.array(highs.getSolution().col_value)[: self._graph.edges]
-
-
-def _solver(options: dict[str, object], program: highspy.HighsLp) -> highspy.Highs:
-    highs = highspy.Highs()
-    for option, value in ({"output_flag": False, "threads": 1} | options).items():
-        highs.setOptionValue(option, value)
-    highs.passModel(program)
-    return highs

@@ -108,9 +108,8 @@ class AnyOpponent:
             if gain[another].sum() <= 1e-9 * (aim @ aim) or any((another == atom).all() for atom in atoms):
                 break
             atoms.append(another)
-        self._atoms[rival] = [atom for atom, share in zip(atoms, shares, strict=True) if share > 0] or atoms[
-            :1
-        ]
+        used = [atom for atom, share in zip(atoms, shares, strict=True) if share > 0]
+        self._atoms[rival] = used or atoms[:1]
         scaled: Vector = mixture / (mixture @ self._lead[rival])
         return scaled
 
