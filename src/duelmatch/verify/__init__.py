@@ -18,8 +18,7 @@ import numpy as np
 from duelmatch.verify.chain import DamagedError, Entry, checked, checked_receipt, received
 from duelmatch.verify.crowd import crowd_verdict
 from duelmatch.verify.log import UNFIT, LineupVerdict, NotRecomputedError, StudyLog
-from duelmatch.verify.panel import BordaVerdict, PanelVerdict
-from duelmatch.verify.seats import SeatedVerdict
+from duelmatch.verify.panel import BordaVerdict, PanelVerdict, SeatedVerdict
 
 
 @dataclass(frozen=True)
