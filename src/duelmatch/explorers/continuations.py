@@ -23,7 +23,7 @@ from duelmatch.explorers.panel.state import UNKNOWN
 from duelmatch.explorers.questions import Answer, Question
 from duelmatch.graph import Graph, Indices, Mask, Matrix, Vector
 from duelmatch.matchings.decisions import decisions_of
-from duelmatch.models.general_lineups import finder_of
+from duelmatch.models.lineups import finder_of
 from duelmatch.models.standings import STIFFNESS, drawn_tables
 from duelmatch.models.strengths import PairLayout
 from duelmatch.problem import Matching

@@ -137,8 +137,7 @@ def standings_from_counts(
     ``marginals`` is against whom Borda counts, if not against all matchings, and ``usable`` marks the edges
     that still stand, if not all do.
     """
-    from duelmatch.models.general_lineups import finder_of  # compiled, as are the others
-    from duelmatch.models.lineups import advantages, least_expected
+    from duelmatch.models.lineups import advantages, finder_of, least_expected  # compiled
 
     if criterion not in get_args(Criterion):
         raise ProblemError(f"The criterion must be 'borda' or 'condorcet', not {criterion!r:.80}.")
