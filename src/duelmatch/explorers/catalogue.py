@@ -484,7 +484,9 @@ PANEL = Algorithm(
             "Whether judges rank: what follows from a judge's answers is then counted as said.",
         ),
         Parameter("questions_each", int, None, "How many questions a judge answers at most.", 0, 1_000_000),
-        Parameter("question_size", int, 2, "How many candidates a question asks to rank.", 2, 10),
+        Parameter(
+            "question_size", int, 2, "How many candidates a question asks to rank.", 2, LARGEST_QUESTION
+        ),
         Parameter(
             "until", str, "unbeaten",
             "Where a Condorcet run ends: when no other matching can beat the result, or when the result "

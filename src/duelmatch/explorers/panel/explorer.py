@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from duelmatch.errors import DuelError, ProblemError
-from duelmatch.explorers.catalogue import whole
+from duelmatch.explorers.catalogue import LARGEST_QUESTION, whole
 from duelmatch.explorers.panel.bounds import BordaBounds, Whole, exact_marginals
 from duelmatch.explorers.panel.choice import Choice
 from duelmatch.explorers.panel.proceedings import (
@@ -33,8 +33,6 @@ from duelmatch.problem import Problem, check_problem
 
 if TYPE_CHECKING:
     from duelmatch.models.standings import Standings
-
-LARGEST_QUESTION = 10
 
 MOST_RECOUNTS = 4
 """Changes that are kept as worked out; two organisers rarely make one at the same time."""

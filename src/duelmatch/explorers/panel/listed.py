@@ -118,9 +118,6 @@ class ListedCertifier(Certifier):
 
     bounds: Comparisons  # type: ignore[assignment]
 
-    def __init__(self, bounds: Comparisons) -> None:
-        super().__init__(bounds)  # type: ignore[arg-type]
-
     @property
     def compares_every_two(self) -> bool:
         """Whether the least beaten decision can be found."""
