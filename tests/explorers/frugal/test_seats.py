@@ -9,7 +9,7 @@ import choices
 from cases import each
 from duelmatch.explorers.engine import RoundAnswers
 from duelmatch.explorers.frugal.design import allocation
-from duelmatch.explorers.frugal.listed import LOG_SHARES, Ledger, ListedRivals, bets
+from duelmatch.explorers.frugal.listed import FIXED_GAPS, LOG_SHARES, Ledger, ListedRivals, bets
 from duelmatch.explorers.frugal.search import FrugalSearch
 from duelmatch.explorers.frugal.stakes import NO_RUIN, Pairs, Play, Prospects, Stakes, pairs_within
 from duelmatch.explorers.frugal.tables import SCALES, Tables
@@ -54,7 +54,7 @@ def test_stakes_are_the_coefficients_of_the_gap_in_all_four_cases(seed, criterio
 
     per_pair = np.random.default_rng(seed).random(stakes.pairs.count)
     np.testing.assert_allclose(stakes.sums(per_pair)[rows].sum(axis=1), right @ per_pair, atol=1e-11)
-    squares = stakes.square_sums(per_pair)[rows].sum(axis=1)
+    squares = stakes.sums(per_pair, squared=True)[rows].sum(axis=1)
     extra = stakes.squares_of_both(per_pair)
     if extra is not None:
         assert (extra <= 1e-15).all()
@@ -90,7 +90,8 @@ def test_the_wealth_is_the_product_of_the_bets_and_the_tables_never_claim_more(s
     slack = 0.02 if seed % 2 else 0.0
     spread = (c[:, omega > 0] ** 2 / (4 * omega[omega > 0])).sum(axis=1)
     worst = np.full(len(rivals), play.worst.max())
-    bet = bets(rng.uniform(0, 0.3, len(rivals)), np.full(len(rivals), 0.01), spread, worst, slack)
+    gaps, noise = rng.uniform(0, 0.3, len(rivals)), np.full(len(rivals), 0.01)
+    bet = bets(gaps, noise, spread, worst, slack, FIXED_GAPS)
     ledger = Ledger(np.zeros(len(rivals)))
     prospects = Prospects(np.zeros(graph.edges), np.ones(graph.edges))
     played = play.played(rivals[0], prospects, pairs, drawn[pairs], answers, 0.1)

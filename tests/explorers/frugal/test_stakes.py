@@ -10,7 +10,7 @@ import pytest
 import brute
 from duelmatch.explorers.engine import RoundAnswers
 from duelmatch.explorers.frugal.design import allocation
-from duelmatch.explorers.frugal.listed import NO_RUIN, Ledger, ListedRivals, bets
+from duelmatch.explorers.frugal.listed import FIXED_GAPS, FIXED_PARTS, NO_RUIN, Ledger, ListedRivals, bets
 from duelmatch.explorers.frugal.stakes import Pairs, Play, Prospects, Stakes
 from duelmatch.explorers.frugal.tables import SCALES, Tables
 from duelmatch.matchings.decisions import usable_edges
@@ -46,7 +46,7 @@ def designed(stakes, rng):
     """Return omega as the design makes it, for random gaps."""
     graph = stakes.pairs.graph
     everyone = brute.matchings(graph)
-    used = stakes.square_sums(np.ones(stakes.pairs.count))
+    used = stakes.sums(np.ones(stakes.pairs.count), squared=True)
     rivals = everyone[used[everyone].sum(axis=1) > 0]
     shares = np.full(len(rivals), 1 / len(rivals))
     return allocation(stakes, rivals, rng.uniform(0.001, 0.3, len(rivals)), shares, usable_edges(graph))
@@ -83,7 +83,7 @@ def test_sums_over_edges_are_sums_over_pairs(graph, criterion):
         for rival in brute.matchings(graph):
             c = by_matching(stakes, rival)
             assert stakes.sums(weights)[rival].sum() == pytest.approx(c @ weights)
-            assert stakes.square_sums(weights)[rival].sum() == pytest.approx(c**2 @ weights)
+            assert stakes.sums(weights, squared=True)[rival].sum() == pytest.approx(c**2 @ weights)
         largest = np.max([np.abs(by_matching(stakes, rival)) for rival in brute.matchings(graph)], axis=0)
         omega = np.full(len(largest), 1 / len(largest))
         assert stakes.worst(omega).max() >= (largest / (2 * omega)).max() - 1e-12
@@ -200,11 +200,11 @@ def test_both_ledgers_multiply_the_wealth_by_one_plus_lambda_y(graph, criterion,
 
 def test_bets_are_never_negative_nor_ruinous():
     rng = np.random.default_rng(8)
-    for slack in (0.0, 0.3):
+    for slack, fixed in ((0.0, FIXED_GAPS), (0.3, 0.3 * FIXED_PARTS)):
         gaps, noise = rng.normal(0, 1, 200), rng.uniform(0, 1, 200) ** 4
         spread = np.where(rng.random(200) < 0.1, 0.0, rng.uniform(0, 50, 200) ** 2)
         for worst in (0.5, 3.0, 1e6):
-            placed = bets(gaps, noise, spread, np.full(200, worst), slack)
+            placed = bets(gaps, noise, spread, np.full(200, worst), slack, fixed)
             assert placed.shape == (200, 5)
             assert (placed >= 0).all()
             assert (placed * worst <= NO_RUIN + 1e-12).all()

@@ -33,8 +33,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from duelmatch.explorers.ballots.records import Design
-from duelmatch.explorers.frugal.listed import CAUTION
-from duelmatch.explorers.frugal.stakes import NO_RUIN, Pairs, Stakes, over
+from duelmatch.explorers.frugal.listed import bets
+from duelmatch.explorers.frugal.stakes import Pairs, Stakes, over
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.counted import counted
 from duelmatch.matchings.decisions import decisions_of
@@ -141,8 +141,8 @@ class Odds:
         return cls(
             PerPair.of(contest, neither * inverse, first * inverse, second * inverse),
             stakes.sums(design.advantage),
-            stakes.square_sums(design.variance),
-            design.dispersion * stakes.square_sums(0.25 * inverse),
+            stakes.sums(design.variance, squared=True),
+            design.dispersion * stakes.sums(0.25 * inverse, squared=True),
             void,
         )
 
@@ -176,8 +176,9 @@ class Bets:
         moments = _moments_of_seats if contest.pairs.several else _moments
         gaps, noise, spread, worst = moments(design, contest, rows, odds)
         worst[odds.void[rows].any(axis=1)] = np.inf  # no bet
-        base = _bets(gaps, noise, spread, worst, 0.0)
-        return cls(odds, base, _bets(gaps, noise, spread, worst, slack) if slack else base, spread)
+        base = bets(gaps, noise, spread, worst, 0.0, FIXED_GAPS)
+        proof = bets(gaps, noise, spread, worst, slack, FIXED_GAPS) if slack else base
+        return cls(odds, base, proof, spread)
 
 
 def _moments(design: Design, contest: Contest, rows: Indices, odds: Odds) -> tuple[Vector, ...]:
@@ -289,20 +290,3 @@ def _worst(rows: Indices, largest: NDArray[np.float64], size: int, one_position:
             worst[rival] += best
             taken[where] += 1
     return worst
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def _bets(gaps: Vector, noise: Vector, spread: Vector, worst: Vector, slack: float) -> NDArray[np.float64]:
-    """Return lambda per rival and gambler."""
-    bets = np.zeros((len(gaps), 1 + len(FIXED_GAPS)))
-    for rival in range(len(gaps)):
-        if not 0 < worst[rival] < np.inf:  # nothing tells about it, or what tells had no chance
-            continue
-        most = NO_RUIN / worst[rival]
-        gain = max(gaps[rival] + slack, 0.0)
-        square = gain * gain
-        learned = gain * square / max(square + CAUTION * noise[rival], 1e-300)
-        bets[rival, 0] = min(learned / spread[rival], most)
-        for gambler in range(len(FIXED_GAPS)):
-            bets[rival, gambler + 1] = min(FIXED_GAPS[gambler] / spread[rival], most)
-    return bets

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from duelmatch.explorers.ballots.bets import LOG_SHARES, Bets, Contest, Odds, PerPair
 from duelmatch.explorers.ballots.records import EVERYBODY, Answers, Ballot, Count, Design
-from duelmatch.explorers.frugal.stakes import stake
 from duelmatch.graph import Indices, Mask, Vector
 
 
@@ -205,10 +204,11 @@ def _told(pairs: Indices, values: Vector, per_pair: PerPair) -> Vector:
         position = per_pair.position[pair]
         missing = np.isnan(values[place])
         for edge in range(start[position], start[position + 1]):
-            value = stake(
-                pair, edge, per_pair.pair_first, per_pair.pair_second, per_pair.neither, per_pair.first,
-                per_pair.second,
-            )  # fmt: skip
+            value = per_pair.neither[pair]
+            if edge == per_pair.pair_first[pair]:
+                value = per_pair.first[pair]
+            elif edge == per_pair.pair_second[pair]:
+                value = per_pair.second[pair]
             if value != 0.0:
                 told[edge] += -abs(value) / 2 if missing else value * (values[place] - 0.5)
     return told

@@ -140,7 +140,7 @@ class Designer:
         proof, proof_for = next_proof(designs, champion, answers) if self._proves else (0, None)
         proving = proof_for is not None and np.array_equal(proof_for, champion)
         stakes = contest.stakes(champion)
-        prospects = Prospects(stakes.sums(cautious), stakes.square_sums(variance))
+        prospects = Prospects(stakes.sums(cautious), stakes.sums(variance, squared=True))
         omega, bet = aim.allocate(champion, stakes, prospects, conclusions.slack, proving)
         if law.size > 1:
             omega = (1 - LEVELLED) * omega + LEVELLED * (omega > 0) / (omega > 0).sum()
@@ -159,12 +159,15 @@ class Designer:
         return draw_ballot(design, self._state.contest, number, voter, rng, self._walking)
 
     def _dispersion(self) -> float:
+        """Estimate the second moment of Y over that of independent answers, from settled ballots."""
         found = self._conclusions.present.as_listed
         if found is None:
             return 1.0
         moments = found.moments[:, found.possible(self._conclusions.threshold) & (found.moments[1] > 0)]
-        ratios = moments[0] / moments[1]
-        return dispersion_of((float(ratios.mean()), 1.0) if len(ratios) else (0.0, 0.0), found.settled)
+        if not moments.size:
+            return 1.0
+        ballots, ratio = found.settled, float((moments[0] / moments[1]).mean())
+        return float(np.clip((STIFFNESS + ballots * ratio) / (STIFFNESS + ballots), 0.1, 10.0))
 
     def _aim(self) -> ListedAim | TabledAim:
         conclusions, contest = self._conclusions, self._state.contest
@@ -215,12 +218,3 @@ def next_proof(designs: Sequence[Design], champion: Indices, answers: int) -> tu
     if answers >= NEXT_PROOF * begun and answers >= NEXT_PROOF * crowned:
         return proof + 1, champion
     return proof, proof_for
-
-
-def dispersion_of(moments: tuple[float, float], ballots: int) -> float:
-    """Estimate the second moment of Y over that of independent answers, from sums over settled ballots."""
-    found, expected = moments
-    if ballots == 0 or expected <= 0:
-        return 1.0
-    ratio = (STIFFNESS + ballots * found / expected) / (STIFFNESS + ballots)
-    return float(np.clip(ratio, 0.1, 10.0))

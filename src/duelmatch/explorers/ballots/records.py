@@ -207,18 +207,6 @@ class Count:
     corrected: Mapping[int, Mapping[int, float]] = field(default_factory=dict)
     """By ballot and place of the pair on it, the value it should have had; MISSING if it was struck."""
 
-    def with_struck(self, voter: str) -> Count:
-        """Return the count in which a voter does not count."""
-        return Count(self.struck | {voter}, self.corrected)
-
-    def with_reinstated(self, voter: str) -> Count:
-        """Return the count in which a voter counts again."""
-        return Count(self.struck - {voter}, self.corrected)
-
-    def with_corrected(self, ballot: int, values: Mapping[int, float]) -> Count:
-        """Return the count in which some pairs of a ballot have other values."""
-        return Count(self.struck, {**self.corrected, ballot: {**self.corrected.get(ballot, {}), **values}})
-
     def values(self, ballot: Ballot, answers: Answers) -> Vector | None:
         """Return the values of a ballot's pairs, as far as they count; None if the ballot does not.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import UserDict
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from heapq import heapify, heappush
 from itertools import combinations
 from typing import Any
@@ -499,17 +499,20 @@ class CrowdState:
             values = dict.fromkeys(ballot.pairs_of(told.place), MISSING)
         else:
             values = self.values(ballot, told.place, groups)
-        self._change_count(self.count.with_corrected(ballot.number, values))
+        corrected = self.count.corrected
+        values = {**corrected.get(ballot.number, {}), **values}
+        self._change_count(corrected={**corrected, ballot.number: values})
 
     def _struck(self, event: Event) -> None:
         self._said = None
-        self._change_count(self.count.with_struck(event["voter"]))
+        self._change_count(struck=self.count.struck | {event["voter"]})
 
     def _reinstated(self, event: Event) -> None:
         self._said = None
-        self._change_count(self.count.with_reinstated(event["voter"]))
+        self._change_count(struck=self.count.struck - {event["voter"]})
 
-    def _change_count(self, count: Count) -> None:
+    def _change_count(self, **changes: Any) -> None:
+        count = replace(self.count, **changes)
         known = next((each for each in self.counts if each == count), count)
         self.counts = [each for each in self.counts if each is not known] + [known]
         self._tally = None

@@ -192,11 +192,7 @@ def most_duels(
 
 
 class ListedRivals(Rivals["Ledger"]):
-    """The rivals, the wealth against each being the winner, and against each beating the champion.
-
-    With ``forget`` a matching that is not the winner is of no further interest. Without, the champion must be
-    shown to beat it too.
-    """
+    """The rivals, the wealth against each being the winner, and against each beating the champion."""
 
     def __init__(
         self,
@@ -285,7 +281,7 @@ class ListedRivals(Rivals["Ledger"]):
             return
         matches = self._matches
         looks, spread, worst = matches.looks(self._omega)
-        wanted = bets(matches.gaps, matches.noise, spread, worst, 0.0)
+        wanted = bets(matches.gaps, matches.noise, spread, worst, 0.0, FIXED_GAPS)
         wins, losses = self._opponents.counts(played.drawn)
         self._base.settle_matches(wanted, matches.pair, looks, wins, losses)
 
@@ -298,7 +294,8 @@ class ListedRivals(Rivals["Ledger"]):
         worst = highest(self.rows, played.worst)
         foreseen = over(self.rows, played.foreseen)
         spread, worst = spread + foreseen**2, worst - np.minimum(foreseen + slack, 0.0)
-        wanted: NDArray[np.float64] = bets(gaps, noise, spread, worst, slack)
+        fixed = FIXED_GAPS if slack == 0.0 else FIXED_PARTS * slack
+        wanted: NDArray[np.float64] = bets(gaps, noise, spread, worst, slack, fixed)
         return wanted
 
     def reject(self, threshold: float) -> bool:
@@ -414,22 +411,24 @@ class Ledger:
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def bets(gaps: Vector, noise: Vector, spread: Vector, worst: Vector, slack: float) -> NDArray[np.float64]:
-    """Return lambda per rival and gambler.
+def bets(
+    gaps: Vector, noise: Vector, spread: Vector, worst: Vector, slack: float, fixed: Vector
+) -> NDArray[np.float64]:
+    """Return lambda per rival and gambler: the one who learns, and those who take the gap to be ``fixed``.
 
     ``gaps`` and ``noise`` are the estimates of D(B) and their variances, ``spread`` is v(B), and ``worst``
-    bounds |Y|, so that no bet can lose everything.
+    bounds |Y|, so that no bet can lose everything; where it is infinite, nothing is bet.
     """
-    wanted = np.zeros((len(gaps), 1 + len(FIXED_GAPS)))
+    wanted = np.zeros((len(gaps), 1 + len(fixed)))
     for rival in range(len(gaps)):
-        if spread[rival] > 0:
+        if spread[rival] > 0 and worst[rival] > 0:
+            most = NO_RUIN / worst[rival]
             gain = max(gaps[rival] + slack, 0.0)
             square = gain * gain
             learned = gain * square / max(square + CAUTION * noise[rival], 1e-300)
-            wanted[rival, 0] = min(learned / spread[rival], NO_RUIN / worst[rival])
-            for gambler in range(len(FIXED_GAPS)):
-                fixed = FIXED_GAPS[gambler] if slack == 0.0 else FIXED_PARTS[gambler] * slack
-                wanted[rival, gambler + 1] = min(fixed / spread[rival], NO_RUIN / worst[rival])
+            wanted[rival, 0] = min(learned / spread[rival], most)
+            for gambler in range(len(fixed)):
+                wanted[rival, gambler + 1] = min(fixed[gambler] / spread[rival], most)
     return wanted
 
 

@@ -219,7 +219,7 @@ class FrugalSearch:
                     continue
             stakes = self._stakes(champion, advantage)
             variance = variance_of_share(self._pairs.duels)
-            noise = stakes.square_sums(variance), stakes.squares_of_both(variance)
+            noise = stakes.sums(variance, squared=True), stakes.squares_of_both(variance)
             prospects = Prospects(stakes.sums(cautious_advantage), *noise)
             proof = self._proof_for(champion) or self._begin_proof(champion, prospects)
             self._proof = proof if self._proves and not self._refuting else None

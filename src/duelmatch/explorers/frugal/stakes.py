@@ -141,7 +141,7 @@ class Stakes:
         return self.first + self.second - self.neither if self.pairs.several else None
 
     def squares_of_both(self, per_pair: Vector) -> Vector | None:
-        """Return what a rival with both edges of a pair adds to :meth:`square_sums`; None for one seat."""
+        """Return what a rival with both edges of a pair adds to the sums of squares; None for one seat."""
         if not self.pairs.several:
             return None
         return 2 * (self.first - self.neither) * (self.second - self.neither) * per_pair
@@ -153,15 +153,11 @@ class Stakes:
         _told(graph.start, graph.seats, spare, self.neither, self.first, self.second, used, out)
         return out
 
-    def sums(self, per_pair: Vector) -> Vector:
-        """Return, for every edge b, the sum of c_pair(b) per_pair over the pairs at its position."""
-        return self._sums(per_pair)
+    def sums(self, per_pair: Vector, squared: bool = False) -> Vector:
+        """Return, for every edge b, the sum of c_pair(b) per_pair over the pairs at its position.
 
-    def square_sums(self, per_pair: Vector) -> Vector:
-        """Return, for every edge b, the sum of c_pair(b)^2 per_pair over the pairs at its position."""
-        return self._sums(per_pair, squared=True)
-
-    def _sums(self, per_pair: Vector, squared: bool = False) -> Vector:
+        Or of c_pair(b)^2 per_pair.
+        """
         graph, out = self.pairs.graph, np.zeros(self.pairs.graph.edges)
         _edge_sums(graph.start, graph.seats, self.neither, self.first, self.second, per_pair, out, squared)
         return out
@@ -180,7 +176,7 @@ class Stakes:
     def spread(self, omega: Vector) -> Vector:
         """Return v as a sum over edges."""
         quarters = _quarters(omega)
-        return self.square_sums(quarters if self.expected is None else quarters * self.doubt)
+        return self.sums(quarters if self.expected is None else quarters * self.doubt, squared=True)
 
     def spread_of_both(self, omega: Vector) -> Vector | None:
         """Return what a rival with both edges of a pair adds to v; None for one seat."""
@@ -233,24 +229,6 @@ def _chosen(graph: Graph, champion: Indices) -> Vector:
     chosen = np.zeros(graph.edges)
     chosen[champion] = 1.0
     return chosen
-
-
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def stake(
-    pair: int,
-    edge: int,
-    pair_first: Indices,
-    pair_second: Indices,
-    neither: Vector,
-    first: Vector,
-    second: Vector,
-) -> float:
-    """Return what a pair says of rivals with this edge at its position."""
-    if pair_first[pair] == edge:
-        return float(first[pair])
-    if pair_second[pair] == edge:
-        return float(second[pair])
-    return float(neither[pair])
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
