@@ -51,22 +51,28 @@ def preference_matrix(seed: int) -> np.ndarray:
     """Return win probabilities for :func:`problem`, of a kind that depends on the seed; most have ties."""
     graph = problem(seed).graph
     rng = np.random.default_rng([seed, 78])
-    size = (graph.edges, graph.edges)
     kind = KINDS[seed % len(KINDS)]
-    if kind == "quarters":
-        win = rng.integers(0, 5, size) / 4
-    elif kind == "tenths":
-        win = rng.integers(0, 11, size) / 10
-    elif kind == "continuous":
-        win = rng.random(size)
-    elif kind == "sure":
-        win = rng.choice([0.0, 0.5, 1.0], size, p=[0.4, 0.2, 0.4])
-    else:
-        win = rng.integers(3, 8, size) / 10
+    if kind == "planted":
+        win = rng.integers(3, 8, (graph.edges, graph.edges)) / 10
         everyone = matchings(graph)
         chosen = everyone[rng.integers(len(everyone))]
         win[chosen, :], win[:, chosen] = 0.6, 0.4
+    else:
+        win = drawn_wins(rng, kind, graph.edges)
     return mirrored(graph, win)
+
+
+def drawn_wins(rng: np.random.Generator, kind: str, edges: int) -> np.ndarray:
+    """Return win probabilities of one of the KINDS, drawn independently."""
+    size = (edges, edges)
+    match kind:
+        case "quarters":
+            return rng.integers(0, 5, size) / 4
+        case "tenths":
+            return rng.integers(0, 11, size) / 10
+        case "continuous":
+            return rng.random(size)
+    return rng.choice([0.0, 0.5, 1.0], size, p=[0.4, 0.2, 0.4])
 
 
 def preferences(seed: int) -> Preferences:

@@ -14,6 +14,7 @@ from math import prod
 
 import numpy as np
 
+from brute import KINDS, drawn_wins, mirrored
 from duelmatch.errors import NoMatchingError
 from duelmatch.problem import Problem
 from duelmatch.rules import Rule
@@ -23,8 +24,6 @@ SEEDS = tuple(range(int(os.environ.get("DUELMATCH_PROBLEMS", "160"))))
 
 MOST_DECISIONS = 1_500
 """Larger draws are left out, so that every two decisions can be compared."""
-
-KINDS = ("quarters", "tenths", "continuous", "sure", "planted")
 
 
 @cache
@@ -136,23 +135,13 @@ def preference_matrix(seed: int) -> np.ndarray:
     rng = np.random.default_rng([seed, 42])
     size = len(drawn.edges)
     kind = KINDS[seed // 16 % len(KINDS)]
-    if kind == "quarters":
-        win = rng.integers(0, 5, (size, size)) / 4
-    elif kind == "tenths":
-        win = rng.integers(0, 11, (size, size)) / 10
-    elif kind == "continuous":
-        win = rng.random((size, size))
-    elif kind == "sure":
-        win = rng.choice([0.0, 0.5, 1.0], (size, size), p=[0.4, 0.2, 0.4])
-    else:
+    if kind == "planted":
         win = rng.integers(45, 56, (size, size)) / 100
         chosen = rows(drawn)[rng.integers(len(rows(drawn)))]
         win[chosen, :], win[:, chosen] = 0.8, 0.2
-    matrix = np.zeros((size, size))
-    for a, b in product(range(size), repeat=2):
-        if drawn.edges[a][1] == drawn.edges[b][1]:
-            matrix[a, b] = 0.5 if a == b else win[a, b] if a < b else 1 - win[b, a]
-    return matrix
+    else:
+        win = drawn_wins(rng, kind, size)
+    return mirrored(drawn.graph, win)
 
 
 def coefficients(seed: int, criterion: str, chosen: int) -> np.ndarray:
