@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from math import inf, nan
 from numbers import Integral, Real
 from types import MappingProxyType
@@ -120,14 +121,13 @@ def applied(
     weights = checked_weights(weight, position_number)
     found = checked_rules(rules)
     if capacities or seated or weights or found:
-        graph = graph.under(
-            Conditions(
-                np.array([capacities.get(name, 1) for name in candidate_number], dtype=np.intp),
-                np.array([seated.get(name, 1) for name in position_number], dtype=np.intp),
-                np.array([weights.get(name, 1.0) for name in position_number]),
-                tuple(edge_rule(rule, graph, candidate_number, position_number) for rule in found),
-            )
+        conditions = Conditions(
+            np.array([capacities.get(name, 1) for name in candidate_number], dtype=np.intp),
+            np.array([seated.get(name, 1) for name in position_number], dtype=np.intp),
+            np.array([weights.get(name, 1.0) for name in position_number]),
+            tuple(edge_rule(rule, graph, candidate_number, position_number) for rule in found),
         )
+        graph = replace(graph, conditions=conditions)
     _check_feasible(graph, tuple(candidate_number), tuple(position_number), found)
     kept: dict[str, dict[str, Any]] = {"capacity": capacities, "seats": seated, "weight": weights}
     return graph, {name: MappingProxyType(values) for name, values in kept.items()} | {"rules": found}

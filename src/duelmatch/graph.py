@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -199,6 +200,19 @@ class Graph:
         second = np.concatenate([start + corner[1] for start, corner in zip(starts, corners, strict=True)])
         return PairTable(first, second, self.edge_position[first], self.pairs)
 
+    def table(self, forth: NDArray[Any], back: NDArray[Any]) -> NDArray[Any]:
+        """Return an m x m table of what each pair says of its first edge against its second, and back."""
+        table, pairs = np.zeros((self.edges, self.edges), dtype=forth.dtype), self.pair_table
+        table[pairs.first, pairs.second], table[pairs.second, pairs.first] = forth, back
+        return table
+
+    def leads(self, ahead: Vector, mixture: Vector) -> Vector:
+        """Return by how much each edge is ahead of a mixture of edges, if pairs' first are by so much."""
+        pairs = self.pair_table
+        won = np.bincount(pairs.first, ahead * mixture[pairs.second], self.edges)
+        lost = np.bincount(pairs.second, ahead * mixture[pairs.first], self.edges)
+        return np.asarray(won - lost, dtype=np.float64)
+
     def pairs_among(self, edges: Mask) -> tuple[Indices, Indices]:
         """Return every two marked edges of the same position."""
         table = self.pair_table
@@ -222,10 +236,6 @@ class Graph:
         """What one pair of seats counts in f, at each edge's position: its weight over its seats squared."""
         scale: Vector = (self.weight / self.seats**2)[self.edge_position]
         return scale
-
-    def under(self, conditions: Conditions | None) -> Graph:
-        """Return the same graph under other conditions."""
-        return replace(self, conditions=conditions)
 
     def part(self, kept: Mask) -> Graph:
         """Return the graph of some of the edges, in the same order and under the same conditions."""

@@ -114,15 +114,12 @@ class Panel:
 
     def preferences(self) -> Preferences:
         """Return the shares of the panel."""
-        table, edges = self.problem.graph.pair_table, self.problem.graph.edges
         weight = self.weights[:, None] * self.judged
         total = weight.sum(axis=0)
         margin = (weight * np.where(self.judged, self.opinions, 0)).sum(axis=0)
         share = 0.5 + 0.5 * margin / np.maximum(total, 1)
-        matrix = np.zeros((edges, edges))
+        matrix = self.problem.graph.table(share, 1.0 - share)
         np.fill_diagonal(matrix, 0.5)
-        matrix[table.first, table.second] = share
-        matrix[table.second, table.first] = 1.0 - share
         return Preferences.from_matrix(self.problem, matrix)
 
     def __repr__(self) -> str:

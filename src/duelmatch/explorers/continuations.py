@@ -25,7 +25,6 @@ from duelmatch.graph import Graph, Indices, Mask, Matrix, Vector
 from duelmatch.matchings.decisions import decisions_of
 from duelmatch.models.lineups import finder_of
 from duelmatch.models.standings import STIFFNESS, drawn_tables
-from duelmatch.models.strengths import PairLayout
 from duelmatch.problem import Matching
 
 Run = PanelExplorer | BallotExplorer | Explorer
@@ -119,13 +118,10 @@ def _reference(run: Run) -> tuple[Vector | None, Mask | None]:
 
 def strengths_of(graph: Graph, table: Vector) -> Vector:
     """Return the strengths that come nearest to a table: by edge, the mean of the log odds of its pairs."""
-    pairs, lay = graph.pair_table, PairLayout.of(graph)
     likely = np.clip(table, 1 - SUREST, SUREST)
     odds = np.log(likely / (1 - likely))
-    total = np.bincount(pairs.first, odds, graph.edges) - np.bincount(pairs.second, odds, graph.edges)
-    degree = np.diff(lay.start)[graph.edge_position]
-    strengths: Vector = total / degree
-    return strengths
+    total: Vector = graph.leads(odds, np.ones(graph.edges))
+    return total / graph.degrees[graph.edge_position]
 
 
 class _Voting(Continuation):

@@ -100,9 +100,7 @@ def assumed_preferences(problem: Problem, gap: float) -> Preferences:
             f"The bounds take a matrix of edges times edges, and there are {graph.edges:,} edges, "
             f"where {MOST_EDGES_WITH_PREFERENCES:,} are allowed."
         )
-    winner = decisions_of(graph).one(np.zeros(graph.edges))
-    wins = np.zeros(graph.edges)
-    wins[winner] = 1.0
+    wins = graph.uses(decisions_of(graph).one(np.zeros(graph.edges))).astype(np.float64)
     return Preferences.from_matrix(problem, 0.5 + gap * (wins[:, None] - wins[None, :]))
 
 

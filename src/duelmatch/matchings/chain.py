@@ -88,7 +88,6 @@ class Chain:
     nanoseconds. The same graph, eta and seed give the same draws.
 
     :ivar visits_per_sample: how many perfect matchings the chain passes from one draw to the next.
-    :ivar steps_per_sample: how many steps that takes on average, when all weights are ideal.
     :ivar phases: how many phases the annealing took, repeated ones included.
     :raises ProblemError: if eta is not between 0 and 1.
     :raises NoMatchingError: if no matching fills every position.
@@ -110,7 +109,6 @@ class Chain:
         self._hole = (-1, -1, 0)
         self._possible = _possible_holes(self._is_edge, self._mate[n:])
         self.visits_per_sample = ceil(n * log(n / eta))
-        self.steps_per_sample = self.visits_per_sample * int(self._possible.sum())
         self._weight = self._anneal()
         self.draw(1)  # forgets the end of the annealing
 

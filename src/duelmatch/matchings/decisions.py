@@ -88,19 +88,17 @@ class Decisions(ABC):
         assert best is not None, "the allowed edges hold a decision"
         return best
 
-    def best_other(self, weights: Vector, decision: Indices, allowed: Mask | None = None) -> Indices | None:
+    def best_other(self, weights: Vector, decision: Indices) -> Indices | None:
         """Return a best decision that differs from ``decision``; None if there is no other.
 
         Another decision misses one of its edges, since all have the same number of them.
         """
-        usable = np.ones(self.graph.edges, dtype=np.bool_) if allowed is None else allowed.copy()
+        allowed = np.ones(self.graph.edges, dtype=np.bool_)
         best: Indices | None = None
         for edge in decision:
-            if not usable[edge]:
-                return self.best(weights, usable)
-            usable[edge] = False
-            other = self.best(weights, usable)
-            usable[edge] = True
+            allowed[edge] = False
+            other = self.best(weights, allowed)
+            allowed[edge] = True
             if other is not None and (best is None or weights[other].sum() > weights[best].sum()):
                 best = other
         return best
@@ -110,8 +108,7 @@ class Decisions(ABC):
         decision = self.one(weights)
         total = float(weights[decision].sum())
         with_edge, without_edge = np.full(self.graph.edges, total), np.full(self.graph.edges, total)
-        inside = np.zeros(self.graph.edges, dtype=np.bool_)
-        inside[decision] = True
+        inside = self.graph.uses(decision)
         for edge in range(self.graph.edges):
             if inside[edge]:
                 allowed = np.ones(self.graph.edges, dtype=np.bool_)
@@ -151,11 +148,9 @@ class Decisions(ABC):
     @cached_property
     def certain(self) -> Mask:
         """Marks the edges that lie in every decision: the oracle is asked to avoid as many as it can."""
-        always = np.zeros(self.graph.edges, dtype=np.bool_)
-        always[self.one(np.zeros(self.graph.edges))] = True
+        always = self.graph.uses(self.one(np.zeros(self.graph.edges)))
         while True:
-            inside = np.zeros(self.graph.edges, dtype=np.bool_)
-            inside[self.one(np.where(always, -1.0, 0.0))] = True
+            inside = self.graph.uses(self.one(np.where(always, -1.0, 0.0)))
             if not (always & ~inside).any():
                 return always
             always &= inside

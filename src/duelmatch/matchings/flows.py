@@ -74,8 +74,7 @@ class Flows(Decisions):
     def _changed(self, weights: Vector, decision: Indices, allowed: Mask | None) -> tuple[Vector, Vector]:
         graph = self.graph
         total = float(weights[decision].sum())
-        used = np.zeros(graph.edges, dtype=np.bool_)
-        used[decision] = True
+        used = graph.uses(decision)
         free = ~used if allowed is None else ~used & allowed
         load = np.bincount(graph.edge_candidate[decision], minlength=graph.candidates)
         distance = _distances(

@@ -48,7 +48,7 @@ and times.
 
 from __future__ import annotations
 
-from math import e, inf, lgamma, log
+from math import e, inf
 
 import numpy as np
 from numba import njit
@@ -157,19 +157,6 @@ def _exponential(x: float) -> float:
         term *= x / k
         total += term
     return total
-
-
-def log_bound(graph: Graph) -> float:
-    """Return ln U: a draw takes U over the number of matchings trials on average.
-
-    For one block; U of a graph is the product over its blocks, each of which is drawn by itself.
-    """
-    bound, _ = bound_table(graph.candidates)
-    spare = graph.candidates - graph.positions
-    fitting = np.bincount(graph.edge_candidate, minlength=graph.candidates)
-    by_position = np.log(bound[graph.degrees]).sum() + spare * log(bound[graph.candidates])
-    by_candidate = np.log(bound[fitting + spare]).sum()
-    return float(min(by_position, by_candidate)) - lgamma(spare + 1)
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]

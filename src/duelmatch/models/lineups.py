@@ -177,7 +177,7 @@ class DecisionFinder(Finder):
 
     def _ahead(self, table: Vector, mixture: Vector) -> Vector:
         """Return by how much every edge is ahead of a mixture of edges."""
-        ahead: Vector = advantages(self._graph, table, mixture) * self._graph.edge_scale
+        ahead: Vector = self._graph.leads(table - 0.5, mixture) * self._graph.edge_scale
         return ahead
 
 
@@ -197,7 +197,7 @@ def least_expected(finder: Finder, tables: Matrix, best: Indices, likely: Indice
     ``best`` are those of the tables. ``likely`` is one matching, or a row for each: for Borda the best by the
     mean of the tables is the answer, as scores are linear in them; for Condorcet those are compared with the
     most frequent of ``best``. Where the tables go in circles, none of these is a favourite, and the matching
-    that wins most against everyone (:func:`advantages`) ought to be among the likely ones.
+    that wins most against everyone ought to be among the likely ones.
     """
     candidates = np.atleast_2d(likely)
     if not finder.linear:
@@ -206,15 +206,6 @@ def least_expected(finder: Finder, tables: Matrix, best: Indices, likely: Indice
     expected = [float(finder.shortfalls(tables, best, row).mean()) for row in candidates]
     chosen = int(np.argmin(expected))
     return candidates[chosen], expected[chosen]
-
-
-def advantages(graph: Graph, table: Vector, mixture: Vector | None = None) -> Vector:
-    """Return by how much each edge beats the others at its position, each as often as the mixture has it."""
-    pairs, ahead = graph.pair_table, table - 0.5
-    against = np.ones(graph.edges) if mixture is None else mixture
-    won = np.bincount(pairs.first, ahead * against[pairs.second], graph.edges)
-    lost = np.bincount(pairs.second, ahead * against[pairs.first], graph.edges)
-    return np.asarray(won - lost, dtype=np.float64)
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]

@@ -137,7 +137,7 @@ def standings_from_counts(
     ``marginals`` is against whom Borda counts, if not against all matchings, and ``usable`` marks the edges
     that still stand, if not all do.
     """
-    from duelmatch.models.lineups import advantages, finder_of, least_expected  # compiled
+    from duelmatch.models.lineups import finder_of, least_expected  # compiled
 
     if criterion not in get_args(Criterion):
         raise ProblemError(f"The criterion must be 'borda' or 'condorcet', not {criterion!r:.80}.")
@@ -148,7 +148,7 @@ def standings_from_counts(
     count = max(FEWEST, min(DRAWS, MOST_NUMBERS // max(1, len(wins))) if decisions.fast else FEWEST)
     tables = _tables(graph, wins, duels, ties, awaited, np.random.default_rng([seed, 11]), count)
     mean = tables.mean(axis=0)
-    strong = decisions.one(advantages(graph, mean), usable)
+    strong = decisions.one(graph.leads(mean - 0.5, np.ones(graph.edges)), usable)
     start = finder.best(mean[None], strong)[0][0]
     best, defeats = finder.best(tables, start)
     likely = start if finder.linear else np.stack([start, strong])

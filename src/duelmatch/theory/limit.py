@@ -254,8 +254,7 @@ def seat_coefficients(
     rewards of its two edges, by the share of decisions that use the other one.
     """
     table = graph.pair_table
-    chosen = np.zeros(graph.edges)
-    chosen[champion] = 1.0
+    chosen = graph.uses(champion).astype(np.float64)
     scale = graph.edge_scale[table.first]
     if criterion == "condorcet":
         return np.zeros(table.count), -scale * chosen[table.second], scale * chosen[table.first]

@@ -608,9 +608,8 @@ def least_beaten_estimate(pairs: Pairs, advantage: Vector, allowed: Mask) -> Ind
     None if that is out of reach. It is what can be said where there is no Condorcet winner.
     """
     graph, kept = pairs.graph, np.flatnonzero(allowed)
-    ahead = np.zeros((graph.edges, graph.edges))
     advantage = advantage * pairs.scale
-    ahead[pairs.first, pairs.second], ahead[pairs.second, pairs.first] = advantage, -advantage
+    ahead = graph.table(advantage, -advantage)
     try:
         found = least_beaten(graph.part(allowed), ahead[np.ix_(kept, kept)])
     except TooLargeError:

@@ -116,7 +116,7 @@ class CondorcetBounds(Bounds):
             largest, state.factor, state.ahead, state.behind, sign * state.open
         )
         margin = ahead - behind
-        return state.table(factor * (slack + margin), factor * (slack - margin))
+        return graph.table(factor * (slack + margin), factor * (slack - margin))
 
 
 class BordaBounds(Bounds):

@@ -100,7 +100,7 @@ class Comparisons:
         if len(self.rows) > COMPARED or factor.dtype == object or factor.max(initial=0) > 1 << 20:
             return None
         margin, slack = factor * (state.ahead - state.behind), sign * factor * state.open
-        table = state.table(margin + slack, slack - margin).astype(np.float64)
+        table = state.graph.table(margin + slack, slack - margin).astype(np.float64)
         uses = self.uses.astype(np.float64)
         both = np.flatnonzero((self.uses[:, state.first] & self.uses[:, state.second]).any(axis=0))
         within = (self.uses[:, state.first[both]] & self.uses[:, state.second[both]]).astype(np.float64)
@@ -219,7 +219,7 @@ class ListedMethod:
         return best
 
     def _least_beaten(self, last: Indices) -> Indices:
-        rows, ahead = self.certifier.bounds.rows, self.state.table(self._ahead, -self._ahead)
+        rows, ahead = self.certifier.bounds.rows, self.state.graph.table(self._ahead, -self._ahead)
 
         def reply(weights: Vector) -> Indices:
             best: Indices = rows[int(weights[rows].sum(axis=1).argmax())]

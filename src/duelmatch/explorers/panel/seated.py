@@ -61,18 +61,15 @@ class SeatedMethod(ListedMethod):
 
     def _champion(self, last: Indices | None, rounds: int) -> Indices:
         ahead, edges = self._ahead, self.state.graph.edges
-        first, second = self.state.first, self.state.second
-
-        def facing(mixture: Vector) -> Vector:
-            won = np.bincount(second, ahead * mixture[first], edges)
-            lost = np.bincount(first, ahead * mixture[second], edges)
-            return np.asarray(won - lost, dtype=np.float64)
-
+        graph, reply = self.state.graph, partial(self._decisions.one, exact=False)
         if isinstance(self.certifier.bounds, BordaBounds):
-            return self._decisions.one(-facing(self.certifier.bounds.shares.astype(np.float64)), exact=False)
-        uses, reply = self.state.graph.uses, partial(self._decisions.one, exact=False)
+            return reply(graph.leads(ahead, self.certifier.bounds.shares.astype(np.float64)))
         last = reply(np.zeros(edges)) if last is None else last
-        return least_beaten(lambda decision: facing(uses(decision).astype(float)), reply, last, rounds)
+
+        def facing(decision: Indices) -> Vector:
+            return -graph.leads(ahead, graph.uses(decision).astype(np.float64))
+
+        return least_beaten(facing, reply, last, rounds)
 
     def plan(self, champion: Indices, pending_pairs: Vector) -> ListedPlan:
         """Collect answers for the champion against the decisions that could be ahead of it by most."""

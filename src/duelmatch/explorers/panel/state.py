@@ -31,7 +31,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import lcm
-from typing import Any
 
 import numpy as np
 from numba import njit
@@ -111,12 +110,6 @@ class PanelState:
     def edges_of(self, pair: int) -> list[int]:
         """Return the two edges of a pair."""
         return [int(self.first[pair]), int(self.second[pair])]
-
-    def table(self, ahead: NDArray[Any], behind: NDArray[Any]) -> NDArray[Any]:
-        """Return an m x m table of what pairs say of first against second, and of second against first."""
-        table = np.zeros((self.graph.edges, self.graph.edges), dtype=ahead.dtype)
-        table[self.first, self.second], table[self.second, self.first] = ahead, behind
-        return table
 
     @property
     def unknown(self) -> Mask:
