@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Generator, Iterator, Mapping
+from copy import deepcopy
 from inspect import getfile
 from itertools import combinations
 from pathlib import Path
@@ -331,7 +332,7 @@ class ExplorerConformance:
             assert again.open_duels == ()
             assert (again.duels, again.result, again.progress) == (run.duels, run.result, run.progress)
             if told:
-                resumed.append((again, answers.copy(), len(votes)))
+                resumed.append((again, deepcopy(answers), len(votes)))
         votes += _play(run, answers, SOME + 12)
         for again, rest, told in resumed:
             assert _play(again, rest, SOME + 12) == votes[told:]
@@ -477,12 +478,6 @@ class _Answers:
         worse = _names(duel, better)[1]
         entropy = [self._seed, number, *f"{duel.position} {better} {worse}".encode()]
         return better if np.random.default_rng(entropy).random() < 0.75 else worse
-
-    def copy(self) -> _Answers:
-        """Return answers that go on from the same point."""
-        copied = _Answers(self._seed)
-        copied._asked = dict(self._asked)
-        return copied
 
 
 class _Favourites(_Answers):

@@ -181,12 +181,12 @@ def best_other(
 
 def edges_in_some(problem: Problem) -> frozenset[Edge]:
     """Return the edges that lie in some maximum matching; the others can never matter."""
-    return frozenset(problem.edges[e] for e in np.flatnonzero(_decisions(problem).usable))
+    return frozenset(problem.marked(_decisions(problem).usable))
 
 
 def edges_in_every(problem: Problem) -> frozenset[Edge]:
     """Return the edges that lie in every maximum matching: decided before any duel."""
-    return frozenset(problem.edges[e] for e in np.flatnonzero(_decisions(problem).certain))
+    return frozenset(problem.marked(_decisions(problem).certain))
 
 
 def solve_game(

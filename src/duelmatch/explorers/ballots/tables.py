@@ -116,9 +116,7 @@ class TabledEvidence(Settling):
 
     def possible_rows(self, threshold: float) -> Indices | None:
         """List the possible winners; None while they are not listed."""
-        if self.listed is None:
-            return None
-        return self.listed.rows[self.listed.possible(threshold)]
+        return None if self.listed is None else self.listed.possible_rows(threshold)
 
     def proven(self, threshold: float, proof_threshold: float) -> bool:
         """Whether every rival in question is shown not to beat the champion of the proof."""

@@ -309,13 +309,11 @@ def _iterate(
             square += first[pair] * load[one] + second[pair] * load[other]
             omega[pair] = np.sqrt(max(square, 0.0))
             total += omega[pair]
+        omega /= total
         if step == steps:
-            for pair in range(pairs):
-                omega[pair] /= total
             return
         spread[:] = 0.0
         for pair in range(pairs):
-            omega[pair] /= total
             if omega[pair] > 1e-9:
                 inverse = 1.0 / omega[pair]
                 common[pair_position[pair]] += neither[pair] * inverse
@@ -328,8 +326,7 @@ def _iterate(
                 needed += spread[rivals[rival, position]] + common[position]
             shares[rival] *= needed / squared_gaps[rival]
             total += shares[rival]
-        for rival in range(count):
-            shares[rival] /= total
+        shares /= total
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
@@ -404,8 +401,7 @@ def _iterate_seats(
                     needed += (two[pair] - left[pair] - right[pair] + none[pair]) * inverse[pair]
             shares[rival] *= max(needed, 0.0) / squared_gaps[rival]
             total += shares[rival]
-        for rival in range(count):
-            shares[rival] /= total
+        shares /= total
     omega[told] = chance
 
 
@@ -518,8 +514,7 @@ def _balance(
                     needed += c * c * inverse[which]
             shares[rival] *= needed / squared_gaps[rival]
             total += shares[rival]
-        for rival in range(count):
-            shares[rival] /= total
+        shares /= total
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
