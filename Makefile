@@ -9,7 +9,7 @@ PICTURES := borda-gaps:gap borda-gaps:bound condorcet-gaps:gap confidence:certai
   random-instances:bound width:width
 
 BRUTE := tests/matchings/test_decisions.py tests/matchings/test_integers.py tests/test_preferences_decisions.py \
-  tests/models/test_lineups.py tests/explorers/frugal/test_seats.py tests/explorers/panel/test_listed.py \
+  tests/models/test_lineups.py tests/explorers/frugal/test_seats.py tests/explorers/panel/test_seats.py \
   tests/explorers/panel/test_panel_conditions.py
 
 .DEFAULT_GOAL := help

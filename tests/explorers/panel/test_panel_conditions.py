@@ -9,7 +9,7 @@ import choices
 import duelmatch as dm
 from cases import each
 from duelmatch.explorers.panel import bounds
-from duelmatch.explorers.panel.listed import Comparisons, ListedCertifier
+from duelmatch.explorers.panel.seats import Comparisons, ListedCertifier
 from duelmatch.matchings import integers, ruled
 from duelmatch.matchings.decisions import decisions_of
 

@@ -19,7 +19,7 @@ one answer of a judge at a position counts for d_j(a, b).
 
 Positions may count differently, candidates have capacities, and rules be obeyed: the counts are then
 multiplied by the weights (:mod:`.state`), and the bounds are sums over the edges of B all the same. (The
-narrowing by consistency is left out there.) For several seats see :mod:`.seated`.
+narrowing by consistency is left out there.) For several seats see :mod:`.seats`.
 
 The least D(A, B) over B is one assignment problem, or one question to the exact oracle
 (:func:`duelmatch.matchings.integers.cheapest_and_bound`). To leave out B = A itself, D is first multiplied
@@ -85,7 +85,7 @@ class Bounds(ABC):
     def _against(self, champion: Indices, sign: int) -> Whole:
         """Return it with every open answer for the champion (1) or against (-1).
 
-        Of several seats see :mod:`.seated`: the sum over a decision's edges is to be compared with that over
+        Of several seats see :mod:`.seats`: the sum over a decision's edges is to be compared with that over
         the champion's.
         """
 

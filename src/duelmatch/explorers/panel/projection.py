@@ -15,11 +15,10 @@ import numpy as np
 
 from duelmatch.explorers.panel.choice import Asking, Choice
 from duelmatch.explorers.panel.criteria import BordaMethod, CondorcetMethod, any_pair
-from duelmatch.explorers.panel.listed import LISTED, ListedMethod, ListedPlan
 from duelmatch.explorers.panel.model import Model
 from duelmatch.explorers.panel.plan import QuestionPlan
 from duelmatch.explorers.panel.proceedings import Change, Groups, Proceedings, voter_of
-from duelmatch.explorers.panel.seated import SeatedMethod
+from duelmatch.explorers.panel.seats import LISTED, ListedMethod, ListedPlan, SeatedMethod
 from duelmatch.explorers.panel.state import UNKNOWN, Opinions, PanelState
 from duelmatch.explorers.questions import Question
 from duelmatch.graph import Indices, Mask, Vector

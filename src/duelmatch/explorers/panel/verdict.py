@@ -156,7 +156,7 @@ class Certifier:
 
     @property
     def compares_every_two(self) -> bool:
-        """Whether the least beaten line-up can be found: not where they are too many (:mod:`.seated`)."""
+        """Whether the least beaten line-up can be found: not where they are too many (:mod:`.seats`)."""
         return self.graph.places == self.graph.positions
 
     def most_dangerous(self, champion: Indices) -> Closest | None:
