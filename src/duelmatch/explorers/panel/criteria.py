@@ -12,11 +12,12 @@ import numpy as np
 
 from duelmatch.explorers.panel.bounds import BordaBounds, CondorcetBounds
 from duelmatch.explorers.panel.choice import Asking, Choice, choose_borda, choose_condorcet
-from duelmatch.explorers.panel.conditions import NOTHING, least_beaten
 from duelmatch.explorers.panel.model import Model, expectations
 from duelmatch.explorers.panel.plan import (
+    NOTHING,
     QuestionPlan,
     expected_rewards,
+    least_beaten,
     least_beaten_met,
     outlooks,
     question_plan,
@@ -94,7 +95,7 @@ class CondorcetMethod(_Method):
         model, graph = self.model, self.state.graph
         if graph.conditions is None:
             found: Indices = least_beaten_met(
-                model.tables(), last, graph.edge_candidate, graph.edge_at, self._present, rounds, NOTHING
+                model.tables(), last, graph.edge_candidate, graph.edge_at, self._present, rounds
             )
             return found
         decisions, ahead = decisions_of(graph), expectations(model)[1] * graph.weight[self.state.position]

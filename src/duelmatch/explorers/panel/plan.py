@@ -18,18 +18,34 @@ last champion stays while it is unbeaten there. Else fictitious play: in turn th
 that beat the champions so far, a method that converges to the optimum of the game (Robinson 1951), which is
 the Condorcet winner if there is one. Borda: one assignment problem.
 
-Where capacities, weights or rules are in force, both are done by :mod:`.conditions`.
+**Conditions.** Where capacities, weights or rules are in force, decisions are points x of A x <= b. For
+multipliers y >= 0 of the rows let goal = -A^T y. Once all goals are reached, D(A, B) >= the sum of the goals
+over the edges of B >= -y b. So goals with -y b >= 0, and at most 0 for the champion's own edges, are enough.
+The cheapest are wanted, as for matchings: a goal costs (goal - least)+ / 2 share answers, and what is beyond
+the estimate is penalised. The dual of that linear program has few rows,
+
+    minimise  least p + ahead q
+    subject to  A (p + q) <= lambda b,    0 <= p <= 1 / 2 share,    0 <= q <= penalty,
+
+a decision scaled by lambda, with the first part of an edge at its lower bound and the rest at its estimate;
+the goals are its prices. With rules, the relaxation may ask for more than the decisions need. The champion
+is again the least beaten decision met in fictitious play; the last one stays while it may.
+
+Nothing here is part of a certificate.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from scipy.optimize import linprog
+from scipy.sparse import csr_array, hstack, vstack
 
-from duelmatch.explorers.panel.conditions import NOTHING, goals
 from duelmatch.explorers.panel.model import PairTables, normal, outlook
+from duelmatch.feasibility import decision_rows
 from duelmatch.graph import Graph, Indices, Mask, Vector
 from duelmatch.matchings.integers import assign
 
@@ -37,6 +53,12 @@ TOO_HIGH = 20.0
 """What a goal costs per unit that is beyond the estimate."""
 
 PRICE_SWEEPS = 3
+
+NOTHING = 1e-9
+"""Less than any vote."""
+
+ACCURACY = 1e-7
+"""What the prices of the linear program are exact to."""
 
 
 class QuestionPlan(NamedTuple):
@@ -58,7 +80,7 @@ def question_plan(
     """Return what proves a champion, given the outlook of its edges against each edge."""
     if graph.conditions is not None:
         weight = graph.weight[graph.edge_position]
-        goal = goals(graph, champion, share, ahead * weight, least * weight, TOO_HIGH) / weight
+        goal = _goals_of_decisions(graph, champion, share, ahead * weight, least * weight) / weight
     else:
         goal = _goals_of_matchings(graph, champion, share, ahead, least)
     need = np.maximum(goal - least, 0.0)
@@ -81,6 +103,50 @@ def _goals_of_matchings(
     holders = holder[graph.edge_candidate]
     goal: Vector = prices[graph.edge_position] - np.where(holders >= 0, prices[holders], 0.0)
     return goal
+
+
+def _goals_of_decisions(
+    graph: Graph, champion: Indices, share: Vector, ahead: Vector, least: Vector
+) -> Vector:
+    """Return by how much the champion's edge must be ahead of each edge of its position, at least.
+
+    It is ahead by ``least`` for certain, and will be by ``ahead`` according to the estimates.
+    """
+    edges, rows = graph.edges, decision_rows(graph, graph.rules)
+    matrix, low, high = rows.matrix, rows.low, rows.high
+    extra, of_rules = matrix.shape[1] - edges, slice(graph.positions + graph.candidates, None)
+    equal, above = low == high, np.isfinite(high) & (low < high)
+    below = np.isfinite(low) & (low < high) & (low > 0)  # the others hold anyway, or are of the form >= 0
+    below[of_rules] |= (low[of_rules] == 0) & np.isinf(high[of_rules])
+    chosen = csr_array(
+        (np.ones(extra), (np.arange(extra), edges + np.arange(extra))), shape=(extra, edges + extra)
+    )
+    at_most = vstack([matrix[above], -matrix[below], chosen])
+    limit = np.concatenate([high[above], -low[below], np.ones(extra)])
+    per_answer = 1.0 / (2 * share + 1e-3)
+    per_answer[champion] = np.inf
+    beyond = np.full(edges, TOO_HIGH)
+    beyond[champion] = 0.0
+    upper = np.concatenate([per_answer, beyond, np.full(extra + 1, np.inf)])
+    solved = linprog(
+        np.concatenate([np.where(np.isinf(per_answer), 0.0, least), ahead, np.zeros(extra + 1)]),
+        A_ub=_scaled(at_most, limit, edges),
+        b_ub=np.zeros(len(limit)),
+        A_eq=_scaled(matrix[equal], high[equal], edges),
+        b_eq=np.zeros(int(equal.sum())),
+        bounds=np.column_stack([np.zeros(len(upper)), upper]),
+        method="highs",
+    )
+    if solved.status != 0:
+        return np.zeros(edges)  # a majority everywhere is always enough
+    prices: Vector = matrix[equal].T @ solved.eqlin.marginals + at_most.T @ solved.ineqlin.marginals
+    return prices[:edges] - ACCURACY
+
+
+def _scaled(matrix: csr_array, limit: Vector, edges: int) -> csr_array:
+    """Return the rows for both kinds of edges, the rules' own variables, and lambda."""
+    matrix = csr_array(matrix)
+    return csr_array(hstack([matrix[:, :edges], matrix, csr_array(-limit[:, None])]))
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
@@ -163,7 +229,6 @@ def least_beaten_met(
     edge_at: Indices,
     present: Mask,
     rounds: int,
-    nothing: float,
 ) -> Indices:
     """Return the least beaten line-up met in fictitious play, one that may be unbeaten if possible.
 
@@ -174,9 +239,9 @@ def least_beaten_met(
     rival, reply = np.empty(positions, dtype=np.intp), np.empty(positions, dtype=np.intp)
     best = last.copy()
     least = _worst(tables, last, edge_candidate, present, False, rival)
-    if least <= nothing:
+    if least <= NOTHING:
         return best
-    hopeless = _worst(tables, last, edge_candidate, present, True, reply) > nothing
+    hopeless = _worst(tables, last, edge_candidate, present, True, reply) > NOTHING
     for at_most in (False, True):
         if at_most and not hopeless:
             break
@@ -194,14 +259,36 @@ def least_beaten_met(
             for position in range(positions):
                 current[position] = edge_at[position, reply[position]]
             defeat = _worst(tables, current, edge_candidate, present, False, rival)
-            if not hopeless and defeat >= least - nothing:
+            if not hopeless and defeat >= least - NOTHING:
                 continue
-            beaten = _worst(tables, current, edge_candidate, present, True, rival) > nothing
-            if beaten < hopeless or (beaten == hopeless and defeat < least - nothing):
+            beaten = _worst(tables, current, edge_candidate, present, True, rival) > NOTHING
+            if beaten < hopeless or (beaten == hopeless and defeat < least - NOTHING):
                 best[:] = current
                 least, hopeless = defeat, beaten
-            if least <= nothing and not hopeless:
+            if least <= NOTHING and not hopeless:
                 return best
+    return best
+
+
+def least_beaten(
+    facing: Callable[[Indices], Vector], reply: Callable[[Vector], Indices], last: Indices, rounds: int
+) -> Indices:
+    """Return the least beaten decision met.
+
+    ``facing`` is by how much a decision is ahead of each edge, ``reply`` a decision that weighs most.
+    """
+    champion, best, lead = last, last, -np.inf
+    gain: Vector | None = None
+    for _ in range(rounds):
+        over = facing(champion)
+        rival = reply(-over)
+        total = float(over[rival].sum())
+        if total > lead:
+            best, lead = champion, total
+        if lead >= -NOTHING:
+            break
+        gain = -facing(rival) if gain is None else gain - facing(rival)
+        champion = reply(gain)
     return best
 
 

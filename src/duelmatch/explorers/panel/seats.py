@@ -39,8 +39,8 @@ import numpy as np
 from duelmatch.errors import TooLargeError
 from duelmatch.explorers.panel.bounds import BordaBounds, Closest, CondorcetBounds, Whole, as_whole
 from duelmatch.explorers.panel.choice import DOUBT, Asking, Choice, best_pairs
-from duelmatch.explorers.panel.conditions import NOTHING, least_beaten
 from duelmatch.explorers.panel.model import Model, expectations, favours
+from duelmatch.explorers.panel.plan import NOTHING, least_beaten
 from duelmatch.explorers.panel.state import PanelState
 from duelmatch.explorers.panel.verdict import Certifier, Verdict, surest
 from duelmatch.graph import Indices, Mask, Vector
