@@ -131,9 +131,7 @@ class _Trials:
                     f"{PILOT_TRIALS // PILOT_MATCHINGS:,} trials a draw: {self.taken:,} found {found}. Use "
                     "the almost uniform sampler 'chain', which rests on a rule of thumb."
                 )
-            found, taken = _try_often(
-                self._adjacent, self._bound, self._shrink, candidates, found, TRIALS_AT_ONCE, rng
-            )
+            found, taken = _try_often(self._adjacent, self._bound, self._shrink, candidates, found, rng)
             self.taken += taken
         edges: Indices = graph.edge_at[np.arange(graph.positions), candidates]
         return edges
@@ -166,17 +164,16 @@ def _try_often(
     shrink: Vector,
     candidates: Counts,
     found: int,
-    most: int,
     rng: np.random.Generator,
 ) -> tuple[int, int]:
-    """Make up to ``most`` trials, fewer if ``candidates`` is filled; return rows filled and trials made."""
+    """Make TRIALS_AT_ONCE trials, or fewer to fill ``candidates``; return rows filled and trials made."""
     positions, total = adjacent.shape
     share = np.empty((positions + 1, total))
-    for trial in range(most):
+    for trial in range(TRIALS_AT_ONCE):
         if found == len(candidates):
             return found, trial
         found += _try_once(adjacent, bound, shrink, share, candidates[found], rng)
-    return found, most
+    return found, TRIALS_AT_ONCE
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
@@ -243,7 +240,7 @@ def decide(
         adjacent, position_left, candidate_left, row, column, shrink
     )
     spare_loss, ruined_by_spare = _spare_loss(candidate_left, column, shrink)
-    ratio = _row_over_column_bound(position_left, candidate_left, row, column, spare, bound)
+    ratio = _row_over_column_bound(position_left, candidate_left, row, column, bound)
     row_bound, column_bound = max(1.0, ratio), max(1.0, 1 / ratio)  # over the smaller of the two
     for _ in range(spare):
         row_bound *= shrink[size]
@@ -339,7 +336,7 @@ def _after(losses: float, degree: int, ruined: int, bound: Vector) -> float:
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def _row_over_column_bound(
-    position_left: Mask, candidate_left: Mask, row: Counts, column: Counts, spare: int, bound: Vector
+    position_left: Mask, candidate_left: Mask, row: Counts, column: Counts, bound: Vector
 ) -> float:
     """Return the row bound over the column bound, factor by factor, so that neither overflows."""
     ratio, j, size = 1.0, 0, int(candidate_left.sum())
