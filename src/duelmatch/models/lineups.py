@@ -49,6 +49,7 @@ class Finder(ABC):
 
     def __init__(self, graph: Graph, marginals: Vector | None = None, usable: Mask | None = None) -> None:
         self._graph, self._marginals, self._usable = graph, marginals, usable
+        self._decisions = decisions_of(graph)
 
     @property
     def linear(self) -> bool:
@@ -68,12 +69,17 @@ class Finder(ABC):
         A walk begins with ``start``, which ought to be a good one. Only ``allowed`` edges are used.
         """
 
-    @abstractmethod
     def shortfalls(self, tables: Matrix, best: Indices, matching: Indices) -> Vector:
         """Return by how much a decision falls short in each table, per unit of weight.
 
         Borda: how far it scores below ``best``, that table's own. Condorcet: its worst defeat.
         """
+        behind = self._short(tables, best, matching) / self._graph.total_weight
+        return np.maximum(behind, 0.0)
+
+    @abstractmethod
+    def _short(self, tables: Matrix, best: Indices, matching: Indices) -> Vector:
+        """Return the same as a sum over positions, below 0 if the decision does better than ``best``."""
 
 
 class Cells(NamedTuple):
@@ -105,15 +111,13 @@ class LineupFinder(Finder):
             _highest(tables, self._layout, cells, self._marginals, rows)
         return rows, defeats
 
-    def shortfalls(self, tables: Matrix, best: Indices, matching: Indices) -> Vector:
-        """Return by how much a matching falls short in each table, per position."""
+    def _short(self, tables: Matrix, best: Indices, matching: Indices) -> Vector:
         out = np.empty(len(tables))
         if self._marginals is None:
             _defeats(tables, self._layout, self._cells(self._usable), matching, out)
         else:
             _behind(tables, self._layout, self._marginals, best, matching, out)
-        shortfalls: Vector = np.maximum(out / self._graph.positions, 0.0)
-        return shortfalls
+        return out
 
     def _cells(self, edges: Mask | None) -> Cells:
         present = self._graph.edge_at >= 0
@@ -128,10 +132,6 @@ class DecisionFinder(Finder):
     Where the oracle takes milliseconds (many decisions under rules) good decisions stand for the best.
     """
 
-    def __init__(self, graph: Graph, marginals: Vector | None = None, usable: Mask | None = None) -> None:
-        super().__init__(graph, marginals, usable)
-        self._decisions = decisions_of(graph)
-
     def best(self, tables: Matrix, start: Indices, allowed: Mask | None = None) -> tuple[Indices, Vector]:
         """Return the best decision by each table, and its worst defeat."""
         among = self._among(allowed)
@@ -144,8 +144,7 @@ class DecisionFinder(Finder):
                 rows[number] = self._decisions.one(self._ahead(table, self._marginals), among, exact=False)
         return rows, defeats
 
-    def shortfalls(self, tables: Matrix, best: Indices, matching: Indices) -> Vector:
-        """Return by how much a decision falls short in each table, per unit of weight."""
+    def _short(self, tables: Matrix, best: Indices, matching: Indices) -> Vector:
         out = np.empty(len(tables))
         for number, table in enumerate(tables):
             if self._marginals is None:
@@ -153,8 +152,7 @@ class DecisionFinder(Finder):
             else:
                 ahead = self._ahead(table, self._marginals)
                 out[number] = ahead[best[number]].sum() - ahead[matching].sum()
-        shortfalls: Vector = np.maximum(out / self._graph.total_weight, 0.0)
-        return shortfalls
+        return out
 
     def _unbeaten(self, table: Vector, start: Indices, among: Mask | None) -> tuple[Indices, float]:
         """Follow best responses until one has no answer; return the least beaten met, and its defeat."""
