@@ -72,9 +72,6 @@ def _rule(rng: np.random.Generator, names: list[str], edges: list[tuple[str, str
     return Rule(together=items)
 
 
-Decision = frozenset[tuple[str, str]]
-
-
 @cache
 def decisions(problem: Problem) -> tuple[tuple[tuple[str, str], ...], ...]:
     """List every decision as its (candidate, position) pairs, in the order of the problem's edges."""
