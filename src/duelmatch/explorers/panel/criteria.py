@@ -15,6 +15,8 @@ from duelmatch.explorers.panel.choice import Asking, Choice, choose_borda, choos
 from duelmatch.explorers.panel.model import Model, expectations
 from duelmatch.explorers.panel.plan import (
     NOTHING,
+    ROUNDS,
+    SLOW_ROUNDS,
     QuestionPlan,
     expected_rewards,
     least_beaten,
@@ -28,14 +30,8 @@ from duelmatch.graph import Indices, Mask, Vector
 from duelmatch.matchings.decisions import decisions_of
 from duelmatch.matchings.minimax import worst_defeat
 
-ROUNDS = 60
-"""Of fictitious play for a new champion, at most; large problems have fewer, after each answer."""
-
 ROUNDS_TIMES_EDGES = 30_000
 """So that the search takes a few milliseconds."""
-
-SLOW_ROUNDS = 6
-"""Where a best reply takes milliseconds."""
 
 LAST_ROUNDS = 3000
 """Of fictitious play, where nothing more can be asked and the line-ups are too many to look at."""

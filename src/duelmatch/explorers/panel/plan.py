@@ -54,6 +54,12 @@ TOO_HIGH = 20.0
 
 PRICE_SWEEPS = 3
 
+ROUNDS = 60
+"""Of fictitious play for a new champion, at most; large problems have fewer, after each answer."""
+
+SLOW_ROUNDS = 6
+"""The same where a best reply takes milliseconds."""
+
 NOTHING = 1e-9
 """Less than any vote."""
 

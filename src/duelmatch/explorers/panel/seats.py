@@ -40,7 +40,7 @@ from duelmatch.errors import TooLargeError
 from duelmatch.explorers.panel.bounds import BordaBounds, Closest, CondorcetBounds, Whole, as_whole
 from duelmatch.explorers.panel.choice import DOUBT, Asking, Choice, best_pairs
 from duelmatch.explorers.panel.model import Model, expectations, favours
-from duelmatch.explorers.panel.plan import NOTHING, least_beaten
+from duelmatch.explorers.panel.plan import NOTHING, ROUNDS, SLOW_ROUNDS, least_beaten
 from duelmatch.explorers.panel.state import PanelState
 from duelmatch.explorers.panel.verdict import Certifier, Verdict, surest
 from duelmatch.graph import Indices, Mask, Vector
@@ -52,12 +52,6 @@ LISTED = 20_000
 
 COMPARED = 4_000
 """Up to so many decisions every two are compared, where nobody is unbeaten: some seconds."""
-
-ROUNDS = 60
-"""Of fictitious play for a new champion."""
-
-SLOW_ROUNDS = 6
-"""The same without a list: a best reply takes milliseconds."""
 
 LAST_ROUNDS = 200
 """Without a list, where nothing more can be asked."""
@@ -211,7 +205,8 @@ class ListedMethod:
 
     def __init__(self, state: PanelState, model: Model, criterion: Criterion, rows: Indices) -> None:
         self.state, self.model = state, model
-        self.certifier = ListedCertifier(Comparisons(state, criterion, rows))
+        bounds = Comparisons(state, criterion, rows)
+        self.certifier = ListedCertifier(bounds)  # type: ignore[arg-type]
 
     def search(self, last: Indices | None) -> Verdict:
         """Find the decision to back: the best by the estimates; one that may be unbeaten, if any may."""

@@ -77,8 +77,8 @@ def surest(verdicts: Iterable[Verdict]) -> Verdict:
 class Certifier:
     """Certificates by an oracle for the line-up that is closest to a given one."""
 
-    def __init__(self, bounds: Any) -> None:
-        self.bounds: Bounds = bounds
+    def __init__(self, bounds: Bounds) -> None:
+        self.bounds = bounds
         self.graph: Graph = bounds.state.graph
         self.possible: Indices | None = None
         """A line-up that may turn out less beaten than the last champion; None if it was not looked for."""
