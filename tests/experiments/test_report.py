@@ -15,7 +15,7 @@ import pytest
 
 import duelmatch as dm
 from duelmatch import experiments
-from duelmatch.experiments.evaluation import _Gathered, _of_cell, cell_summaries, error_rates
+from duelmatch.experiments.evaluation import _NOT_DONE, _of_cell, cell_summaries, error_rates
 from duelmatch.experiments.folder import Folder
 from duelmatch.experiments.slopes import fit
 from experiments.small import small_file
@@ -270,10 +270,10 @@ def test_the_interval_is_that_of_student_with_two_degrees_of_freedom_less_than_p
 
 def test_answers_that_were_promised_with_a_larger_delta_are_refuted_and_not_wrong() -> None:
     cell = experiments.single_cell(dm.instances.paper_example(), "car-verify", 0.05, seed=1)
-    own = _Gathered(6)
-    own.status[:] = ["certified", "no_winner", "certified", "budget_spent", "failed", ""]
-    own.right[:] = [0, 0, 1, 0, np.nan, np.nan]
-    own.allowed[:] = [0.05, 0.06, 0.05, 0.05, 0.05, 0]
+    own = np.full(6, _NOT_DONE)
+    own["status"] = ["certified", "no_winner", "certified", "budget_spent", "failed", ""]
+    own["right"] = [0, 0, 1, 0, np.nan, np.nan]
+    own["allowed"] = [0.05, 0.06, 0.05, 0.05, 0.05, 0]
     found = _of_cell(cell, own)
     assert (found.judged, found.wrong, found.refuted) == (3, 1, 1)
     assert (found.unfinished, found.failed, found.runs) == (1, 1, 5)
