@@ -12,9 +12,17 @@ from selenium import webdriver
 import duelmatch as dm
 from duelmatch.problem import Details
 from duelmatch.studies import Settings, Store, Study
-from duelmatch.web import Config
+from duelmatch.web import Config, watching
 from web.browsing import CHROMIUM, DRIVER, HOSTILE, Browser, chromium
 from web.running import served
+
+
+@pytest.fixture(autouse=True, scope="session")
+def short_simulations() -> Iterator[None]:
+    """Let servers in this process simulate for a fifth of the time: estimates are coarser then."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(watching, "SIMULATING", watching.SIMULATING / 5)
+        yield
 
 
 @pytest.fixture(scope="session")
