@@ -38,8 +38,8 @@ serve: setup ## Serve a demo study with simulated voters to watch, at port 8000
 	@rm -f build/serve.db build/serve.db-wal build/serve.db-shm
 	@$(BIN)/duelmatch serve --demo --store sqlite:///build/serve.db
 
-test: setup ## Run all tests, those of the documentation too
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal tests
+test: setup ## Run all tests, those of the documentation too, in three processes: some wait for servers and browsers
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 3 --dist worksteal tests
 
 brute: setup ## Compare capacities, seats, weights and rules with lists of all decisions, on 1,008 random problems
 	@DUELMATCH_PROBLEMS=1008 $(BIN)/python -m pytest $(BRUTE)
