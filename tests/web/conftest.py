@@ -12,7 +12,7 @@ from selenium import webdriver
 import duelmatch as dm
 from duelmatch.problem import Details
 from duelmatch.studies import Settings, Store, Study
-from duelmatch.web import Config, watching
+from duelmatch.web import Config, creating, watching
 from web.browsing import CHROMIUM, DRIVER, HOSTILE, Browser, chromium
 from web.running import served
 
@@ -21,7 +21,8 @@ from web.running import served
 def short_simulations() -> Iterator[None]:
     """Let servers in this process simulate for a fifth of the time: estimates are coarser then."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(watching, "SIMULATING", watching.SIMULATING / 5)
+        for module in (creating, watching):
+            patch.setattr(module, "SIMULATING", module.SIMULATING / 5)
         yield
 
 

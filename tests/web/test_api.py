@@ -711,7 +711,7 @@ def test_an_estimate_that_takes_long_is_given_up(
 ) -> None:
     from duelmatch.web import creating
 
-    monkeypatch.setattr(creating, "LONGEST_FORECAST", 0.0)
+    monkeypatch.setattr(creating, "LONGEST_ESTIMATE", 0.0)
     assert estimate(client, NEW).json()["simulations"] == 0
 
 

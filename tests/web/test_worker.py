@@ -91,7 +91,7 @@ def test_pictures_keep_nothing_else_waiting(tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", ["/api/v1/estimate", "/api/v1/studies"])
 def test_a_heavy_study_is_refused_in_time(path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before, either took as long as it took, and a creation kept all writers of the database waiting."""
-    monkeypatch.setattr(creating, "LONGEST_FORECAST", 0.5)
+    monkeypatch.setattr(creating, "LONGEST_ESTIMATE", 0.5)
     monkeypatch.setattr(organising, "LONGEST_BEGINNING", 0.5)
     new: dict[str, Any] = {"name": "x", "problem": HEAVY, "settings": {"algorithm": "borda"}}
     with Store(f"sqlite:///{tmp_path}/x.db") as store:

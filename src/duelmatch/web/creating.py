@@ -24,7 +24,15 @@ from duelmatch.web import models
 from duelmatch.web.access import GetStore, require_creator
 from duelmatch.web.organising import created, try_beginning
 from duelmatch.web.problems import documented
-from duelmatch.web.worker import LONGEST_BEGINNING, PATIENCE, ExhaustedError, estimator, worker
+from duelmatch.web.worker import (
+    LONGEST_BEGINNING,
+    LONGEST_ESTIMATE,
+    PATIENCE,
+    SIMULATING,
+    ExhaustedError,
+    estimator,
+    worker,
+)
 
 if TYPE_CHECKING:
     from duelmatch.explorers.continuations import Run
@@ -34,12 +42,6 @@ LARGEST = Largest(edges=50_000, duels=MOST_PAIRS)
 
 MOST_PAIRS_ESTIMATED = 5_000
 """Different duels: 30 candidates for 10 positions. With more, even the beginning of a trial takes long."""
-
-SIMULATING = 2.0
-"""Seconds of a processor."""
-
-LONGEST_FORECAST = 60.0
-"""Seconds by the clock, on a machine that has other things to do."""
 
 MOST_JUDGES = 1_000
 """Judges of a panel that is simulated."""
@@ -119,7 +121,8 @@ def estimate(new: models.PlannedStudy) -> models.Estimate:
             return models.Estimate.unknown(models.TOO_LARGE_TO_TELL)
         voters = [(voter.weight, voter.conflicts) for voter in new.voters] or [(1, [])] * (people or 1)
         plan = people, new.minutes, new.seconds_each
-        found = estimator.run(forecast_of, problem, settings, voters, plan, seconds=LONGEST_FORECAST)
+        task = forecast_of, problem, settings, voters, plan, SIMULATING
+        found = estimator.run(*task, seconds=LONGEST_ESTIMATE)
         return models.Estimate.of_forecast(found)
     return models.Estimate.unknown(models.TOO_BUSY_TO_TELL)
 
@@ -127,9 +130,11 @@ def estimate(new: models.PlannedStudy) -> models.Estimate:
 # In the worker process.
 
 
-def forecast_of(problem: Problem, settings: Settings, judges: Sequence[Judge], plan: Plan) -> Forecast:
+def forecast_of(
+    problem: Problem, settings: Settings, judges: Sequence[Judge], plan: Plan, seconds: float
+) -> Forecast:
     """Say what to expect of a new study."""
-    return dm.forecast(begun(problem, settings, judges[:MOST_JUDGES]), *plan, seconds=SIMULATING)
+    return dm.forecast(begun(problem, settings, judges[:MOST_JUDGES]), *plan, seconds=seconds)
 
 
 def begun(problem: Problem, settings: Settings, judges: Sequence[Judge]) -> Run:

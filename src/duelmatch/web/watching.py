@@ -14,13 +14,7 @@ from time import monotonic
 
 from duelmatch.errors import DuelmatchError
 from duelmatch.studies import Estimates, Study
-from duelmatch.web.worker import ExhaustedError, estimator
-
-LONGEST_ESTIMATE = 60.0
-"""Seconds by the clock: a forecast stops by itself, and standings of the largest problems take a while."""
-
-SIMULATING = 2.0
-"""Seconds of a processor for a forecast."""
+from duelmatch.web.worker import LONGEST_ESTIMATE, SIMULATING, ExhaustedError, estimator
 
 FIRST_LOOK = 3.0
 """Seconds for which a request waits that wants estimates, where there are none at all."""

@@ -41,6 +41,12 @@ LONGEST_BEGINNING = 10.0
 LONGEST_RECOUNT = 20.0
 """Seconds to count anew what an organiser changes, or a study needs that is read: more than to begin one."""
 
+SIMULATING = 2.0
+"""Seconds of a processor for a forecast."""
+
+LONGEST_ESTIMATE = 60.0
+"""Seconds by the clock: a forecast stops by itself, and standings of the largest problems take a while."""
+
 MOST_WAITING = 10
 """How many may wait for the worker at a time, of the 40 threads that all requests share."""
 
