@@ -20,6 +20,7 @@ from click.testing import CliRunner, Result
 
 import duelmatch as dm
 from duelmatch.cli import main
+from duelmatch.cli.simulate import MOST_ROWS, _rows
 from duelmatch.experiments import Run, simulations, single_cell, summarise
 from problems import TIE
 
@@ -128,6 +129,13 @@ class TestReport:
         assert told["information_limit"] == dm.theory.lower_bound(
             dm.load_preferences("clear.yaml"), "condorcet", 0.05
         )
+
+    def test_rare_answers_are_counted_together(self) -> None:
+        answers = [
+            {"status": "certified", "matching": {"s": f"c{n}"}, "runs": n, "right": None} for n in range(15)
+        ]
+        *rows, rest = _rows({"answers": answers})
+        assert (len(rows), rest[1:3]) == (MOST_ROWS, ("3 others", 12 + 13 + 14))
 
     def test_is_a_page_for_people(self) -> None:
         page = simulate("clear.yaml", "--runs", "4").stdout

@@ -31,6 +31,12 @@ RUNS: dict[str, Callable[[], tuple[Any, Any]]] = {
 }
 
 
+@pytest.mark.parametrize("algorithm", ["panel", "condorcet", "car-cond"])
+def test_what_is_no_problem_is_refused(algorithm: str) -> None:
+    with pytest.raises(ProblemError, match="An explorer needs a Problem, not 5"):
+        dm.explorer(algorithm, 5)
+
+
 @pytest.mark.parametrize("kind", RUNS)
 def test_what_is_no_answer_is_refused_and_changes_nothing(kind: str) -> None:
     run, question = RUNS[kind]()

@@ -634,7 +634,7 @@ class TestPhases:
 
     def test_a_study_is_renamed_and_its_candidates_get_titles(self, study: Study, other_store: Store) -> None:
         link = study.new_link("organiser")[:16]
-        study.rename("Another name", by=link)
+        study.rename(" Another  name ", by=link)
         study.edit(
             {"ann": {"title": "Ann", "text": "Line one\nLine two"}},
             {"chair": {"link": "https://example.org"}},

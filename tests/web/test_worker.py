@@ -126,6 +126,23 @@ def test_a_worker_whose_server_is_gone_when_it_is_ready_ends_quietly() -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_a_worker_whose_server_dies_while_it_compiles_ends_too(tmp_path: Path) -> None:
+    """Compiling all takes some twenty seconds."""
+    code = f"print('here', flush=True); from duelmatch.web.worker import work; work({MEMORY})"
+    nothing = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", code], stdin=pipe, stdout=pipe, env=nothing) as worker:
+        assert worker.stdin
+        assert worker.stdout
+        worker.stdout.readline()
+        while not any(tmp_path.rglob("*.nbi")):
+            assert worker.poll() is None
+            time.sleep(0.05)
+        worker.stdin.close()
+        assert worker.wait(5) == 0
+        assert not worker.stdout.read(), "it did not get so far as to be ready"
+
+
 def test_a_worker_that_is_closed_while_it_starts_is_no_accident() -> None:
     worker = Worker()
     with ThreadPoolExecutor() as threads:
