@@ -91,7 +91,7 @@ def random_answers(known: Preferences, answers: int, seed: int = 0) -> tuple[np.
 
 def graph_of(rows: Sequence[str] | np.ndarray) -> Graph:
     """Build a graph from a row for each position, '1' (or True) where the candidate fits."""
-    fits = np.array([[int(mark) for mark in row] for row in rows])
+    fits = np.array([list(map(int, row)) for row in rows] if isinstance(rows, Sequence) else rows)
     position, candidate = np.nonzero(fits)
     return Graph.from_edges(fits.shape[1], fits.shape[0], candidate, position)
 

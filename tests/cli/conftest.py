@@ -7,11 +7,19 @@ from pathlib import Path
 
 import pytest
 
+from duelmatch.cli.study import show
+
 
 @pytest.fixture(autouse=True)
 def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("DUELMATCH_STORE", raising=False)
+
+
+@pytest.fixture(autouse=True)
+def _short_simulations(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a status simulate for a tenth of the time: estimates are coarser then."""
+    monkeypatch.setattr(show, "SIMULATING", show.SIMULATING / 10)
 
 
 @pytest.fixture

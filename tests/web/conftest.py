@@ -19,10 +19,10 @@ from web.running import served
 
 @pytest.fixture(autouse=True, scope="session")
 def short_simulations() -> Iterator[None]:
-    """Let servers in this process simulate for a fifth of the time: estimates are coarser then."""
+    """Let servers in this process simulate for a twentieth of the time: estimates are coarser then."""
     with pytest.MonkeyPatch.context() as patch:
         for module in (creating, watching):
-            patch.setattr(module, "SIMULATING", module.SIMULATING / 5)
+            patch.setattr(module, "SIMULATING", module.SIMULATING / 20)
         yield
 
 

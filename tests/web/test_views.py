@@ -398,7 +398,7 @@ def test_where_nothing_is_decided_the_page_says_what_a_check_of_the_log_shows(st
     assert isinstance(question, Question)
     study.tell(eve, question.number, question.candidates[0])
     study.close()
-    estimates = study.estimates()
+    estimates = study.estimates(0.1)
     assert estimates is not None
     assert estimates.standings is not None
     recorded = study.status().result.matching
@@ -432,7 +432,7 @@ def test_nobody_who_is_out_of_a_panel_is_named_as_likely(store: Store) -> None:
                 asked = True
                 ranking = order[judge.id, question.position]
                 study.tell(judge.id, question.number, min(question.candidates, key=ranking.index))
-                view = Dashboard(study, estimates=study.estimates())
+                view = Dashboard(study, estimates=study.estimates(0.1))
                 assert view.graph is not None
                 out = {
                     (line.candidate, line.position) for line in view.graph.lines if line.kind == "rejected"

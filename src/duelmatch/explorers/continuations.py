@@ -255,10 +255,10 @@ class _Rounds(Continuation):
         return self._run.progress.leader
 
     def step(self) -> bool:
-        """Answer a round."""
+        """Answer a round, or what a budget leaves of it."""
         self._run.answer_round(self._chance, self._rng)
-        self.answers = self._run.duels
-        return True
+        before, self.answers = self.answers, self._run.duels
+        return self.answers > before
 
     def _chance(self, first: Indices, second: Indices) -> Vector:
         chance = self.table[self._run.problem.graph.pair_table.number(first, second)]

@@ -77,7 +77,8 @@ class Game:
         self.graph = graph
         self._highs = solver(primal_feasibility_tolerance=TOLERANCE, dual_feasibility_tolerance=TOLERANCE)
         self._pattern = graph.comparable  # where a preference matrix has its entries
-        self._program, self._payoffs = _linear_program(graph, self._pattern)
+        rows, self._payoffs = _comparisons(graph)
+        self._program = _linear_program(graph, rows)
         self._set_matrix(matrix)
 
     def replace_matrix(self, matrix: Matrix) -> None:
@@ -123,7 +124,8 @@ class Game:
         self._matrix = np.asarray(matrix, dtype=np.float64)
         if (self._matrix[~self._pattern] != 0).any():
             self._pattern = self._pattern | (self._matrix != 0)
-            self._program, self._payoffs = _linear_program(self.graph, self._pattern)
+            rows, self._payoffs = _rows(self.graph, self._pattern)
+            self._program = _linear_program(self.graph, rows)
         coefficients = np.array(self._program.a_matrix_.value_)
         coefficients[self._payoffs] = -self._matrix[self._pattern] / self.graph.positions
         self._program.a_matrix_.value_ = coefficients
@@ -138,8 +140,16 @@ class Game:
         self._highs.changeRowsBounds(count, edges, -infinite, y_upper)
 
 
-def _linear_program(graph: Graph, pattern: Mask) -> tuple[highspy.HighsLp, Indices]:
-    """Build the LP with columns x (m), u (l), v (n); rows: a payoff row per edge, then the degrees of x.
+def _comparisons(graph: Graph) -> tuple[csc_array, Indices]:
+    """Return the rows for a preference matrix; the same every time, since algorithms play many games."""
+    found: tuple[csc_array, Indices] | None = graph.__dict__.get("_comparisons")
+    if found is None:
+        found = graph.__dict__["_comparisons"] = _rows(graph, graph.comparable)
+    return found
+
+
+def _rows(graph: Graph, pattern: Mask) -> tuple[csc_array, Indices]:
+    """Return a payoff row per edge, then the degrees of x; the columns are x (m), u (l), v (n).
 
     The payoffs are left out; returned is where they belong among the coefficients, in the order of
     ``matrix[pattern]``.
@@ -158,7 +168,10 @@ def _linear_program(graph: Graph, pattern: Mask) -> tuple[highspy.HighsLp, Indic
         )
     )
     payoffs = np.flatnonzero(rows.data > 1)
-    payoffs = payoffs[np.argsort(rows.data[payoffs])]
+    return rows, payoffs[np.argsort(rows.data[payoffs])]
+
+
+def _linear_program(graph: Graph, rows: csc_array) -> highspy.HighsLp:
     sizes = [graph.edges, graph.positions, graph.candidates]
     infinity = highspy.kHighsInf
     program = program_of(rows)
@@ -168,7 +181,7 @@ def _linear_program(graph: Graph, pattern: Mask) -> tuple[highspy.HighsLp, Indic
     program.col_upper_ = np.full(rows.shape[1], infinity)
     program.row_lower_ = np.repeat([-infinity, 1.0, -infinity], sizes)
     program.row_upper_ = np.repeat([0.0, 1.0, 1.0], sizes)
-    return program, payoffs
+    return program
 
 
 def program_of(rows: csc_array) -> highspy.HighsLp:

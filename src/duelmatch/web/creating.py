@@ -163,12 +163,20 @@ def begun(problem: Problem, settings: Settings, judges: Sequence[Judge]) -> Run:
             max_answers=settings.max_answers,
             **settings.parameters,
         )
-    return dm.explorer(settings.algorithm, problem, settings.delta, settings.seed, **settings.parameters)
+    return dm.explorer(
+        settings.algorithm,
+        problem,
+        settings.delta,
+        settings.seed,
+        settings.max_answers,
+        **settings.parameters,
+    )
 
 
 def rehearse_forecasts(algorithms: Iterable[str] = ("condorcet", "borda", "panel")) -> None:
     """Run algorithms once on a tiny problem, the way a study does, so that they are compiled."""
     problem = Problem.complete(["a", "b", "c"], ["x", "y"])
     for name in algorithms:
-        settings = Settings(name, 0.3, seed=0).settled(named_voters=False)
-        dm.forecast(begun(problem, settings, [(1, ())] * 3), 3, 1, simulations=9, seconds=0.05)
+        budget = None if name == "panel" else 60
+        settings = Settings(name, 0.3, seed=0, max_answers=budget).settled(named_voters=False)
+        dm.forecast(begun(problem, settings, [(1, ())] * 3), 3, 1, simulations=9)
