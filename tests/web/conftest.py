@@ -13,17 +13,25 @@ import duelmatch as dm
 from duelmatch.problem import Details
 from duelmatch.studies import Settings, Store, Study
 from duelmatch.web import Config, creating, watching
+from duelmatch.web.worker import SIMULATING
 from web.browsing import CHROMIUM, DRIVER, HOSTILE, Browser, chromium
 from web.running import served
 
 
 @pytest.fixture(autouse=True, scope="session")
 def short_simulations() -> Iterator[None]:
-    """Let servers in this process simulate for a twentieth of the time: estimates are coarser then."""
+    """Let servers in this process simulate for a twentieth of the time, in which not all can be told."""
     with pytest.MonkeyPatch.context() as patch:
         for module in (creating, watching):
-            patch.setattr(module, "SIMULATING", module.SIMULATING / 20)
+            patch.setattr(module, "SIMULATING", SIMULATING / 20)
         yield
+
+
+@pytest.fixture
+def whole_simulations(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let them simulate for as long as they do elsewhere."""
+    for module in (creating, watching):
+        monkeypatch.setattr(module, "SIMULATING", SIMULATING)
 
 
 @pytest.fixture(scope="session")

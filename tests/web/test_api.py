@@ -649,6 +649,7 @@ def test_a_table_with_a_mistake_is_read_as_far_as_it_goes(
     assert any(mistake in sentence for sentence in found["mistakes"])
 
 
+@pytest.mark.usefixtures("whole_simulations")
 def test_standings_are_an_estimate_from_the_answers_so_far(client: httpx2.Client) -> None:
     problem = {"candidates": ["ann", "bob", "cyd"], "positions": ["chair"]}
     voters = [{"name": name} for name in "abcdefg"]

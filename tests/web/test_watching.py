@@ -40,6 +40,7 @@ def voted(store: Store) -> Study:
     return study
 
 
+@pytest.mark.usefixtures("whole_simulations")
 def test_a_jury_sees_who_leads_how_sure_that_is_and_what_is_left(browser: Browser, day: Study) -> None:
     browser.go(f"/l/{day.new_link('organiser')}")
     browser.until(lambda: browser.text(".contenders"), seconds=90)
