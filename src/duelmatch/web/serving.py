@@ -10,7 +10,6 @@ import signal
 import socket
 import sys
 import threading
-import warnings
 from contextlib import suppress
 from types import FrameType
 
@@ -114,13 +113,13 @@ def serve(
         timeout_notify=WATCHDOG_EVERY,
         callback_notify=tell_watchdog,
     )
-    # Python says so where Ctrl-C comes between the call and the first step of the event loop.
-    warnings.filterwarnings("ignore", "coroutine 'Server.serve' was never awaited", RuntimeWarning)
     log = logging.getLogger("duelmatch.web")
     host, port = listener.getsockname()[:2]
-    log.info("serving", extra={"about": {"host": host, "port": port}})
+    server = _Server(config, app)
     try:
-        _Server(config, app).run(sockets=[listener])
+        with server.capture_signals():  # earlier than the server does: Ctrl-C could leave half an event loop
+            log.info("serving", extra={"about": {"host": host, "port": port}})
+            server.run(sockets=[listener])
     finally:
         app.state.watcher.close()
         for each in (worker, round_worker, picture_worker, estimator):
