@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
-PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-compile --constraint constraints.txt
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 PEERS := build/peers-venv
 BENCHMARKS := $(sort $(wildcard benchmarks/*.py))
 PICTURES := borda-gaps:gap borda-gaps:bound condorcet-gaps:gap confidence:certainty positions:positions \
@@ -77,9 +77,9 @@ peers: $(PEERS)/.installed ## Play other packages on the same instances (half an
 $(PEERS)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -m venv $(PEERS)
 	@$(PEERS)/bin/python -m pip --disable-pip-version-check install --quiet --upgrade pip
-	@$(PEERS)/bin/python -m pip --disable-pip-version-check install --quiet --no-compile --constraint constraints.txt \
+	@$(PEERS)/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt \
 	  --build-constraint constraints.txt --group peers --editable .
-	@$(PEERS)/bin/python -m pip --disable-pip-version-check install --quiet --no-compile --constraint constraints.txt --no-deps arena-rank
+	@$(PEERS)/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt --no-deps arena-rank
 	@touch $@
 
 votes: setup ## Tell the story of the real votes anew (two minutes) for docs/real-votes.md
