@@ -33,6 +33,19 @@ def test_a_panel_takes_from_the_fewest_to_all_answers() -> None:
     assert (hurried.low, hurried.high) == (found.low, found.high)
 
 
+@pytest.mark.parametrize("algorithm", ["car-cond", "car-parallel", "condorcet"])
+def test_a_run_with_a_budget_goes_on_until_it_is_spent(algorithm: str) -> None:
+    rounds: list[int] = []
+    run = dm.explorer(algorithm, TEAM, 0.1, seed=1, max_duels=30)
+    for each in continuations(run, 2, None, np.random.default_rng(1)):
+        while each.step():
+            rounds.append(each.answers)
+            assert len(rounds) < 1_000, "it goes on for ever"
+        assert (each.answers, each.certain) == (30, False)
+    assert rounds
+    assert (forecast(run, simulations=9).simulated, forecast(run, simulations=9).middle) == (30, None)
+
+
 def test_what_was_said_is_taken_into_account() -> None:
     run = dm.explorer("panel", TEAM, voters=JUDGES)
     before = forecast(run, simulations=9)

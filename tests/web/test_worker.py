@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,11 @@ import httpx2
 import pytest
 from PIL import Image
 
+import duelmatch as dm
 from duelmatch.errors import FileError, UnreachableError
+from duelmatch.explorers import forecasting
 from duelmatch.files.problems import read_problem
-from duelmatch.studies import Store
+from duelmatch.studies import Settings, Store
 from duelmatch.web import Config, creating, organising, pictures
 from duelmatch.web import worker as worker_module
 from duelmatch.web.worker import MEMORY, MOST_OF_ONE, BusyError, ExhaustedError, Worker
@@ -152,3 +155,21 @@ def test_a_worker_that_is_closed_while_it_starts_is_no_accident() -> None:
         worker.close()
         with pytest.raises(UnreachableError, match="could not be started"):
             starting.result(30)
+
+
+def test_a_rehearsal_goes_to_its_end_however_long_it_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[dm.Forecast] = []
+    forecast, clock = dm.forecast, count(step=1_000_000)
+    monkeypatch.setattr(forecasting, "thread_time", lambda: next(clock))
+    monkeypatch.setattr(dm, "forecast", lambda *given, **named: found.append(forecast(*given, **named)))
+    creating.rehearse_forecasts(["condorcet", "borda", "car-cond", "panel"])
+    assert [each.simulations for each in found] == [9] * 4
+    assert [each.simulated for each in found] == [60, 60, 60, None], (
+        "all of the budget, or until it is certain"
+    )
+
+
+def test_a_study_in_rounds_is_simulated_with_its_budget() -> None:
+    problem = dm.Problem.complete(["ann", "bob"], ["chair"])
+    settings = Settings("car-cond", max_answers=40, seed=0).settled(named_voters=False)
+    assert creating.forecast_of(problem, settings, [(1, ())], (None, None, None), 60.0).simulated == 40
