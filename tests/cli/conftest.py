@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partialmethod
 from pathlib import Path
 
 import pytest
 
-from duelmatch.cli.study import show
+from duelmatch.studies import Study
+from duelmatch.studies.estimates import SIMULATING
 
 
 @pytest.fixture(autouse=True)
@@ -19,7 +21,7 @@ def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.fixture(autouse=True)
 def _short_simulations(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a status simulate for a tenth of the time: estimates are coarser then."""
-    monkeypatch.setattr(show, "SIMULATING", show.SIMULATING / 10)
+    monkeypatch.setattr(Study, "estimates", partialmethod(Study.estimates, SIMULATING / 10))
 
 
 @pytest.fixture

@@ -43,7 +43,8 @@ def test_a_run_with_a_budget_goes_on_until_it_is_spent(algorithm: str) -> None:
             assert len(rounds) < 1_000, "it goes on for ever"
         assert (each.answers, each.certain) == (30, False)
     assert rounds
-    assert (forecast(run, simulations=9).simulated, forecast(run, simulations=9).middle) == (30, None)
+    found = forecast(run, simulations=9)
+    assert (found.simulated, found.middle) == (30, None)
 
 
 def test_what_was_said_is_taken_into_account() -> None:

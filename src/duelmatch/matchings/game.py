@@ -77,7 +77,7 @@ class Game:
         self.graph = graph
         self._highs = solver(primal_feasibility_tolerance=TOLERANCE, dual_feasibility_tolerance=TOLERANCE)
         self._pattern = graph.comparable  # where a preference matrix has its entries
-        rows, self._payoffs = _comparisons(graph)
+        rows, self._payoffs = _comparable_rows(graph)
         self._program = _linear_program(graph, rows)
         self._set_matrix(matrix)
 
@@ -140,11 +140,11 @@ class Game:
         self._highs.changeRowsBounds(count, edges, -infinite, y_upper)
 
 
-def _comparisons(graph: Graph) -> tuple[csc_array, Indices]:
+def _comparable_rows(graph: Graph) -> tuple[csc_array, Indices]:
     """Return the rows for a preference matrix; the same every time, since algorithms play many games."""
-    found: tuple[csc_array, Indices] | None = graph.__dict__.get("_comparisons")
+    found: tuple[csc_array, Indices] | None = graph.__dict__.get("_comparable_rows")
     if found is None:
-        found = graph.__dict__["_comparisons"] = _rows(graph, graph.comparable)
+        found = graph.__dict__["_comparable_rows"] = _rows(graph, graph.comparable)
     return found
 
 

@@ -174,7 +174,10 @@ def begun(problem: Problem, settings: Settings, judges: Sequence[Judge]) -> Run:
 
 
 def rehearse_forecasts(algorithms: Iterable[str] = ("condorcet", "borda", "panel")) -> None:
-    """Run algorithms once on a tiny problem, the way a study does, so that they are compiled."""
+    """Run algorithms once on a tiny problem, the way a study does, so that they are compiled.
+
+    Each has a budget, and no limit of time, which compiling would use up.
+    """
     problem = Problem.complete(["a", "b", "c"], ["x", "y"])
     for name in algorithms:
         budget = None if name == "panel" else 60

@@ -117,7 +117,7 @@ def serve(
     host, port = listener.getsockname()[:2]
     server = _Server(config, app)
     try:
-        with server.capture_signals():  # earlier than the server does: Ctrl-C could leave half an event loop
+        with server.capture_signals():  # or Ctrl-C could leave a half-made event loop
             log.info("serving", extra={"about": {"host": host, "port": port}})
             server.run(sockets=[listener])
     finally:

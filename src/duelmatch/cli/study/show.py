@@ -39,9 +39,6 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 500_000_000
 
-SIMULATING = 1.0
-"""Seconds of a processor for the forecast."""
-
 OPEN = ("undecided", "budget_spent")
 """Nothing is certain."""
 
@@ -67,7 +64,7 @@ def status(study: Study, quick: bool) -> Output:
     with working("Going through the log"):
         where = study.status()
     with working("Estimating where it stands (--quick leaves that out)"):
-        estimates = None if quick else study.estimates(SIMULATING)
+        estimates = None if quick else study.estimates()
     return Output(
         _as_dict(where, study, estimates), lambda page: _print_status(page, where, study, estimates)
     )
